@@ -1,0 +1,288 @@
+"""Boards: boards/<name>/board.yaml over boards/soc/<soc>.yaml, checked on load. All sizes are bytes, all clocks Hz."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from n6build.errors import N6Error, did_you_mean
+from n6build.paths import BOARDS
+from n6build.soc import ClockProfile, Level, Soc, load_soc
+from n6build.yaml_schema import Address, Document, Range, Size, read_document
+
+# VDDIO3 at 1.8 V with its high-speed fuse blown (external memory chapter of the reference manual).
+_XSPI_LIMIT_HZ = 200_000_000
+
+
+@dataclass(frozen=True)
+class Console:
+    """USART1 on two pins such as PE5."""
+
+    tx: str
+    rx: str
+    alternate: Annotated[int, Range(0, 15)]
+    baud: Annotated[int, Range(1200, 4_000_000)]
+
+
+@dataclass(frozen=True)
+class NorPins:
+    port: str
+    lines: tuple[Annotated[int, Range(0, 15)], ...]
+    chip_select: Annotated[int, Range(0, 15)]
+    alternate: Annotated[int, Range(0, 15)]
+
+
+@dataclass(frozen=True)
+class Nor:
+    """The serial NOR behind XSPI2. jedec_id: three bytes, manufacturer first. sector: what one erase covers."""
+
+    part: str
+    base: Address
+    size: Size
+    jedec_id: Annotated[int, Range(0, 0xFFFFFF)]
+    sector: Size
+    mode: Literal["opi-dtr", "spi"]
+    max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
+    pins: NorPins
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A part of the NOR, by its address in the memory-mapped window."""
+
+    address: Address
+    size: Size
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+
+@dataclass(frozen=True)
+class Slots:
+    fsbl: Slot
+    appli: Slot
+    vectors: Slot
+    weights: Slot
+
+    def items(self) -> list[tuple[str, Slot]]:
+        return [("fsbl", self.fsbl), ("appli", self.appli), ("vectors", self.vectors), ("weights", self.weights)]
+
+
+@dataclass(frozen=True)
+class ExternalPool:
+    """A memory pool in a flash slot."""
+
+    fname: str
+    slot: Literal["weights"]
+    throughput: Level
+    latency: Level
+    byte_width: int
+    freq_ratio: float
+    read_power: float
+    write_power: float
+    cacheable: bool = False
+
+
+@dataclass(frozen=True)
+class ProgrammerHints:
+    """external_loader: file name of ST's programmer for this NOR. flash_boot, dev_boot: how the boot selectors stand."""
+
+    external_loader: str
+    flash_boot: str
+    dev_boot: str
+
+
+@dataclass(frozen=True)
+class _BoardFile:
+    name: str
+    title: str
+    soc: str
+    clock_profile: str
+    console: Console
+    nor: Nor
+    slots: Slots
+    programmer: ProgrammerHints
+    pools: dict[str, ExternalPool]
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    name: str
+    title: str
+    aliases: tuple[str, ...]
+    soc: Soc
+    clock: ClockProfile
+    console: Console
+    nor: Nor
+    slots: Slots
+    programmer: ProgrammerHints
+    pools: dict[str, ExternalPool]
+    files: tuple[Path, ...]
+
+    @property
+    def xspi_prescaler(self) -> int:
+        """The register value: the NOR's clock is the kernel clock / (prescaler + 1)."""
+        return -(-self.clock.xspi_kernel_hz // self.nor.max_clock_hz) - 1
+
+    @property
+    def nor_clock_hz(self) -> int:
+        return self.clock.xspi_kernel_hz // (self.xspi_prescaler + 1)
+
+    def profiles(self) -> list[str]:
+        """The profiles whose pools this board has."""
+        known = {*self.soc.pools, *self.pools}
+        return [
+            name
+            for name, profile in self.soc.profiles.items()
+            if known.issuperset({*profile.activations, profile.weights})
+        ]
+
+
+def board_names(folder: Path = BOARDS) -> list[str]:
+    return sorted(path.parent.name for path in folder.glob("*/board.yaml"))
+
+
+def load_board(name: str, folder: Path = BOARDS) -> Board:
+    """A board by its name or one of its aliases. Raises N6-BOARD-001 with the nearest name, N6-BOARD-00x, N6-YAML-00x."""
+    names = board_names(folder)
+    name = name.lower()
+    if name not in names:
+        aliases = {alias: board for board in names for alias in _board_document(folder, board).load(_BoardFile).aliases}
+        if name not in aliases:
+            raise N6Error("N6-BOARD-001", f"no board '{name}'", hint=did_you_mean(name, [*names, *aliases]))
+        name = aliases[name]
+    document = _board_document(folder, name)
+    described = document.load(_BoardFile)
+    soc_path = folder / "soc" / f"{described.soc}.yaml"
+    if not soc_path.is_file():
+        known = [path.stem for path in (folder / "soc").glob("*.yaml")]
+        raise N6Error(
+            "N6-BOARD-002",
+            f"no chip '{described.soc}'",
+            where=document.where("soc"),
+            hint=did_you_mean(described.soc, known),
+        )
+    soc = load_soc(soc_path, shown_as=_shown(soc_path, folder))
+    _check(described, soc, document)
+    return Board(
+        name=described.name,
+        title=described.title,
+        aliases=described.aliases,
+        soc=soc,
+        clock=soc.clock_profiles[described.clock_profile],
+        console=described.console,
+        nor=described.nor,
+        slots=described.slots,
+        programmer=described.programmer,
+        pools=described.pools,
+        files=(folder / name / "board.yaml", soc_path),
+    )
+
+
+def _shown(path: Path, folder: Path) -> str:
+    """A path as the user knows it: from the folder that holds boards/."""
+    return path.relative_to(folder.parent).as_posix()
+
+
+def _board_document(folder: Path, name: str) -> Document:
+    path = folder / name / "board.yaml"
+    return read_document(path, shown_as=_shown(path, folder))
+
+
+def _check(board: _BoardFile, soc: Soc, document: Document) -> None:
+    if board.clock_profile not in soc.clock_profiles:
+        raise N6Error(
+            "N6-BOARD-003",
+            f"no clock profile '{board.clock_profile}'",
+            where=document.where("clock_profile"),
+            hint=did_you_mean(board.clock_profile, soc.clock_profiles),
+        )
+    _check_pins(board, soc, document)
+    _check_nor(board, soc, document)
+    _check_slots(board, soc, document)
+    for name in board.pools:
+        if name in soc.pools:
+            raise N6Error(
+                "N6-BOARD-008", f"pool '{name}' is one of the chip's own", where=document.where("pools", name)
+            )
+
+
+def _check_pins(board: _BoardFile, soc: Soc, document: Document) -> None:
+    ports = soc.peripherals["GPIO"].instances
+    for key, pin in (("tx", board.console.tx), ("rx", board.console.rx)):
+        if f"GPIO{pin[1:2]}" not in ports or pin[:1] != "P" or not pin[2:].isdigit() or int(pin[2:]) > 15:
+            raise N6Error(
+                "N6-BOARD-004",
+                f"'{pin}' is not a pin of {soc.name}",
+                where=document.where("console", key),
+                hint="write PE5",
+            )
+    if board.nor.pins.port not in ports:
+        hint = did_you_mean(board.nor.pins.port, ports)
+        raise N6Error(
+            "N6-BOARD-004", f"no port '{board.nor.pins.port}'", where=document.where("nor", "pins", "port"), hint=hint
+        )
+
+
+def _check_nor(board: _BoardFile, soc: Soc, document: Document) -> None:
+    window = soc.memories["XSPI2_WINDOW"]
+    nor = board.nor
+    if nor.base != window.base:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"0x{nor.base:08X} is not where XSPI2 is mapped, 0x{window.base:08X}",
+            where=document.where("nor", "base"),
+        )
+    if nor.size & (nor.size - 1) or nor.size > window.size:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"{nor.size} bytes: a NOR has a power of two, at most the {window.size} bytes of XSPI2's window",
+            where=document.where("nor", "size"),
+        )
+    if nor.sector & (nor.sector - 1) or not 4096 <= nor.sector <= nor.size:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"{nor.sector} bytes is no erase sector",
+            where=document.where("nor", "sector"),
+            hint="4K or 64K",
+        )
+
+
+def _check_slots(board: _BoardFile, soc: Soc, document: Document) -> None:
+    nor = board.nor
+    for name, slot in board.slots.items():
+        where = document.where("slots", name)
+        if slot.address < nor.base or slot.end > nor.base + nor.size:
+            beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
+            raise N6Error(
+                "N6-BOARD-006",
+                f"slot '{name}' reaches {beyond} bytes outside the {nor.size} bytes of the NOR",
+                where=where,
+            )
+        if slot.address % nor.sector or slot.size % nor.sector:
+            raise N6Error(
+                "N6-BOARD-006", f"slot '{name}' does not begin and end on a sector of {nor.sector} bytes", where=where
+            )
+    ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
+    for (name, slot), (other, behind) in zip(ordered, ordered[1:], strict=False):
+        if slot.end > behind.address:
+            raise N6Error(
+                "N6-BOARD-007",
+                f"slot '{name}' overlaps slot '{other}' by {slot.end - behind.address} bytes",
+                where=document.where("slots", name),
+            )
+    if board.slots.fsbl.address != nor.base:
+        raise N6Error(
+            "N6-BOARD-006",
+            "the boot ROM reads the FSBL from the start of the NOR",
+            where=document.where("slots", "fsbl"),
+        )
+    if board.slots.fsbl.size > soc.boot.max_image:
+        raise N6Error(
+            "N6-BOARD-006",
+            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than the boot ROM loads",
+            where=document.where("slots", "fsbl", "size"),
+        )

@@ -1,0 +1,45 @@
+"""The one family of errors that a user may see.
+
+Every error says what is wrong, where, by how much where that makes sense, and what to do about it. The `id` is stable: it
+stands in the text and in `build/last_error.json`, because SCons exits with 2 whatever went wrong.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class N6Error(Exception):
+    """A mistake of the user, of an input file or of the machine: reported without a traceback.
+
+    id: stable, `N6-<AREA>-<nnn>`. what: one sentence. where: `file:line`, a key, a tensor, a symbol.
+    hint: what to do next.
+    """
+
+    def __init__(self, id: str, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.id = id
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"error {self.id}: {self.what}"
+        if self.where:
+            text = f"{self.where}: {text}"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
+
+    def as_dict(self) -> dict[str, str | None]:
+        return {"id": self.id, "what": self.what, "where": self.where, "hint": self.hint}
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest known word, or lists all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"known: {', '.join(names)}" if names else "none is known"

@@ -1,0 +1,59 @@
+"""Files as this project writes and names them: whole or not at all, and the same bytes for the same content."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from n6build.errors import N6Error
+
+
+def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
+    """Replaces `path` by `data` in one step; an interrupt or a full disk leaves the old file as it was.
+
+    durable: force the bytes to the disk before the rename (records of what a board holds, not build products).
+    Raises N6Error N6-FILE-001 where the file cannot be written.
+    """
+    content = data.encode() if isinstance(data, str) else data
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        # mkstemp makes private files; build products are for everybody whom the umask allows.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101
+        os.replace(temporary, path)  # noqa: PTH105
+    except OSError as error:
+        hint = "free some space and build again" if error.errno == errno.ENOSPC else None
+        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path), hint=hint) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Raises N6Error N6-FILE-002 where the file cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def to_json(value: Any) -> str:
+    """Stable text: keys in the order given by the caller, two spaces, one newline at the end."""
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,169 @@
+"""What is known of the chip, as boards/soc/<name>.yaml says it. All sizes are bytes; addresses are of the secure alias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from n6build.errors import N6Error, did_you_mean
+from n6build.yaml_schema import Address, Document, Size, read_document
+
+Level = Literal["LOW", "MID", "HIGH"]
+
+
+@dataclass(frozen=True)
+class BankPower:
+    """rcc_field: the bank's bit in RCC MEMENR. ramcfg: the RAMCFG instance whose SRAMSD bit shuts the bank down."""
+
+    rcc_field: str
+    ramcfg: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    base: Address
+    size: Size
+    power: BankPower | None = None
+
+    @property
+    def end(self) -> int:
+        """The first address behind the memory."""
+        return self.base + self.size
+
+
+@dataclass(frozen=True)
+class Boot:
+    header_address: Address
+    payload_offset: Size
+    max_image: Size
+    header_version: Address
+
+
+@dataclass(frozen=True)
+class LoadAndRun:
+    load_address: Address
+    payload_offset: Size
+    max_bytes: Size
+
+
+@dataclass(frozen=True)
+class ClockGate:
+    """The bit of an RCC enable register that a peripheral needs."""
+
+    register: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Register:
+    """set_clear: the register has a set alias at +0x800 and a clear alias at +0x1000. fields: a bit, or [lowest, highest]."""
+
+    offset: Address
+    set_clear: bool = False
+    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Peripheral:
+    registers: dict[str, Register]
+    base: Address | None = None
+    instances: dict[str, Address] = field(default_factory=dict)
+    clock: ClockGate | None = None
+
+
+@dataclass(frozen=True)
+class ClockProfile:
+    """Frequencies in Hz that a clock set-up results in. xspi_kernel_hz: the XSPI's clock before its own prescaler."""
+
+    cpu_hz: int
+    pclk2_hz: int
+    xspi_kernel_hz: int
+
+
+@dataclass(frozen=True)
+class InternalPool:
+    """A memory pool that is a whole memory of the chip; freq_ratio is NPU clock / memory clock, powers are mW."""
+
+    fname: str
+    memory: str
+    throughput: Level
+    latency: Level
+    byte_width: int
+    freq_ratio: float
+    read_power: float
+    write_power: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """activations: names of pools in order of preference. weights: the pool that holds the initializers."""
+
+    activations: tuple[str, ...]
+    weights: str
+
+
+@dataclass(frozen=True)
+class Soc:
+    name: str
+    cpu: str
+    device_id: int
+    interrupt_count: int
+    memories: dict[str, Memory]
+    boot: Boot
+    load_and_run: LoadAndRun
+    cache_line: int
+    interrupts: dict[str, int]
+    peripherals: dict[str, Peripheral]
+    clock_profiles: dict[str, ClockProfile]
+    pools: dict[str, InternalPool]
+    profiles: dict[str, Profile]
+
+    def memory_at(self, address: int) -> tuple[str, Memory] | None:
+        for name, memory in self.memories.items():
+            if memory.base <= address < memory.end:
+                return name, memory
+        return None
+
+
+def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
+    """(lowest bit, mask)."""
+    low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
+    return low, ((1 << (high - low + 1)) - 1) << low
+
+
+def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
+    document = read_document(path, shown_as=shown_as)
+    soc = document.load(Soc)
+    _check(soc, document)
+    return soc
+
+
+def _check(soc: Soc, document: Document) -> None:
+    spans = sorted((memory.base, memory.end, name) for name, memory in soc.memories.items())
+    for (_, end, name), (start, _, other) in zip(spans, spans[1:], strict=False):
+        if end > start:
+            raise N6Error(
+                "N6-SOC-001",
+                f"memory {other} begins {end - start} bytes before the end of {name}",
+                where=document.where("memories", other),
+            )
+    enable_bits = soc.peripherals["RCC"].registers["MEMENR"].fields
+    for name, memory in soc.memories.items():
+        if memory.power and memory.power.rcc_field not in enable_bits:
+            raise N6Error(
+                "N6-SOC-002",
+                f"RCC MEMENR has no field '{memory.power.rcc_field}'",
+                where=document.where("memories", name, "power"),
+            )
+    for name, pool in soc.pools.items():
+        if pool.memory not in soc.memories:
+            hint = did_you_mean(pool.memory, soc.memories)
+            raise N6Error(
+                "N6-SOC-004", f"no memory '{pool.memory}'", where=document.where("pools", name, "memory"), hint=hint
+            )
+    for name, peripheral in soc.peripherals.items():
+        if (peripheral.base is None) == (not peripheral.instances):
+            raise N6Error(
+                "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
+            )

@@ -1,0 +1,33 @@
+"""Generated C and linker scripts: one Jinja2 environment for all templates, in which a missing value is an error."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from n6build.soc import field_bits
+
+
+def render(template: Path, values: dict[str, Any]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(template.parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C and linker scripts, not markup.
+    )
+    environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
+    environment.filters["hex"] = lambda value: f"0x{value:X}"
+    environment.filters["field_bits"] = field_bits
+    environment.filters["set_alias"] = lambda register: _alias(register, "S")
+    environment.filters["clear_alias"] = lambda register: _alias(register, "C")
+    return environment.get_template(template.name).render(values)
+
+
+def _alias(register: str, letter: str) -> str:
+    """AHB5ENR -> AHB5ENSR or AHB5ENCR, APB4ENR2 -> APB4ENSR2: the reference manual's names of the set and clear aliases."""
+    return re.sub(r"R(\d*)$", rf"{letter}R\1", register)
