@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -267,7 +268,7 @@ def _check_slots(board: _BoardFile, soc: Soc, document: Document) -> None:
                 "N6-BOARD-006", f"slot '{name}' does not begin and end on a sector of {nor.sector} bytes", where=where
             )
     ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
-    for (name, slot), (other, behind) in zip(ordered, ordered[1:], strict=False):
+    for (name, slot), (other, behind) in itertools.pairwise(ordered):
         if slot.end > behind.address:
             raise N6Error(
                 "N6-BOARD-007",

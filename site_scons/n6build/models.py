@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error, did_you_mean
+from n6build.files import read_bytes, sha256
 from n6build.paths import MODELS
 from n6build.yaml_schema import Document, read_document
 
@@ -130,7 +131,7 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
 
 
 def _check(model: _ModelFile, folder: Path, document: Document) -> None:
-    named = {("file",): model.file}
+    named: dict[tuple[str, ...], str] = {("file",): model.file}
     if model.vectors:
         named[("vectors", "inputs")] = model.vectors.inputs
         if model.vectors.expected:
@@ -154,3 +155,17 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
                 hint = did_you_mean(label, model.classes)
                 where = document.where("vectors", "labels", index)
                 raise N6Error("N6-MODEL-005", f"label '{label}' is no class of this model", where=where, hint=hint)
+
+
+def check_hash(model: Model) -> None:
+    """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
+    if model.sha256 is None:
+        return
+    found = sha256(read_bytes(model.file))
+    if found != model.sha256:
+        raise N6Error(
+            "N6-MODEL-006",
+            f"is not the file that model.yaml describes (sha256 {model.sha256[:12]}...)",
+            where=model.file.name,
+            hint=f"if it was trained again, write sha256: {found}",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -141,7 +142,7 @@ def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
 
 def _check(soc: Soc, document: Document) -> None:
     spans = sorted((memory.base, memory.end, name) for name, memory in soc.memories.items())
-    for (_, end, name), (start, _, other) in zip(spans, spans[1:], strict=False):
+    for (_, end, name), (start, _, other) in itertools.pairwise(spans):
         if end > start:
             raise N6Error(
                 "N6-SOC-001",

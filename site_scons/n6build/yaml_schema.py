@@ -220,4 +220,5 @@ _CONVERSIONS = {
     tuple: _convert_sequence,
     dict: _convert_mapping,
     types.UnionType: _convert_optional,
+    typing.Union: _convert_optional,
 }

@@ -1,0 +1,40 @@
+# Set-up, then thin calls of scons. Everything slow is done once; `make` without a target says what there is.
+BOARD ?= nucleo-n657
+MODEL ?= miniresnet
+PROFILE ?= extflash
+PROBE ?= virtual
+JOBS ?= $(shell nproc)
+
+SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
+
+.PHONY: help setup build flash test lint bench doctor clean
+
+help:
+	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
+	@echo "make build | test | lint | bench | doctor | setup | clean"
+
+setup:
+	@python3 tools/setup.py
+
+build: setup
+	@$(SCONS) build
+
+flash: setup
+	@$(SCONS) probe=$(PROBE) flash run
+
+test: setup lint
+	@.venv/bin/pytest -n $(JOBS) tests
+
+lint: setup
+	@.venv/bin/ruff check SConstruct site_scons tests tools models
+	@.venv/bin/ruff format --check --quiet SConstruct site_scons tests tools models || (echo "hint: .venv/bin/ruff format SConstruct site_scons tests tools models" && false)
+	@.venv/bin/mypy
+
+bench: setup
+	@.venv/bin/python tools/bench.py
+
+doctor: setup
+	@$(SCONS) doctor
+
+clean:
+	rm -rf build .sconsign.dblite

@@ -1,0 +1,118 @@
+"""Which tools were found, with versions; what is missing, why it matters and what to do about it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Literal
+
+from n6build.errors import N6Error
+
+
+@dataclass(frozen=True)
+class Finding:
+    """found: version or path, None where the tool is missing. needed: without it nothing can be built."""
+
+    tool: str
+    found: str | None
+    why: str
+    fix: str
+    needed: Literal["always", "for the virtual board", "for a real board", "if you have it"]
+
+
+def examine() -> list[Finding]:
+    return [check() for check in _CHECKS]
+
+
+def _python() -> Finding:
+    return Finding("python", sys.version.split()[0], "runs the build", "install Python 3.11 or newer", "always")
+
+
+def _package(name: str, why: str) -> Callable[[], Finding]:
+    def check() -> Finding:
+        try:
+            version: str | None = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            version = None
+        return Finding(name, version, why, "make setup", "always")
+
+    return check
+
+
+def _command(
+    command: str, why: str, fix: str, needed: Literal["always", "for a real board", "if you have it"]
+) -> Callable[[], Finding]:
+    def check() -> Finding:
+        return Finding(command, _version(command), why, fix, needed)
+
+    return check
+
+
+def _version(command: str) -> str | None:
+    if not shutil.which(command):
+        return None
+    try:
+        result = subprocess.run(
+            [command, "--version"], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "found, but does not answer"
+    match = re.search(r"\d+\.\d+(?:\.\d+)*", result.stdout + result.stderr)
+    return match[0] if match else "found, version unknown"
+
+
+def _newlib() -> Finding:
+    found = None
+    if shutil.which("arm-none-eabi-gcc"):
+        result = subprocess.run(
+            ["arm-none-eabi-gcc", "-print-file-name=nano.specs"],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        found = "nano.specs found" if "/" in result.stdout else None
+    return Finding(
+        "newlib", found, "memcpy and its like for the firmware", "make setup (libnewlib-arm-none-eabi)", "always"
+    )
+
+
+def _emulator() -> Finding:
+    from n6build.virtual_board.build import find_emulator
+
+    try:
+        found: str | None = str(find_emulator().name)
+    except N6Error:
+        found = None
+    return Finding(
+        "virtual board", found, "flash and run without hardware: probe=virtual", "make setup", "for the virtual board"
+    )
+
+
+_CHECKS: list[Callable[[], Finding]] = [
+    _python,
+    _package("scons", "drives the build"),
+    _package("tflite", "reads models"),
+    _package("pyelftools", "reads programs"),
+    _command("arm-none-eabi-gcc", "compiles FSBL and Appli", "make setup (gcc-arm-none-eabi)", "always"),
+    _newlib,
+    _emulator,
+    _command("gdb-multiarch", "debugs on the virtual board: gdb=1", "install gdb-multiarch", "if you have it"),
+    _command(
+        "STM32_Programmer_CLI",
+        "programs a real board",
+        "install STM32CubeProgrammer and put it in PATH",
+        "for a real board",
+    ),
+    _command(
+        "stedgeai",
+        "compiles for the NPU",
+        "without it the reference backend runs every epoch on the Cortex-M55",
+        "if you have it",
+    ),
+]

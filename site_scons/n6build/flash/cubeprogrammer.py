@@ -1,0 +1,111 @@
+"""ST's STM32_Programmer_CLI: finds ST-LINK probes and programs sectors through the board's external loader.
+
+Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; a download that worked says 'File download complete', with
+-v 'Download verified successfully'; a failure shows as a line 'Error: ...', sometimes with exit status 0.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_state_path
+
+from n6build.errors import N6Error
+from n6build.flash.sectors import Sector
+
+COMMAND = "STM32_Programmer_CLI"
+_LIST_TIMEOUT_S = 20
+_PROGRAM_TIMEOUT_S = 600
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def find_command() -> Path | None:
+    found = shutil.which(COMMAND)
+    return Path(found) if found else None
+
+
+def attached_probes(command: Path) -> list[str]:
+    """Serial numbers of all attached ST-LINK probes."""
+    output, _ = _run(command, ["-l", "st-link"], _LIST_TIMEOUT_S)
+    return sorted(set(re.findall(r"ST-LINK SN\s*:\s*(\S+)", output)))
+
+
+@dataclass(frozen=True)
+class CubeProgrammer:
+    """external_loader: file name in the programmer's ExternalLoader folder. dev_boot: how the board's selectors must stand."""
+
+    command: Path
+    name: str
+    external_loader: str
+    dev_boot: str
+
+    def record_path(self) -> Path:
+        return user_state_path("n6build") / "boards" / f"{self.name}.json"
+
+    def still_holds(self) -> bool:
+        return True
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        loader = self.command.resolve().parent / "ExternalLoader" / self.external_loader
+        if not loader.is_file():
+            raise N6Error(
+                "N6-FLASH-005", f"no external loader '{self.external_loader}' beside {COMMAND}", where=COMMAND
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-el", str(loader)]
+            for run in _contiguous(sectors):
+                path = Path(folder) / f"{run[0].address:08x}.bin"
+                path.write_bytes(b"".join(sector.data for sector in run))
+                arguments += ["-w", str(path), f"0x{run[0].address:08X}", "-v"]
+            output, status = _run(self.command, arguments, _PROGRAM_TIMEOUT_S)
+        errors = [line.strip() for line in output.splitlines() if line.lstrip().startswith("Error:")]
+        verified = output.count("Download verified successfully")
+        if status or errors or verified < len(_contiguous(sectors)):
+            what = (
+                errors[0].removeprefix("Error:").strip()
+                if errors
+                else f"exit status {status}, {verified} parts verified"
+            )
+            raise N6Error(
+                "N6-FLASH-006",
+                f"programming failed: {what}",
+                where=f"probe {self.name}",
+                hint=f"boot selectors for programming: {self.dev_boot}",
+            )
+
+
+def _contiguous(sectors: Sequence[Sector]) -> list[list[Sector]]:
+    runs: list[list[Sector]] = []
+    for sector in sectors:
+        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
+            runs[-1].append(sector)
+        else:
+            runs.append([sector])
+    return runs
+
+
+def _run(command: Path, arguments: list[str], timeout_s: int) -> tuple[str, int]:
+    try:
+        result = subprocess.run(
+            [command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise N6Error(
+            "N6-FLASH-007", f"no answer within {timeout_s} s", where=COMMAND, hint="unplug and plug the probe"
+        ) from error
+    except OSError as error:
+        raise N6Error("N6-FLASH-007", f"cannot be run: {error.strerror}", where=COMMAND) from error
+    return _ANSI.sub("", result.stdout), result.returncode

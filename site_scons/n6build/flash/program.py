@@ -1,0 +1,63 @@
+"""Programs what a board lacks, in an order that leaves a correct record whenever it is interrupted."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.flash.programmer import Programmer
+from n6build.flash.record import BoardRecord, read_record, without, write_record
+from n6build.flash.sectors import Sector, sectors_to_program, wanted_sectors
+from n6build.image.manifest import FlashManifest
+
+
+@dataclass(frozen=True)
+class FlashPlan:
+    """wanted: all sectors of the manifest. lacking: those that the board does not hold yet."""
+
+    wanted: tuple[Sector, ...]
+    lacking: tuple[Sector, ...]
+    record: BoardRecord
+
+
+def plan_flash(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
+    record = current_record(programmer, manifest.board)
+    wanted = wanted_sectors(manifest, folder)
+    return FlashPlan(tuple(wanted), tuple(sectors_to_program(wanted, record.sectors)), record)
+
+
+def current_record(programmer: Programmer, board: str) -> BoardRecord:
+    return read_record(programmer.record_path(), board) if programmer.still_holds() else BoardRecord(board)
+
+
+def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
+    """Returns the record of the board afterwards. Before a sector is touched it is struck from the record."""
+    if not plan.lacking:
+        return plan.record
+    addresses = [sector.address for sector in plan.lacking]
+    during = without(plan.record, addresses)
+    path = programmer.record_path()
+    write_record(path, during)
+    programmer.program(plan.lacking)
+    after = BoardRecord(during.board, {**during.sectors, **{sector.address: sector.sha256 for sector in plan.lacking}})
+    write_record(path, after)
+    return after
+
+
+@contextmanager
+def board_lock(programmer: Programmer) -> Iterator[None]:
+    """Keeps a second build off the same board. Raises N6-FLASH-002 at once where the board is taken."""
+    path = programmer.record_path().with_suffix(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise N6Error(
+                "N6-FLASH-002", f"another build is using board '{programmer.name}'", hint="wait for it to end"
+            ) from error
+        yield

@@ -1,0 +1,46 @@
+"""Flash as sectors: what a manifest wants in each, and which of them a board still lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes, sha256
+from n6build.image.manifest import FlashManifest
+
+ERASED = 0xFF
+
+
+@dataclass(frozen=True)
+class Sector:
+    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF)."""
+
+    address: int
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.data)
+
+
+def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
+    """By address. Raises N6-FLASH-001 where a file is not the one the manifest was made of."""
+    sectors: dict[int, bytearray] = {}
+    for segment in manifest.segments:
+        data = read_bytes(folder / segment.file)
+        if sha256(data) != segment.sha256:
+            raise N6Error(
+                "N6-FLASH-001", "is not the file that the manifest lists", where=segment.file, hint="build again"
+            )
+        for start in range(0, len(data), manifest.sector):
+            chunk = data[start : start + manifest.sector]
+            address = segment.address + start
+            sectors[address] = bytearray(chunk.ljust(manifest.sector, bytes([ERASED])))
+    return [Sector(address, bytes(data)) for address, data in sorted(sectors.items())]
+
+
+def sectors_to_program(wanted: list[Sector], held: Mapping[int, str]) -> list[Sector]:
+    """held: sector address -> SHA-256 of what the board is known to hold there."""
+    return [sector for sector in wanted if held.get(sector.address) != sector.sha256]

@@ -1,0 +1,61 @@
+"""The virtual board's NOR: a file as large as the part, erased to 0xFF, that the emulator boots from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.flash.sectors import ERASED, Sector
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class VirtualProgrammer:
+    """folder: of this virtual board. base, size: of its NOR in bytes."""
+
+    folder: Path
+    base: int
+    size: int
+    name: str = "virtual"
+
+    @property
+    def nor(self) -> Path:
+        return self.folder / "nor.bin"
+
+    def record_path(self) -> Path:
+        return self.folder / "record.json"
+
+    def still_holds(self) -> bool:
+        return self.nor.is_file() and self.nor.stat().st_size == self.size
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        try:
+            if not self.still_holds():
+                self._make_erased()
+            with self.nor.open("r+b") as nor:
+                for sector in sectors:
+                    nor.seek(sector.address - self.base)
+                    nor.write(sector.data)
+            with self.nor.open("rb") as nor:
+                for sector in sectors:
+                    nor.seek(sector.address - self.base)
+                    if nor.read(len(sector.data)) != sector.data:
+                        raise N6Error(
+                            "N6-FLASH-004", f"sector 0x{sector.address:08X} reads back differently", where=self.nor.name
+                        )
+        except OSError as error:
+            raise N6Error(
+                "N6-FLASH-003", f"cannot program the virtual board: {error.strerror}", where=self.nor.name
+            ) from error
+
+    def _make_erased(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        blank = self.nor.with_suffix(".new")
+        erased = bytes([ERASED]) * _CHUNK
+        with blank.open("wb") as file:
+            for _ in range(self.size // _CHUNK):
+                file.write(erased)
+        blank.replace(self.nor)

@@ -1,0 +1,1 @@
+"""Stage 3: what lies in flash. ELF -> payload -> image with boot header -> flash manifest and hex."""

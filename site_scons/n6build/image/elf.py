@@ -1,0 +1,61 @@
+"""ELF -> the bytes that have to be at an address before the program starts."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes
+
+
+@dataclass(frozen=True)
+class Payload:
+    """address: of the first byte, the vector table. data: all loadable bytes, gaps filled with zeros."""
+
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    address: int
+    bytes: int
+
+
+def _open(path: Path) -> ELFFile:
+    try:
+        return ELFFile(io.BytesIO(read_bytes(path)))
+    except ELFError as error:
+        raise N6Error("N6-IMAGE-001", f"is no ELF file: {error}", where=path.name) from error
+
+
+def payload_of(path: Path) -> Payload:
+    """By load (physical) address, so that initialised data stands where start-up code copies it from."""
+    segments = [
+        (segment["p_paddr"], segment.data())
+        for segment in _open(path).iter_segments()
+        if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
+    ]
+    if not segments:
+        raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
+    start = min(address for address, _ in segments)
+    data = bytearray(max(address + len(content) for address, content in segments) - start)
+    for address, content in segments:
+        data[address - start : address - start + len(content)] = content
+    return Payload(start, bytes(data))
+
+
+def allocated_sections(path: Path) -> list[Section]:
+    """Sections that take memory at run time, by address."""
+    sections = [
+        Section(section.name, section["sh_addr"], section["sh_size"])
+        for section in _open(path).iter_sections()
+        if section["sh_flags"] & 0x2 and section["sh_size"]
+    ]
+    return sorted(sections, key=lambda section: section.address)

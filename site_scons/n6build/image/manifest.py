@@ -1,0 +1,85 @@
+"""flash_manifest.json: what has to stand where in flash. Programmers, IDEs and production lines need nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+from n6build.files import read_bytes, sha256, to_json
+
+
+@dataclass(frozen=True)
+class Segment:
+    """file: relative to the manifest. address: in the memory-mapped window. length: bytes."""
+
+    name: str
+    file: str
+    address: int
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class FlashManifest:
+    """base, size, sector: of the NOR, in bytes."""
+
+    board: str
+    base: int
+    size: int
+    sector: int
+    segments: tuple[Segment, ...]
+
+
+def make_manifest(board: Board, files: Sequence[tuple[str, Path]], folder: Path) -> FlashManifest:
+    """files: (slot name, path) in flash order. Raises N6-IMAGE-005 where a file is larger than its slot."""
+    slots = dict(board.slots.items())
+    segments = []
+    for slot_name, path in files:
+        data = read_bytes(path)
+        slot = slots[slot_name]
+        if len(data) > slot.size:
+            raise N6Error(
+                "N6-IMAGE-005",
+                f"{path.name} has {len(data)} bytes, {len(data) - slot.size} more than slot '{slot_name}' ({slot.size})",
+                where=f"boards/{board.name}/board.yaml: slots.{slot_name}",
+                hint="make the slot larger or the image smaller (scons size shows what takes the room)",
+            )
+        file = Path(os.path.relpath(path, folder)).as_posix()
+        segments.append(Segment(slot_name, file, slot.address, len(data), sha256(data)))
+    manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
+    check_overlap(manifest)
+    return manifest
+
+
+def check_overlap(manifest: FlashManifest) -> None:
+    """Two segments in one sector would erase each other. Raises N6-IMAGE-006."""
+    ordered = sorted(manifest.segments, key=lambda segment: segment.address)
+    for segment, behind in itertools.pairwise(ordered):
+        end = segment.address + segment.length
+        last_sector_end = -(-end // manifest.sector) * manifest.sector
+        if last_sector_end > behind.address:
+            raise N6Error(
+                "N6-IMAGE-006",
+                f"{segment.name} (to 0x{end:08X}) and {behind.name} (from 0x{behind.address:08X}) share a flash sector",
+                hint=f"keep {manifest.sector} bytes apart",
+            )
+
+
+def manifest_json(manifest: FlashManifest) -> str:
+    return to_json(asdict(manifest))
+
+
+def read_manifest(path: Path) -> FlashManifest:
+    """Raises N6-IMAGE-007 where the file is not such a manifest."""
+    try:
+        values = json.loads(read_bytes(path))
+        segments = tuple(Segment(**segment) for segment in values.pop("segments"))
+        return FlashManifest(segments=segments, **values)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise N6Error("N6-IMAGE-007", f"is no flash manifest: {error}", where=path.name) from error

@@ -1,0 +1,51 @@
+"""How full each region is: programs by their sections, flash by its slots, NPU RAM by the memory plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.image.elf import allocated_sections
+from n6build.image.manifest import FlashManifest
+
+
+@dataclass(frozen=True)
+class RegionUse:
+    """used, limit: bytes."""
+
+    region: str
+    used: int
+    limit: int
+
+    @property
+    def share(self) -> float:
+        return self.used / self.limit
+
+
+def region_uses(board: Board, manifest: FlashManifest, fsbl: Path, appli: Path) -> list[RegionUse]:
+    boot, load = board.soc.boot, board.soc.load_and_run
+    uses = [
+        RegionUse("FSBL in RAM", _extent(fsbl), boot.max_image - boot.payload_offset),
+        RegionUse("Appli in RAM", _extent(appli), load.max_bytes - load.payload_offset),
+    ]
+    slots = dict(board.slots.items())
+    uses += [RegionUse(f"flash slot {part.name}", part.length, slots[part.name].size) for part in manifest.segments]
+    return uses
+
+
+def pool_uses(pools: Sequence[tuple[str, int, int]]) -> list[RegionUse]:
+    """pools: (name, used bytes, size)."""
+    return [RegionUse(f"pool {name}", used, size) for name, used, size in pools if used]
+
+
+def _extent(elf: Path) -> int:
+    sections = allocated_sections(elf)
+    return max(section.address + section.bytes for section in sections) - min(section.address for section in sections)
+
+
+def size_table(uses: Sequence[RegionUse]) -> str:
+    """Region, bytes used, limit and share, one line each."""
+    head = f"  {'region':<24}{'used':>12}{'limit':>14}{'share':>9}\n"
+    return head + "".join(f"  {use.region:<24}{use.used:>12,}{use.limit:>14,}{use.share:>9.1%}\n" for use in uses)

@@ -1,0 +1,25 @@
+"""Data in a flash slot: the bytes, then a trailer that tells an erased, a truncated, a wrong and a damaged image apart.
+
+The trailer stands behind the data because weights that are read in place have to begin at the address of their memory
+pool. It stays with the data, so that new weights leave the Appli as it is.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+TRAILER_MAGIC = b"N6IM"
+TRAILER_ALIGNMENT = 16
+_TRAILER = struct.Struct("<4s 3I")
+TRAILER_BYTES = _TRAILER.size
+
+
+def trailer_offset(data_bytes: int) -> int:
+    return -(-data_bytes // TRAILER_ALIGNMENT) * TRAILER_ALIGNMENT
+
+
+def slot_image(data: bytes, signature: int) -> bytes:
+    """signature: 32 bits that the Appli expects, so that data of another network is refused."""
+    trailer = _TRAILER.pack(TRAILER_MAGIC, len(data), zlib.crc32(data), signature)
+    return data.ljust(trailer_offset(len(data)), b"\0") + trailer

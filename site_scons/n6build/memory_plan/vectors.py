@@ -1,0 +1,42 @@
+"""Test vectors: the inputs that the firmware runs the network on, and the outputs that the reference interpreter gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from n6build.errors import N6Error
+
+
+@dataclass(frozen=True)
+class VectorSet:
+    """data: `count` rows of `bytes_each` bytes, little endian, as the network's input buffer takes them."""
+
+    name: str
+    count: int
+    bytes_each: int
+    data: bytes
+
+
+NO_VECTORS = VectorSet("none", 0, 0, b"")
+
+
+def read_vectors(path: Path) -> VectorSet:
+    """From a .npy file: one row a vector. Raises N6-VEC-001 where it is not one."""
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError) as error:
+        raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
+    if not isinstance(array, np.ndarray) or array.ndim < 2 or not array.size or array.dtype.hasobject:
+        raise N6Error("N6-VEC-001", "is no array with one row for each vector", where=path.name)
+    little_endian = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    data = little_endian.tobytes()
+    return VectorSet(path.name, len(array), len(data) // len(array), data)
+
+
+def rows(vectors: VectorSet) -> list[bytes]:
+    return [
+        vectors.data[index * vectors.bytes_each : (index + 1) * vectors.bytes_each] for index in range(vectors.count)
+    ]

@@ -1,0 +1,88 @@
+"""Inferences of the board against the outputs of the reference interpreter, byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from n6build.errors import N6Error
+from n6build.run.console_log import ConsoleLog
+
+_DTYPES = {"int8": "i1", "uint8": "u1", "float32": "<f4"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """equal: None where there is nothing to compare with. answer: class name, or empty. score: of that class, 0 to 1."""
+
+    index: int
+    label: str
+    answer: str
+    score: float | None
+    equal: bool | None
+    different_bytes: int
+    cycles: int | None
+
+
+def judge(
+    log: ConsoleLog,
+    expected: Sequence[bytes],
+    *,
+    labels: Sequence[str],
+    classes: Sequence[str],
+    output_type: Literal["int8", "uint8", "float32"],
+    scale: float,
+    zero_point: int,
+) -> list[Verdict]:
+    """expected: per vector, or empty. scale, zero_point: of a quantised output (score = scale * (value - zero_point))."""
+    verdicts = []
+    for index, inference in sorted(log.inferences.items()):
+        output = inference.output()
+        wanted = expected[index] if index < len(expected) else None
+        different = _difference(output, wanted) if wanted is not None else 0
+        values = np.frombuffer(
+            output[: len(output) // np.dtype(_DTYPES[output_type]).itemsize * np.dtype(_DTYPES[output_type]).itemsize],
+            _DTYPES[output_type],
+        )
+        answer, score = "", None
+        if classes and len(values) == len(classes):
+            best = int(values.argmax())
+            answer = classes[best]
+            score = float(values[best]) if output_type == "float32" else scale * (int(values[best]) - zero_point)
+        verdicts.append(
+            Verdict(
+                index=index,
+                label=labels[index] if index < len(labels) else "",
+                answer=answer,
+                score=score,
+                equal=None if wanted is None else different == 0,
+                different_bytes=different,
+                cycles=inference.cycles,
+            )
+        )
+    return verdicts
+
+
+def _difference(output: bytes, wanted: bytes) -> int:
+    length = max(len(output), len(wanted))
+    return sum(a != b for a, b in zip(output, wanted, strict=False)) + length - min(len(output), len(wanted))
+
+
+def check_complete(log: ConsoleLog, count: int) -> None:
+    """Raises N6-RUN-00x where the firmware reported an error or a fault, or ended early."""
+    if log.error:
+        raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=_FIRMWARE_HINTS.get(log.error[0]))
+    if log.fault:
+        raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
+    if log.done is None:
+        raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
+    if log.done != len(log.inferences) or log.done < count:
+        raise N6Error(
+            "N6-RUN-003", f"{len(log.inferences)} of {count} inferences arrived, the firmware counted {log.done}"
+        )
+
+
+_FIRMWARE_HINTS: dict[str, str] = {}

@@ -1,0 +1,63 @@
+"""The firmware's console: lines that begin with 'n6 ' are results, all others are for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_EPOCH = re.compile(r"n6 run (\d+) epoch (\d+) cycles=(\d+)")
+_OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ((?:[0-9a-fA-F]{2})*)")
+_CYCLES = re.compile(r"n6 run (\d+) cycles=(\d+)")
+_ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
+_DONE = re.compile(r"n6 done runs=(\d+)")
+_FAULT = re.compile(r"n6 fault (.*)")
+
+
+@dataclass
+class Inference:
+    """outputs: by index, the raw bytes of each. cycles: of the whole inference, None where it was not printed."""
+
+    outputs: dict[int, bytes] = field(default_factory=dict)
+    cycles: int | None = None
+
+    def output(self) -> bytes:
+        return b"".join(data for _, data in sorted(self.outputs.items()))
+
+
+@dataclass
+class ConsoleLog:
+    """epoch_cycles: of the first inference, by epoch. error: the firmware's own, with its id. done: inferences it counted."""
+
+    inferences: dict[int, Inference] = field(default_factory=dict)
+    epoch_cycles: dict[int, int] = field(default_factory=dict)
+    error: tuple[str, str] | None = None
+    fault: str | None = None
+    done: int | None = None
+
+
+def ends_run(line: str) -> bool:
+    """Whether the firmware has nothing more to say: done, an error of its own, or a fault."""
+    return any(pattern.match(line) for pattern in (_DONE, _ERROR, _FAULT))
+
+
+def read_console(lines: Sequence[str]) -> ConsoleLog:
+    log = ConsoleLog()
+    for line in lines:
+        _read_line(log, line.strip())
+    return log
+
+
+def _read_line(log: ConsoleLog, line: str) -> None:
+    if match := _OUTPUT.fullmatch(line):
+        log.inferences.setdefault(int(match[1]), Inference()).outputs[int(match[2])] = bytes.fromhex(match[3])
+    elif match := _EPOCH.fullmatch(line):
+        log.epoch_cycles[int(match[2])] = int(match[3])
+    elif match := _CYCLES.fullmatch(line):
+        log.inferences.setdefault(int(match[1]), Inference()).cycles = int(match[2])
+    elif match := _DONE.fullmatch(line):
+        log.done = int(match[1])
+    elif match := _ERROR.fullmatch(line):
+        log.error = (match[1], match[2])
+    elif match := _FAULT.fullmatch(line):
+        log.fault = match[1]

@@ -1,0 +1,85 @@
+"""Boots the virtual board on what was flashed and judges what it printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.console import say
+from n6build.errors import N6Error
+from n6build.memory_plan.vectors import read_vectors, rows
+from n6build.models import Model
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.run.compare import Verdict, check_complete, judge
+from n6build.run.console_log import ends_run, read_console
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import run
+
+_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """epoch_cycles: of the first inference. findings: what the virtual board objects to, as text with source lines.
+
+    The virtual board counts one cycle an instruction.
+    """
+
+    board: str
+    model: str
+    verdicts: tuple[Verdict, ...]
+    epoch_cycles: dict[int, int]
+    findings: tuple[str, ...]
+
+    def raise_if_wrong(self) -> None:
+        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
+        if self.findings:
+            raise N6Error("N6-RUN-004", f"the virtual board has {len(self.findings)} findings", where=self.findings[0])
+        wrong = [verdict for verdict in self.verdicts if verdict.equal is False]
+        if wrong:
+            bytes_wrong = sum(verdict.different_bytes for verdict in wrong)
+            raise N6Error(
+                "N6-RUN-005",
+                f"{len(wrong)} of {len(self.verdicts)} outputs differ from the reference interpreter, {bytes_wrong} bytes",
+            )
+
+
+def run_on_virtual_board(
+    board: Board, model: Model, artifacts: NetworkArtifacts, folder: Path, programs: Sequence[Path], *, gdb: bool
+) -> Outcome:
+    """folder: of the virtual board, with its NOR. programs: ELF files, for source lines."""
+    result = run(
+        find_emulator(),
+        folder / "nor.bin",
+        timeout_s=None if gdb else _TIMEOUT_S,
+        stop=ends_run,
+        gdb=gdb,
+        symbols=programs,
+        on_line=_show,
+    )
+    log = read_console(result.console_lines)
+    findings = tuple(finding.text for finding in result.findings)
+    for finding in findings:
+        say("Finding", finding)
+    inputs = read_vectors(model.inputs) if model.inputs else None
+    if not findings:
+        check_complete(log, inputs.count if inputs else 1)
+    output = artifacts.outputs[0]
+    verdicts = judge(
+        log,
+        rows(read_vectors(model.expected)) if model.expected else [],
+        labels=model.labels,
+        classes=model.classes,
+        output_type=output.type,
+        scale=output.scale,
+        zero_point=output.zero_point,
+    )
+    return Outcome(board.name, model.name, tuple(verdicts), log.epoch_cycles, findings)
+
+
+def _show(text: str) -> None:
+    """The console as it comes, without the bytes of the outputs: those are for the comparison."""
+    if not text.startswith("n6 run "):
+        say("Console", text)

@@ -1,0 +1,88 @@
+"""The options of a build: defaults < user's settings file < environment < command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_config_path
+
+from n6build.errors import N6Error, did_you_mean
+from n6build.yaml_schema import read_document
+
+SETTINGS_FILE = "n6build.local.yaml"
+
+
+@dataclass(frozen=True)
+class Option:
+    """environment: variable that gives the value, or None. choices: empty where any text is possible."""
+
+    name: str
+    default: str
+    help: str
+    choices: tuple[str, ...] = ()
+    environment: str | None = None
+
+
+OPTIONS = (
+    Option(
+        "board", "nucleo-n657", "the board, by name or alias (`scons boards` lists them)", environment="N6BUILD_BOARD"
+    ),
+    Option(
+        "model",
+        "miniresnet",
+        "the model: a name (`scons models`), a folder with a model.yaml, or a .tflite file",
+        environment="N6BUILD_MODEL",
+    ),
+    Option(
+        "profile",
+        "extflash",
+        "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot",
+    ),
+    Option(
+        "probe",
+        "auto",
+        "what to program: auto (the only probe attached), a serial number, or virtual",
+        environment="N6BUILD_PROBE",
+    ),
+    Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
+    Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """origin: 'default', a file, an environment variable or 'command line'."""
+
+    value: str
+    origin: str
+
+
+def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
+    """folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not possible), N6-YAML-00x."""
+    options = {option.name: option for option in OPTIONS}
+    settings = {option.name: Setting(option.default, "default") for option in OPTIONS}
+    for path in (user_config_path("n6build") / "settings.yaml", folder / SETTINGS_FILE):
+        if path.is_file():
+            document = read_document(path)
+            for name, value in document.load(dict[str, str]).items():
+                _known(name, options, document.where(name))
+                settings[name] = Setting(value, path.name)
+    for option in OPTIONS:
+        if option.environment and environment.get(option.environment):
+            settings[option.name] = Setting(environment[option.environment], option.environment)
+    for name, value in arguments.items():
+        _known(name, options, None)
+        settings[name] = Setting(value, "command line")
+    for name, setting in settings.items():
+        choices = options[name].choices
+        if choices and setting.value not in choices:
+            hint = did_you_mean(setting.value, choices)
+            raise N6Error("N6-OPTION-002", f"'{name}={setting.value}' is not possible", where=setting.origin, hint=hint)
+    return settings
+
+
+def _known(name: str, options: Mapping[str, Option], where: str | None) -> None:
+    if name not in options:
+        raise N6Error("N6-OPTION-001", f"unknown option '{name}'", where=where, hint=did_you_mean(name, options))

@@ -1,0 +1,98 @@
+"""What the SCons tools in site_tools/ share: actions over library functions, their messages, errors and times."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from n6build.console import line, say
+from n6build.errors import N6Error
+from n6build.files import to_json, write_atomically
+from n6build.paths import ROOT
+from SCons.Action import Action
+from SCons.Errors import BuildError
+from SCons.Script import COMMAND_LINE_TARGETS, GetOption
+
+LIBRARY = ROOT / "site_scons" / "n6build"
+INFORMATION = frozenset({"boards", "models", "doctor"})
+LAST_ERROR = Path("build/last_error.json")
+
+_times: dict[str, float] = {}
+_times_lock = threading.Lock()
+_started = time.monotonic()
+
+
+def stage_action(verb: str, function: Callable[..., None], *, stage: str, varlist: Iterable[str] = ()) -> Any:
+    """An SCons action of a library call: one line on the console, no traceback for an N6Error, its time in the summary."""
+
+    def run(target: list[Any], source: list[Any], env: Any) -> None:
+        begin = time.monotonic()
+        try:
+            function(target, source, env)
+        except N6Error as error:
+            raise reported(error, target[0]) from None
+        finally:
+            add_time(stage, time.monotonic() - begin)
+
+    def describe(target: list[Any], source: list[Any], env: Any) -> str:
+        return line(verb, str(target[0]))
+
+    return Action(run, describe, varlist=list(varlist))
+
+
+def add_time(stage: str, seconds: float) -> None:
+    with _times_lock:
+        _times[stage] = _times.get(stage, 0.0) + seconds
+
+
+def reported(error: N6Error, node: Any = None) -> BuildError:
+    """The error also goes to build/last_error.json, since SCons' exit status is 2 whatever happened."""
+    write_atomically(LAST_ERROR, to_json(error.as_dict()))
+    return BuildError(node=node, errstr=str(error), exitstatus=2)
+
+
+def stop_with(error: N6Error) -> NoReturn:
+    """For errors found while SConscript files are read: SCons would add its own position and hide the text behind it."""
+    write_atomically(LAST_ERROR, to_json(error.as_dict()))
+    sys.stderr.write(f"{error}\n")
+    raise SystemExit(2)
+
+
+def only_informs() -> bool:
+    """Whether this call of scons asks for nothing but lists: they have to work where a compiler is missing."""
+    return bool(COMMAND_LINE_TARGETS) and INFORMATION.issuperset(COMMAND_LINE_TARGETS)
+
+
+def library_files(env: Any, *parts: str) -> list[Any]:
+    """The Python files that a stage is made of: a changed compiler compiles again."""
+    paths: list[Path] = []
+    for part in parts:
+        path = LIBRARY / part
+        paths += sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return [env.File(str(path)) for path in paths]
+
+
+def timed_spawn(spawn: Callable[..., int]) -> Callable[..., int]:
+    """SCons' SPAWN with its time counted as 'compile' or 'link'."""
+
+    def run(sh: Any, escape: Any, command: str, arguments: list[str], environment: Any) -> int:
+        begin = time.monotonic()
+        try:
+            return spawn(sh, escape, command, arguments, environment)
+        finally:
+            add_time("compile" if "-c" in arguments else "link", time.monotonic() - begin)
+
+    return run
+
+
+@atexit.register
+def _summary() -> None:
+    if not _times or GetOption("no_exec"):
+        return
+    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in _times.items())
+    say("Time", f"{time.monotonic() - _started:.2f} s", f"of which {parts}")

@@ -1,0 +1,123 @@
+"""SCons tool: reads the options into N6_BOARD, N6_MODEL, N6_PROFILE, N6_PROBE, N6_GDB, N6_VERBOSE; help, lists, doctor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from n6build.boards import board_names, load_board
+from n6build.console import say, styled
+from n6build.errors import N6Error, did_you_mean
+from n6build.models import load_model, model_names
+from n6build.settings import OPTIONS, resolve
+from n6scons import only_informs, stop_with
+from SCons.Script import ARGUMENTS, COMMAND_LINE_TARGETS, Dir, GetLaunchDir, Help
+
+TARGETS = {
+    "build": "everything that goes to flash, and the table of sizes (default)",
+    "network": "stage 1 only: network.c, pool images, report",
+    "hex": "one Intel hex file of the whole flash",
+    "flash": "program what the board does not hold yet",
+    "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
+    "boards": "list the boards",
+    "models": "list the models",
+    "doctor": "which tools were found, what is missing and why it matters",
+}
+
+
+def generate(env: Any) -> None:
+    env.AddMethod(_lists, "N6Lists")
+    env.AddMethod(_check_targets, "N6CheckTargets")
+    Help(_help(), append=False)
+    try:
+        settings = resolve(ARGUMENTS, os.environ, Path(Dir("#").abspath))
+        if only_informs():
+            return
+        board = load_board(settings["board"].value)
+        model = load_model(settings["model"].value, relative_to=Path(GetLaunchDir()))
+    except N6Error as error:
+        stop_with(error)
+    env.SetDefault(N6_BUILD="build")
+    env.Replace(
+        N6_BOARD=board,
+        N6_MODEL=model,
+        N6_PROFILE=settings["profile"].value,
+        N6_PROBE=settings["probe"].value,
+        N6_GDB=settings["gdb"].value == "1",
+        N6_VERBOSE=settings["verbose"].value == "1",
+    )
+
+
+def exists(env: Any) -> bool:
+    return True
+
+
+def _help() -> str:
+    lines = [
+        "",
+        "n6build: a neural network from its model file to a running STM32N6 board",
+        "",
+        "  scons [option=value ...] [target ...]",
+        "",
+    ]
+    lines += ["Targets"]
+    lines += [f"  {name:<10}{what}" for name, what in TARGETS.items()]
+    lines += [
+        "",
+        "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
+    ]
+    for option in OPTIONS:
+        more = f" [{option.environment}]" if option.environment else ""
+        lines.append(f"  {option.name:<10}{option.help}; default {option.default}{more}")
+    lines += [
+        "",
+        "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _lists(env: Any) -> bool:
+    """Aliases boards, models and doctor. Returns whether nothing else was asked for."""
+    for name, function in (("boards", _print_boards), ("models", _print_models), ("doctor", _print_doctor)):
+        env.AlwaysBuild(env.Alias(name, [], env.Action(function, cmdstr=None)))
+    return only_informs()
+
+
+def _check_targets(env: Any, *names: str) -> None:
+    """SCons would say that it does not know how to make the file; a mistyped target deserves the nearest name."""
+    for target in COMMAND_LINE_TARGETS:
+        if target not in TARGETS and target not in names and not Path(target).exists() and "/" not in target:
+            stop_with(N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS)))
+
+
+def _print_boards(target: Any, source: Any, env: Any) -> None:
+    for name in board_names():
+        board = load_board(name)
+        aliases = f" ({', '.join(board.aliases)})" if board.aliases else ""
+        say(
+            name,
+            f"{board.title}{aliases}",
+            f"{board.nor.size >> 20} MB NOR at {board.nor_clock_hz // 1_000_000} MHz; profiles {', '.join(board.profiles())}",
+        )
+
+
+def _print_models(target: Any, source: Any, env: Any) -> None:
+    for name in model_names():
+        model = load_model(name)
+        quality = f"{model.quality.metric} {model.quality.value} on {model.quality.on}" if model.quality else ""
+        say(name, model.description, quality)
+
+
+def _print_doctor(target: Any, source: Any, env: Any) -> None:
+    from n6build.doctor import examine
+
+    for finding in examine():
+        if finding.found:
+            print(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
+        else:
+            style = "bad" if finding.needed == "always" else "dim"
+            print(
+                f"  {styled('missing', style)} {finding.tool:<22}{finding.needed + ':':<20}{finding.why}; {finding.fix}"
+            )

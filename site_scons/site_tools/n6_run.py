@@ -1,0 +1,44 @@
+"""SCons tool: env.N6Run(target, ...) boots a flashed board, compares its results and writes them as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from n6build.files import to_json, write_atomically
+from n6scons import stage_action
+
+
+def generate(env: Any) -> None:
+    env.AddMethod(_run, "N6Run")
+
+
+def exists(env: Any) -> bool:
+    return True
+
+
+def _run(env: Any, target: str, receipt: Any, network: list[Any], programs: list[Any]) -> Any:
+    """receipt: of N6Flash. programs: the ELF files of FSBL and Appli, for source lines in findings."""
+    model, board = env["N6_MODEL"], env["N6_BOARD"]
+    folder = env.N6VirtualBoardFolder()
+    network_folder = Path(str(network[0])).parent
+    elves = [Path(str(program)) for program in programs]
+
+    def boot(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.network.artifacts import read_artifacts
+        from n6build.run.session import run_on_virtual_board
+        from n6build.run.table import print_results
+
+        artifacts = read_artifacts(network_folder, network_folder.name)
+        outcome = run_on_virtual_board(board, model, artifacts, folder, elves, gdb=env["N6_GDB"])
+        write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
+        print_results(outcome, artifacts)
+        outcome.raise_if_wrong()
+
+    result = env.Command(target, [receipt], stage_action("Run", boot, stage="run"))
+    env.Depends(result, [*network, *programs])
+    # Somebody who asks for a run wants to see one.
+    env.AlwaysBuild(result)
+    env.NoCache(result)
+    return result[0]

@@ -1,0 +1,113 @@
+"""Installs what n6build needs, once: system packages, a virtual environment, the virtual board's emulator.
+
+    python3 tools/setup.py            everything
+    python3 tools/setup.py --no-virtual-board
+
+Runs on a bare Python: only the standard library is used here. Steps that are done already cost nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "n6build.ready"
+EXTRAS = "test,virtual-board"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
+    arguments = parser.parse_args()
+    if sys.version_info < (3, 11):
+        return fail(f"Python {sys.version.split()[0]} is too old", "install Python 3.11 or newer")
+    return install_packages(missing_packages()) or make_environment() or build_emulator(not arguments.no_virtual_board)
+
+
+def missing_packages() -> list[str]:
+    """Names of the distribution's packages, each only where what it brings is not there."""
+    missing = []
+    if importlib.util.find_spec("ensurepip") is None:
+        missing.append("python3-venv")
+    if shutil.which("arm-none-eabi-gcc") is None:
+        missing.append("gcc-arm-none-eabi")
+    if not newlib_is_there():
+        missing.append("libnewlib-arm-none-eabi")
+    return missing
+
+
+def newlib_is_there() -> bool:
+    if shutil.which("arm-none-eabi-gcc") is None:
+        return False
+    command = ["arm-none-eabi-gcc", "-print-file-name=nano.specs"]
+    return "/" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def install_packages(packages: list[str]) -> int:
+    if not packages:
+        return 0
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    shown = f"apt-get update && {' '.join(command)}"
+    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+        return fail(f"these packages are missing: {' '.join(packages)}", f"as root: {shown}")
+    say("Packages", " ".join(packages))
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["apt-get", "update", "--quiet"], command):
+        if subprocess.run([*prefix, *step], env=environment, stdin=None, check=False).returncode:
+            return fail(f"installing {' '.join(packages)} did not work", f"as root: {shown}")
+    return 0
+
+
+def make_environment() -> int:
+    """The stamp holds the hash of pyproject.toml: new pins are installed, equal ones are not looked at again."""
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    if STAMP.is_file() and STAMP.read_text() == wanted:
+        return 0
+    say("Python", "virtual environment with pinned packages (.venv)")
+    steps = [
+        [sys.executable, "-m", "venv", str(VENV)],
+        [
+            str(PYTHON),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--editable",
+            f"{ROOT}[{EXTRAS}]",
+        ],
+    ]
+    for step in steps:
+        if subprocess.run(step, check=False).returncode:
+            return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
+    STAMP.write_text(wanted)
+    return 0
+
+
+def build_emulator(wanted: bool) -> int:
+    if not wanted:
+        return 0
+    return subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
+
+
+def say(verb: str, what: str) -> None:
+    print(f"{verb:>11} {what}", flush=True)
+
+
+def fail(what: str, hint: str) -> int:
+    print(f"error N6-SETUP-001: {what}\n  hint: {hint}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
