@@ -6,7 +6,7 @@ import atexit
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,22 +27,38 @@ _times_lock = threading.Lock()
 _started = time.monotonic()
 
 
-def stage_action(verb: str, function: Callable[..., None], *, stage: str, varlist: Iterable[str] = ()) -> Any:
-    """An SCons action of a library call: one line on the console, no traceback for an N6Error, its time in the summary."""
+class StageFunction:
+    """A library call as SCons runs it: no traceback for an N6Error, its time in the summary.
 
-    def run(target: list[Any], source: list[Any], env: Any) -> None:
+    SCons would sign whatever the function refers to, down to cached hashes of paths. Here its code is signed and nothing
+    else, because every input of a stage is a source or a dependency of its target.
+    """
+
+    def __init__(self, function: Callable[..., None], stage: str) -> None:
+        self._function = function
+        self._stage = stage
+
+    def __call__(self, target: list[Any], source: list[Any], env: Any) -> None:
         begin = time.monotonic()
         try:
-            function(target, source, env)
+            self._function(target, source, env)
         except N6Error as error:
             raise reported(error, target[0]) from None
         finally:
-            add_time(stage, time.monotonic() - begin)
+            add_time(self._stage, time.monotonic() - begin)
+
+    def get_contents(self, target: list[Any], source: list[Any], env: Any) -> bytes:
+        code = self._function.__code__
+        return code.co_code + repr((code.co_names, self._function.__qualname__)).encode()
+
+
+def stage_action(verb: str, function: Callable[..., None], *, stage: str) -> Any:
+    """An SCons action that shows itself as one line: the verb and the first target."""
 
     def describe(target: list[Any], source: list[Any], env: Any) -> str:
         return line(verb, str(target[0]))
 
-    return Action(run, describe, varlist=list(varlist))
+    return Action(StageFunction(function, stage), describe)
 
 
 def add_time(stage: str, seconds: float) -> None:

@@ -57,8 +57,9 @@ typedef struct {
     n6k_output_t range;
 } n6k_conv_2d_t;
 
-/* Bytes of scratch: one column of the window (height * width * input channels), rounded up to 16. */
-#define N6K_CONV_2D_SCRATCH(window_h, window_w, in_channels) ((((window_h) * (window_w) * (in_channels)) + 15) & ~15)
+/* Bytes of scratch: the window's column (height * width * input channels, rounded up to 16) of two neighbouring output
+ * pixels, which are computed together. */
+#define N6K_CONV_2D_SCRATCH(window_h, window_w, in_channels) (2 * ((((window_h) * (window_w) * (in_channels)) + 15) & ~15))
 
 /* weights [window height][window width][output channel]; output channel c reads input channel c / depth_multiplier. */
 typedef struct {
@@ -76,8 +77,11 @@ typedef struct {
     n6k_output_t range;
 } n6k_depthwise_conv_2d_t;
 
-/* weights [outputs][inputs]; one multiplier and shift per output. Rounding: single (one 64-bit product, one rounding shift).
- * batches: how many rows of `inputs` elements are computed with the same weights. */
+/* weights [outputs][inputs]; one scale per output: input scale * weight scale / output scale, computed in double from the
+ * float32 scales. Unlike convolutions the reference scales in double precision here: one product, rounded to the nearest
+ * integer, halves away from zero. Fixed point cannot give the same bits near a half, so `multiplier` and `shift` (a 64-bit
+ * product and one rounding shift) only serve where `scale` is null. batches: how many rows of `inputs` elements are computed
+ * with the same weights. */
 typedef struct {
     const int8_t *input;
     int8_t *output;
@@ -89,6 +93,7 @@ typedef struct {
     uint32_t inputs;
     uint32_t outputs;
     n6k_output_t range;
+    const double *scale;
 } n6k_fully_connected_t;
 
 /* Each input: ((x - zero_point) << left_shift) scaled by its multiplier; the sum scaled to the output. Same shapes, or one

@@ -1,4 +1,4 @@
-"""SCons tool, stage 3: env.N6Fsbl(folder) and env.N6Appli(folder, ...) -> ELF; env.N6BootImage -> image with boot header."""
+"""SCons tool, stage 3: env.N6Headers, N6BringUp, N6Fsbl and N6Appli -> ELF; env.N6BootImage -> image with boot header."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from n6scons import library_files, stage_action
 
 def generate(env: Any) -> None:
     env.AddMethod(_headers, "N6Headers")
+    env.AddMethod(_bring_up, "N6BringUp")
     env.AddMethod(_fsbl, "N6Fsbl")
     env.AddMethod(_appli, "N6Appli")
     env.AddMethod(_boot_image, "N6BootImage")
@@ -64,35 +65,63 @@ def _with_includes(env: Any, headers: list[Any], *directories: str) -> Any:
     )
 
 
-def _link(env: Any, elf: str, script: Path, objects: list[Any]) -> Any:
-    linker_script = env.File(str(script))
-    program = env.Program(
-        elf,
-        objects,
-        LINKFLAGS=[*env["LINKFLAGS"], "-T", linker_script, f"-Wl,-Map={elf.replace('.elf', '.map').lstrip('#')}"],
+def _linker_script(env: Any, target: str, function: Any) -> Any:
+    from n6build import linker_script
+
+    board = env["N6_BOARD"]
+
+    def make(target: list[Any], source: list[Any], env: Any) -> None:
+        write_atomically(Path(str(target[0])), function(board.soc))
+
+    script = env.Command(
+        target, [str(board.files[1]), str(linker_script.TEMPLATE)], stage_action("Script", make, stage="header")
     )
-    env.SideEffect(elf.replace(".elf", ".map"), program)
-    env.Clean(program, elf.replace(".elf", ".map"))
-    env.Depends(program, linker_script)
+    env.Depends(script, library_files(env, "linker_script.py", "templates.py", "soc.py"))
+    return script[0]
+
+
+def _link(env: Any, elf: str, script: Any, objects: list[Any]) -> Any:
+    map_file = elf.replace(".elf", ".map")
+    program = env.Program(elf, objects, LINKFLAGS=[*env["LINKFLAGS"], "-T", script, f"-Wl,-Map={map_file}"])
+    env.Depends(program, script)
+    env.SideEffect(map_file, program)
+    env.Clean(program, map_file)
     return program[0]
 
 
-def _fsbl(env: Any, folder: str, headers: list[Any]) -> Any:
-    fsbl = _with_includes(env, headers, "bring_up", "fsbl")
-    objects = _objects(fsbl, f"{folder}/fsbl", "bring_up", "fsbl")
-    return _link(fsbl, f"{folder}/fsbl/fsbl.elf", FIRMWARE / "fsbl" / "fsbl.ld", objects)
+def _bring_up(env: Any, board_folder: str, headers: list[Any]) -> list[Any]:
+    """Objects that FSBL and Appli have in common."""
+    return _objects(_with_includes(env, headers, "bring_up"), f"{board_folder}/common", "bring_up")
 
 
-def _appli(env: Any, folder: str, board_folder: str, headers: list[Any], generated: list[Any]) -> Any:
+def _fsbl(env: Any, board_folder: str, headers: list[Any], bring_up: list[Any]) -> Any:
+    from n6build.linker_script import fsbl_script
+
+    script = _linker_script(env, f"{board_folder}/fsbl/fsbl.ld", fsbl_script)
+    own = _objects(_with_includes(env, headers, "bring_up", "fsbl"), board_folder, "fsbl")
+    return _link(env, f"{board_folder}/fsbl/fsbl.elf", script, [*bring_up, *own])
+
+
+def _appli(
+    env: Any, folder: str, board_folder: str, headers: list[Any], bring_up: list[Any], generated: list[Any]
+) -> Any:
     """generated: network.c, network.h and n6_memory_plan.c. What no model changes is compiled once a board."""
+    from n6build.linker_script import appli_script
+
     directories = ("bring_up", "runtime", "kernels", "appli")
-    appli = _with_includes(env, [*headers, *generated], *directories)
+    script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
     shared = _with_includes(env, headers, *directories)
+    # What changes seldom stands first, so that an edit behind it moves no address in front.
     stable = _objects(shared.Clone(CCFLAGS=[*env["CCFLAGS"], "-O3"]), f"{board_folder}/common", "kernels")
-    stable += _objects(shared, f"{board_folder}/common", "runtime", "bring_up", "appli")
+    stable += [
+        *_objects(shared, f"{board_folder}/common", "runtime"),
+        *bring_up,
+        *_objects(shared, f"{board_folder}/common", "appli"),
+    ]
+    own = _with_includes(env, [*headers, *generated], *directories)
     sources = [node for node in generated if str(node).endswith(".c")]
-    objects = [appli.Object(f"{folder}/appli/{Path(str(node)).stem}.o", node) for node in sources]
-    return _link(appli, f"{folder}/appli/appli.elf", FIRMWARE / "appli" / "appli.ld", [*stable, *objects])
+    objects = [own.Object(f"{folder}/appli/{Path(str(node)).stem}.o", node) for node in sources]
+    return _link(env, f"{folder}/appli/appli.elf", script, [*stable, *objects])
 
 
 def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:

@@ -25,7 +25,7 @@ def generate(env: Any) -> None:
     for tool in ("cc", "gcc", "link", "gnulink"):
         env.Tool(tool)
     # A host path in debug information would make equal sources differ between machines; the flag itself is not signed.
-    prefix_map = f"$( -ffile-prefix-map={ROOT}=. $)"
+    prefix_map = ["$(", f"-ffile-prefix-map={ROOT}=.", "$)"]
     env.Replace(
         CC=f"{PREFIX}gcc",
         LINK=f"{PREFIX}gcc",
@@ -40,7 +40,7 @@ def generate(env: Any) -> None:
             "-Wall",
             "-Wextra",
             "-Werror",
-            prefix_map,
+            *prefix_map,
         ],
         LINKFLAGS=[
             *CPU,

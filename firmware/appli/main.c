@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The application: gives the network the memory of its plan, checks and places its weights, runs it on the test vectors and
+ * prints what comes out. The order of the steps is that of ST's applications; a RAM bank has to be on before it is written.
+ */
+#include <stddef.h>
+
+#include "n6_axisram.h"
+#include "n6_board.h"
+#include "n6_cache.h"
+#include "n6_console.h"
+#include "n6_crc32.h"
+#include "n6_fault.h"
+#include "n6_inference.h"
+#include "n6_npu.h"
+#include "n6_plan.h"
+#include "n6_reg.h"
+#include "n6_slot.h"
+
+const char n6_program[] = "appli";
+
+static _Noreturn void stop(const char *id_and_text, const char *what)
+{
+    n6_put("n6 appli error ");
+    n6_put(id_and_text);
+    n6_put(what);
+    n6_put_end();
+    n6_sleep_for_ever();
+}
+
+static void power_banks(void)
+{
+    for (uint32_t i = 0; i < n6_plan_bank_count; i++) {
+        const n6_plan_bank_t *bank = &n6_plan_banks[i];
+        if (!n6_axisram_enable(bank->rcc_enable_mask, bank->ramcfg_cr, bank->first_word, bank->last_word)) {
+            stop("N6-FW-024 does not keep what is written: ", bank->name);
+        }
+    }
+}
+
+static void copy(const n6_plan_image_t *image)
+{
+    /* Whole words: flash slots and memory pools are longer than the data in them by its trailer at least. */
+    for (uint32_t offset = 0; offset < image->bytes; offset += 4u) {
+        N6_REG32(image->destination + offset) = N6_REG32(image->source + offset);
+    }
+    /* To memory, where the NPU reads, and out of the cache, so that the check below reads memory too. */
+    n6_dcache_clean_invalidate(image->destination, image->bytes);
+}
+
+static void place_weights(void)
+{
+    for (uint32_t i = 0; i < n6_plan_image_count; i++) {
+        const n6_plan_image_t *image = &n6_plan_images[i];
+        uint32_t crc32;
+        n6_slot_status_t status = n6_slot_check(image->source, image->bytes, image->signature, &crc32);
+        if (status != N6_SLOT_OK) {
+            stop(n6_slot_text(status), image->pool);
+        }
+        if (image->destination != image->source) {
+            copy(image);
+            if (n6_crc32((const uint8_t *)(uintptr_t)image->destination, image->bytes) != crc32) {
+                stop("N6-FW-025 differs from flash after copying: ", image->pool);
+            }
+        }
+        n6_put("n6 image ");
+        n6_put(image->pool);
+        n6_put(image->destination != image->source ? " copied bytes=" : " in-place bytes=");
+        n6_put_u32(image->bytes);
+        n6_put(" crc=");
+        n6_put_hex32(crc32);
+        n6_put(" ok");
+        n6_put_end();
+    }
+}
+
+static void run_vectors(void)
+{
+    const n6_plan_vectors_t *vectors = &n6_plan_vectors;
+    uint32_t crc32;
+    if (vectors->count == 0u) {
+        (void)n6_inference_run(0u, NULL, 0u);
+        return;
+    }
+    n6_slot_status_t status = n6_slot_check(vectors->source, vectors->count * vectors->bytes_each, 0u, &crc32);
+    if (status != N6_SLOT_OK) {
+        stop(n6_slot_text(status), "vectors");
+    }
+    for (uint32_t i = 0; i < vectors->count; i++) {
+        const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
+        if (!n6_inference_run(i, input, vectors->bytes_each)) {
+            stop("N6-FW-026 a test vector has another size than the inputs of ", n6_plan_model);
+        }
+    }
+}
+
+int main(void)
+{
+    n6_caches_enable();
+    n6_console_open();
+    n6_put("n6 appli start model=");
+    n6_put(n6_plan_model);
+    n6_put(" epochs=");
+    n6_put_u32(n6_inference_epochs());
+    n6_put_end();
+    power_banks();
+    if (!n6_npu_enable()) {
+        stop("N6-FW-027 stays busy: ", "CACHEAXI");
+    }
+    n6_npu_open_rif();
+    place_weights();
+    n6_inference_open();
+    run_vectors();
+    n6_put("n6 done runs=");
+    n6_put_u32(n6_plan_vectors.count == 0u ? 1u : n6_plan_vectors.count);
+    n6_put_end();
+    return 0;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_inference.h"
+
+#include <string.h>
+
+#include "ll_aton_rt_user_api.h"
+
+#include "n6_cache.h"
+#include "n6_console.h"
+#include "n6_plan.h"
+#include "n6_reg.h"
+#include "n6_soc.h"
+
+LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE(network)
+
+/* Epochs of a network whose cycles are kept; the ones behind are run but not listed. */
+#define EPOCHS_LISTED 512u
+
+static uint32_t epoch_cycles[EPOCHS_LISTED];
+static uint32_t epoch_began;
+
+static uint32_t cycles_now(void)
+{
+    return N6_REG32(N6_DWT_CYCCNT);
+}
+
+static uint32_t index_of(const EpochBlock_ItemTypeDef *block)
+{
+    return (uint32_t)(block - LL_ATON_EpochBlockItems_network());
+}
+
+static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
+{
+    (void)instance;
+    if (type == LL_ATON_RT_Callbacktype_PRE_START) {
+        epoch_began = cycles_now();
+    } else if (type == LL_ATON_RT_Callbacktype_POST_END && index_of(block) < EPOCHS_LISTED) {
+        epoch_cycles[index_of(block)] = cycles_now() - epoch_began;
+    }
+}
+
+uint32_t n6_inference_epochs(void)
+{
+    uint32_t count = 0;
+    while (!EpochBlock_IsLastEpochBlock(&LL_ATON_EpochBlockItems_network()[count])) {
+        count++;
+    }
+    return count;
+}
+
+void n6_inference_open(void)
+{
+    N6_REG32(N6_DCB_DEMCR) |= N6_DCB_DEMCR_TRCENA;
+    N6_REG32(N6_DWT_CYCCNT) = 0u;
+    N6_REG32(N6_DWT_CTRL) |= N6_DWT_CTRL_CYCCNTENA;
+    LL_ATON_RT_RuntimeInit();
+    LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
+    LL_ATON_RT_Init_Network(&NN_Instance_network);
+}
+
+static int fill_inputs(const uint8_t *input, uint32_t input_bytes)
+{
+    uint32_t used = 0;
+    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Input_Buffers_Info_network(); buffer->name != NULL; buffer++) {
+        uint32_t bytes = LL_Buffer_len(buffer);
+        if (buffer->is_param) {
+            continue;
+        }
+        if (input == NULL) {
+            memset(LL_Buffer_addr_start(buffer), 0, bytes);
+        } else if (used + bytes <= input_bytes) {
+            memcpy(LL_Buffer_addr_start(buffer), input + used, bytes);
+        } else {
+            return 0;
+        }
+        /* An epoch of the NPU reads memory, not the CPU's cache. */
+        n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), bytes);
+        used += bytes;
+    }
+    return input == NULL || used == input_bytes;
+}
+
+static void begin_line(uint32_t number)
+{
+    n6_put("n6 run ");
+    n6_put_u32(number);
+}
+
+static uint32_t largest(const LL_Buffer_InfoTypeDef *buffer)
+{
+    const uint8_t *data = LL_Buffer_addr_start(buffer);
+    uint32_t bytes = LL_Buffer_len(buffer);
+    uint32_t best = 0;
+    if (buffer->type == DataType_FLOAT) {
+        const float *values = (const float *)(const void *)data;
+        for (uint32_t i = 1; i < bytes / sizeof *values; i++) {
+            best = values[i] > values[best] ? i : best;
+        }
+    } else {
+        const int sign = buffer->type == DataType_INT8 ? 0x80 : 0;
+        for (uint32_t i = 1; i < bytes; i++) {
+            best = (data[i] ^ sign) > (data[best] ^ sign) ? i : best;
+        }
+    }
+    return best;
+}
+
+static void put_results(uint32_t number, uint32_t cycles)
+{
+    if (number == 0u) {
+        for (uint32_t epoch = 0; epoch < n6_inference_epochs() && epoch < EPOCHS_LISTED; epoch++) {
+            begin_line(number);
+            n6_put(" epoch ");
+            n6_put_u32(epoch + 1u); /* as network.c numbers them */
+            n6_put(" cycles=");
+            n6_put_u32(epoch_cycles[epoch]);
+            n6_put_end();
+        }
+    }
+    uint32_t index = 0;
+    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info_network(); buffer->name != NULL; buffer++, index++) {
+        begin_line(number);
+        n6_put(" output ");
+        n6_put_u32(index);
+        n6_put(" ");
+        n6_put_bytes(LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
+        n6_put_end();
+        if (index == 0u && n6_plan_is_classification) {
+            begin_line(number);
+            n6_put(" class ");
+            n6_put_u32(largest(buffer));
+            n6_put_end();
+        }
+    }
+    begin_line(number);
+    n6_put(" cycles=");
+    n6_put_u32(cycles);
+    n6_put_end();
+}
+
+int n6_inference_run(uint32_t number, const uint8_t *input, uint32_t input_bytes)
+{
+    if (!fill_inputs(input, input_bytes)) {
+        return 0;
+    }
+    begin_line(number);
+    n6_put(" begin");
+    n6_put_end();
+    uint32_t began = cycles_now();
+    LL_ATON_RT_RetValues_t state;
+    do {
+        state = LL_ATON_RT_RunEpochBlock(&NN_Instance_network);
+        if (state == LL_ATON_RT_WFE) {
+            __asm volatile("wfe");
+        }
+    } while (state != LL_ATON_RT_DONE);
+    put_results(number, cycles_now() - began);
+    LL_ATON_RT_Reset_Network(&NN_Instance_network);
+    return 1;
+}

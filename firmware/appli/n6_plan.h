@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memory plan, as the build generates it for one network and one board (n6_memory_plan.c). Addresses are secure aliases.
+ */
+#ifndef N6_PLAN_H
+#define N6_PLAN_H
+
+#include <stdint.h>
+
+/* A RAM bank that the network uses: its bit in RCC MEMENR, its RAMCFG control register, the words to test it with. */
+typedef struct {
+    const char *name;
+    uint32_t rcc_enable_mask;
+    uint32_t ramcfg_cr;
+    uint32_t first_word;
+    uint32_t last_word;
+} n6_plan_bank_t;
+
+/* Initializers of a memory pool. source: in flash. destination: where the network reads them; equal to source: in place.
+ * signature: of the network they belong to, as in the trailer behind them. */
+typedef struct {
+    const char *pool;
+    uint32_t source;
+    uint32_t destination;
+    uint32_t bytes;
+    uint32_t signature;
+} n6_plan_image_t;
+
+/* Test inputs in flash, one behind the other. count 0: there are none. */
+typedef struct {
+    uint32_t source;
+    uint32_t count;
+    uint32_t bytes_each;
+} n6_plan_vectors_t;
+
+extern const char n6_plan_model[];
+extern const uint32_t n6_plan_is_classification;
+extern const n6_plan_bank_t n6_plan_banks[];
+extern const uint32_t n6_plan_bank_count;
+extern const n6_plan_image_t n6_plan_images[];
+extern const uint32_t n6_plan_image_count;
+extern const n6_plan_vectors_t n6_plan_vectors;
+
+#endif

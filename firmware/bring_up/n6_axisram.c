@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_axisram.h"
+
+#include "n6_reg.h"
+#include "n6_soc.h"
+
+static bool keeps(uint32_t address, uint32_t pattern)
+{
+    N6_REG32(address) = pattern;
+    n6_barrier();
+    return N6_REG32(address) == pattern;
+}
+
+bool n6_axisram_enable(uint32_t rcc_enable_mask, uint32_t ramcfg_cr, uint32_t first_word, uint32_t last_word)
+{
+    n6_enable(N6_RCC_AHB2ENSR, N6_RCC_AHB2ENR, N6_RCC_AHB2ENR_RAMCFGEN);
+    n6_enable(N6_RCC_MEMENSR, N6_RCC_MEMENR, rcc_enable_mask);
+    n6_modify(ramcfg_cr, N6_RAMCFG_CR_SRAMSD, 0u);
+    n6_barrier();
+    /* The clock goes on in Sleep: whoever waits for the NPU waits with WFE. MEMLPENR has the bits of MEMENR. */
+    N6_REG32(N6_RCC_MEMLPENSR) = rcc_enable_mask;
+    return keeps(first_word, 0xA5C3F00Du) && keeps(last_word, 0x5A3C0FF2u) && keeps(first_word, 0u) && keeps(last_word, 0u);
+}

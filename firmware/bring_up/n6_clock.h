@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef N6_CLOCK_H
+#define N6_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* CPU and all buses on the internal 64 MHz oscillator, whatever the boot ROM left behind. False where the switch does not
+ * happen. */
+bool n6_clock_use_hsi(void);
+
+/* Waits at least this long at N6_CPU_HZ; longer on a slower clock or without caches. */
+void n6_delay_us(uint32_t microseconds);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text on USART1, 8N1, polled. Every function returns also where nobody listens.
+ */
+#ifndef N6_CONSOLE_H
+#define N6_CONSOLE_H
+
+#include <stdint.h>
+
+/* Pins, clock and baud rate of n6_board.h; to be called after the clocks are set. */
+void n6_console_open(void);
+
+void n6_put(const char *text);
+void n6_put_u32(uint32_t value);
+/* 0x and eight digits. */
+void n6_put_hex32(uint32_t value);
+/* Two digits a byte, nothing between them. */
+void n6_put_bytes(const uint8_t *data, uint32_t count);
+/* Carriage return and line feed, then waits until all of it has left the chip. */
+void n6_put_end(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef N6_NPU_H
+#define N6_NPU_H
+
+#include <stdbool.h>
+
+/* Clock and reset of the NPU, its cache (CACHEAXI) on, clocks kept in Sleep. False where the cache stays busy. */
+bool n6_npu_enable(void);
+
+/* The NPU as bus master: compartment 1, secure, privileged; its registers likewise. Without it the NPU reads zeros. */
+void n6_npu_open_rif(void);
+
+#endif

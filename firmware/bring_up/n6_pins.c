@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_pins.h"
+
+#include "n6_reg.h"
+#include "n6_soc.h"
+
+#define MODE_ALTERNATE 2u
+#define SPEED_VERY_HIGH 3u
+
+static void set_two_bits(uint32_t address, uint32_t pin, uint32_t value)
+{
+    n6_modify(address, 3u << (2u * pin), value << (2u * pin));
+}
+
+void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pull_t pull)
+{
+    uint32_t function_register = port_base + (pin < 8u ? N6_GPIO_AFRL_OFFSET : N6_GPIO_AFRH_OFFSET);
+    uint32_t position = 4u * (pin % 8u);
+    n6_modify(function_register, 0xFu << position, function << position);
+    n6_modify(port_base + N6_GPIO_OTYPER_OFFSET, 1u << pin, 0u);
+    set_two_bits(port_base + N6_GPIO_OSPEEDR_OFFSET, pin, SPEED_VERY_HIGH);
+    set_two_bits(port_base + N6_GPIO_PUPDR_OFFSET, pin, (uint32_t)pull);
+    /* The mode last: the pin changes hands only when everything else about it is set. */
+    set_two_bits(port_base + N6_GPIO_MODER_OFFSET, pin, MODE_ALTERNATE);
+}

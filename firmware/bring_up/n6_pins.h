@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef N6_PINS_H
+#define N6_PINS_H
+
+#include <stdint.h>
+
+typedef enum { N6_PULL_NONE = 0, N6_PULL_UP = 1 } n6_pull_t;
+
+/* Alternate function, push-pull, very high speed. port_base: N6_GPIOx_BASE, its clock enabled. pin, function: 0 to 15. */
+void n6_pin_alternate(uint32_t port_base, uint32_t pin, uint32_t function, n6_pull_t pull);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From reset to main. The image stands in RAM already, initialised data in its place, so that only .bss is left to do.
+ */
+#include "n6_startup.h"
+
+#include "n6_fault.h"
+#include "n6_reg.h"
+
+/* From the linker script. */
+extern uint32_t n6_stack_limit[];
+extern uint32_t n6_stack_top[];
+extern uint32_t n6_bss_start[];
+extern uint32_t n6_bss_end[];
+
+int main(void);
+_Noreturn void n6_start(void);
+
+/* Not relying on what the boot ROM or the FSBL left in the stack registers, and with the FPU and Helium on before any code
+ * that the compiler may have used them in. */
+__attribute__((naked, noreturn)) static void reset(void)
+{
+    __asm volatile("cpsid i\n\t"
+                   "movs r0, #0\n\t"
+                   "msr msplim, r0\n\t"
+                   "ldr r0, =n6_stack_top\n\t"
+                   "msr msp, r0\n\t"
+                   "ldr r0, =n6_stack_limit\n\t"
+                   "msr msplim, r0\n\t"
+                   "ldr r0, =%c0\n\t"
+                   "ldr r1, [r0]\n\t"
+                   "orr r1, r1, %1\n\t"
+                   "str r1, [r0]\n\t"
+                   "dsb\n\t"
+                   "isb\n\t"
+                   "b n6_start" ::"i"(N6_SCB_CPACR),
+                   "i"(N6_SCB_CPACR_CP10 | N6_SCB_CPACR_CP11));
+}
+
+__attribute__((used)) _Noreturn void n6_start(void)
+{
+    N6_REG32(N6_SCB_VTOR) = (uint32_t)(uintptr_t)n6_vectors;
+    /* Loops without branches (Armv8.1-M low overhead loops), which the kernels use. */
+    n6_modify(N6_SCB_CCR, 0u, N6_SCB_CCR_LOB);
+    n6_barrier();
+    for (uint32_t *word = n6_bss_start; word < n6_bss_end; word++) {
+        *word = 0u;
+    }
+    __asm volatile("cpsie i");
+    (void)main();
+    n6_sleep_for_ever();
+}
+
+__attribute__((section(".vectors"), used)) const n6_vector_t n6_vectors[N6_VECTORS] = {
+    [0] = (n6_vector_t)(uintptr_t)n6_stack_top,
+    [1] = reset,
+    [2] = n6_unexpected_interrupt,
+    [3] = n6_hard_fault,
+    [4 ... N6_VECTORS - 1u] = n6_unexpected_interrupt,
+};

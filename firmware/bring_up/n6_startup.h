@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef N6_STARTUP_H
+#define N6_STARTUP_H
+
+#include "n6_soc.h"
+
+/* The first 16 vectors are the processor's own, the first of them the initial stack pointer. */
+#define N6_VECTORS (16u + N6_IRQ_COUNT)
+
+typedef void (*n6_vector_t)(void);
+
+/* At the start of the image; the linker script aligns it to 1 KB, as VTOR wants it for this many vectors. */
+extern const n6_vector_t n6_vectors[N6_VECTORS];
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * First stage boot loader: makes the NOR readable, copies the Appli to RAM, starts it.
+ */
+#include "n6_board.h"
+#include "n6_clock.h"
+#include "n6_console.h"
+#include "n6_fault.h"
+#include "n6_load_appli.h"
+#include "n6_xspi_nor.h"
+
+const char n6_program[] = "fsbl";
+
+static _Noreturn void stop(const char *id_and_text)
+{
+    n6_put("n6 fsbl error ");
+    n6_put(id_and_text);
+    n6_put_end();
+    n6_sleep_for_ever();
+}
+
+static void open_nor(void)
+{
+    uint32_t jedec_id = 0;
+    n6_nor_status_t status = n6_xspi_nor_open(&jedec_id);
+    n6_put("n6 fsbl nor id=");
+    n6_put_hex32(jedec_id);
+    n6_put(N6_NOR_MODE_OPI_DTR ? " mode=opi-dtr" : " mode=spi");
+    if (jedec_id != N6_NOR_JEDEC_ID) {
+        n6_put(" expected=");
+        n6_put_hex32(N6_NOR_JEDEC_ID);
+    }
+    n6_put_end();
+    switch (status) {
+    case N6_NOR_OK:
+        return;
+    case N6_NOR_BUSY:
+        stop("N6-FW-001 XSPI2 stays busy: kernel clock or supply of the pads (VDDIO3)");
+    case N6_NOR_SILENT:
+        stop("N6-FW-002 the NOR does not answer: pins, supply, or a mode that the reset did not end");
+    case N6_NOR_NOT_OCTAL:
+        stop("N6-FW-003 the NOR did not switch to octal DTR: try nor.mode spi in board.yaml");
+    }
+}
+
+static void load(void)
+{
+    uint32_t bytes = 0;
+    uint32_t entry = 0;
+    switch (n6_load_appli(&bytes, &entry)) {
+    case N6_APPLI_OK:
+        n6_put("n6 fsbl appli bytes=");
+        n6_put_u32(bytes);
+        n6_put(" entry=");
+        n6_put_hex32(entry);
+        n6_put_end();
+        return;
+    case N6_APPLI_ERASED:
+        stop("N6-FW-010 the Appli slot is erased");
+    case N6_APPLI_NO_HEADER:
+        stop("N6-FW-011 the Appli slot holds no image with a boot header v2.3");
+    case N6_APPLI_TOO_LONG:
+        stop("N6-FW-012 the Appli is longer than its slot or than the RAM it runs in");
+    case N6_APPLI_DAMAGED:
+        stop("N6-FW-013 the Appli is damaged: its checksum differs");
+    case N6_APPLI_BAD_ENTRY:
+        stop("N6-FW-014 the Appli's entry is not inside it");
+    }
+}
+
+int main(void)
+{
+    bool clocked = n6_clock_use_hsi();
+    n6_console_open();
+    n6_put("n6 fsbl start board=" N6_BOARD_NAME);
+    n6_put_end();
+    if (!clocked) {
+        stop("N6-FW-004 the clocks do not switch to the internal oscillator");
+    }
+    open_nor();
+    load();
+    n6_start_appli();
+}

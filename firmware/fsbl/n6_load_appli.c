@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_load_appli.h"
+
+#include "n6_board.h"
+#include "n6_cache.h"
+#include "n6_reg.h"
+
+/* Boot header v2.3: offsets in bytes. The image length counts what follows the header. */
+#define MAGIC 0x324D5453u /* "STM2" */
+#define CHECKSUM_OFFSET 0x64u
+#define VERSION_OFFSET 0x68u
+#define LENGTH_OFFSET 0x6Cu
+#define ENTRY_OFFSET 0x70u
+#define HEADER_BYTES 0x240u
+#define PAYLOAD_OFFSET (N6_APPLI_PAYLOAD_ADDRESS - N6_APPLI_LOAD_ADDRESS)
+#define VECTOR_BYTES 8u
+
+#define MAXIMUM_BYTES (N6_SLOT_APPLI_BYTES < N6_APPLI_LOAD_BYTES ? N6_SLOT_APPLI_BYTES : N6_APPLI_LOAD_BYTES)
+
+static uint32_t word_at(uint32_t offset)
+{
+    return N6_REG32(N6_SLOT_APPLI_ADDRESS + offset);
+}
+
+static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
+{
+    const uint8_t *data = (const uint8_t *)(uintptr_t)address;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        sum += data[i];
+    }
+    return sum;
+}
+
+n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
+{
+    if (word_at(0u) == 0xFFFFFFFFu) {
+        return N6_APPLI_ERASED;
+    }
+    if (word_at(0u) != MAGIC || word_at(VERSION_OFFSET) != N6_BOOT_HEADER_VERSION) {
+        return N6_APPLI_NO_HEADER;
+    }
+    uint32_t length = word_at(LENGTH_OFFSET);
+    if (length > MAXIMUM_BYTES - HEADER_BYTES || length < PAYLOAD_OFFSET - HEADER_BYTES + VECTOR_BYTES) {
+        return N6_APPLI_TOO_LONG;
+    }
+    *bytes = length + HEADER_BYTES;
+    *entry = word_at(ENTRY_OFFSET);
+    for (uint32_t offset = 0; offset < *bytes; offset += 4u) {
+        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(offset);
+    }
+    /* The copy is what will run, so the copy is what is checked. */
+    if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + HEADER_BYTES, length) != word_at(CHECKSUM_OFFSET)) {
+        return N6_APPLI_DAMAGED;
+    }
+    bool inside = *entry > N6_APPLI_PAYLOAD_ADDRESS && *entry < N6_APPLI_LOAD_ADDRESS + *bytes;
+    return inside && *entry == N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u) ? N6_APPLI_OK : N6_APPLI_BAD_ENTRY;
+}
+
+_Noreturn void n6_start_appli(void)
+{
+    __asm volatile("cpsid i");
+    N6_REG32(N6_SYSTICK_CSR) = 0u;
+    n6_caches_disable();
+    for (uint32_t line = 0; line < N6_IRQ_COUNT; line += 32u) {
+        N6_REG32(N6_NVIC_ICER + line / 8u) = 0xFFFFFFFFu;
+        N6_REG32(N6_NVIC_ICPR + line / 8u) = 0xFFFFFFFFu;
+    }
+    N6_REG32(N6_SCB_ICSR) = N6_SCB_ICSR_PENDSTCLR | N6_SCB_ICSR_PENDSVCLR;
+    N6_REG32(N6_SCB_VTOR) = N6_APPLI_PAYLOAD_ADDRESS;
+    n6_barrier();
+    uint32_t stack = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS);
+    uint32_t entry = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u);
+    __asm volatile("movs r2, #0\n\t"
+                   "msr msplim, r2\n\t"
+                   "msr msp, %0\n\t"
+                   "dsb\n\t"
+                   "isb\n\t"
+                   "bx %1" ::"r"(stack),
+                   "r"(entry)
+                   : "r2", "memory");
+    __builtin_unreachable();
+}

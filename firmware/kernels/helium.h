@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Helium building blocks of the kernels. Internal.
+ *
+ * The loops are tail-predicated (dlstp/letp): the last round leaves out the lanes beyond the count, so no length need be a
+ * multiple of the vector and nothing is read or written past an end. A compiler does not form these loops, hence assembly.
+ */
+#ifndef N6K_HELIUM_H
+#define N6K_HELIUM_H
+
+#if defined(__ARM_FEATURE_MVE)
+
+#include <arm_mve.h>
+
+#include "n6_kernels.h"
+
+/* Copies `bytes` bytes, which may be 0; returns the end of the target. */
+static inline int8_t *n6k_copy_bytes(int8_t *to, const int8_t *from, uint32_t bytes)
+{
+    int8_t *const end = to + bytes;
+    __asm__ volatile("wlstp.8 lr, %[bytes], 1f\n"
+                     "2:\n"
+                     "vldrb.8 q0, [%[from]], #16\n"
+                     "vstrb.8 q0, [%[to]], #16\n"
+                     "letp lr, 2b\n"
+                     "1:\n"
+                     : [to] "+r"(to), [from] "+r"(from)
+                     : [bytes] "r"(bytes)
+                     : "lr", "q0", "memory");
+    return end;
+}
+
+/* Sets `bytes` bytes, which may be 0; returns the end. */
+static inline int8_t *n6k_fill_bytes(int8_t *to, int8_t value, uint32_t bytes)
+{
+    int8_t *const end = to + bytes;
+    __asm__ volatile("vdup.8 q0, %[value]\n"
+                     "wlstp.8 lr, %[bytes], 1f\n"
+                     "2:\n"
+                     "vstrb.8 q0, [%[to]], #16\n"
+                     "letp lr, 2b\n"
+                     "1:\n"
+                     : [to] "+r"(to)
+                     : [value] "r"((int32_t)value), [bytes] "r"(bytes)
+                     : "lr", "q0", "memory");
+    return end;
+}
+
+/* Each lane / 2^-negative_exponent, halves rounded away from zero: vrshl rounds halves up, so negative lanes are lowered by
+ * one first, except where nothing is shifted out. */
+static inline int32x4_t n6k_rounding_divide_x4(int32x4_t x, int32x4_t negative_exponent)
+{
+    const int32x4_t correction = vshrq_n_s32(vandq_s32(x, negative_exponent), 31);
+    return vrshlq_s32(vqaddq_s32(x, correction), negative_exponent);
+}
+
+#endif
+#endif

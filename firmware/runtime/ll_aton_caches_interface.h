@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Maintenance of the CPU's D-cache over [address, address + size).
+ */
+#ifndef LL_ATON_CACHES_INTERFACE_H
+#define LL_ATON_CACHES_INTERFACE_H
+
+#include <stdint.h>
+
+/* Writes back what the CPU wrote, for another bus master to read. */
+void LL_ATON_Cache_MCU_Clean_Range(uintptr_t address, uint32_t size);
+
+/* Forgets what another bus master has overwritten. Bytes of the same cache lines that the CPU wrote are lost. */
+void LL_ATON_Cache_MCU_Invalidate_Range(uintptr_t address, uint32_t size);
+
+void LL_ATON_Cache_MCU_Clean_Invalidate_Range(uintptr_t address, uint32_t size);
+
+#endif

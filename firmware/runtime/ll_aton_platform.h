@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Addresses of memory pools as the CPU sees them. Bus and CPU addresses are the same on the STM32N6.
+ */
+#ifndef LL_ATON_PLATFORM_H
+#define LL_ATON_PLATFORM_H
+
+#include <stdint.h>
+
+#define ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(address) ((uintptr_t)(address))
+#define ATON_LIB_VIRTUAL_TO_PHYSICAL_ADDR(address) ((uintptr_t)(address))
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Epoch loop for networks whose epochs all run on the CPU. It touches no register of the NPU.
+ */
+#include "ll_aton_rt_user_api.h"
+
+static TraceRuntime_FuncPtr_t runtime_callback;
+
+/* Stops, visibly as a fault, where results would be wrong: an epoch for the NPU, or an epoch controller without its blobs. */
+static void require(bool condition)
+{
+    if (!condition) {
+        __builtin_trap();
+    }
+}
+
+static void tell(const NN_Instance_TypeDef *instance, LL_ATON_RT_Callbacktype_t type,
+                 const EpochBlock_ItemTypeDef *block)
+{
+    if (instance->exec_state.epoch_callback_function != NULL) {
+        instance->exec_state.epoch_callback_function(type, instance, block);
+    }
+}
+
+void LL_ATON_RT_SetRuntimeCallback(TraceRuntime_FuncPtr_t callback)
+{
+    runtime_callback = callback;
+}
+
+void LL_ATON_RT_RuntimeInit(void)
+{
+    if (runtime_callback != NULL) {
+        runtime_callback(LL_ATON_RT_Callbacktype_RT_Init);
+    }
+}
+
+void LL_ATON_RT_RuntimeDeInit(void)
+{
+    if (runtime_callback != NULL) {
+        runtime_callback(LL_ATON_RT_Callbacktype_RT_Deinit);
+    }
+}
+
+void LL_ATON_RT_SetEpochCallback(TraceEpochBlock_FuncPtr_t callback, NN_Instance_TypeDef *instance)
+{
+    instance->exec_state.epoch_callback_function = callback;
+}
+
+void LL_ATON_RT_Init_Network(NN_Instance_TypeDef *instance)
+{
+    require(instance->network->ec_network_init());
+    instance->exec_state.first_epoch_block = instance->network->epoch_block_items();
+    LL_ATON_RT_Reset_Network(instance);
+    tell(instance, LL_ATON_RT_Callbacktype_NN_Init, NULL);
+}
+
+void LL_ATON_RT_DeInit_Network(NN_Instance_TypeDef *instance)
+{
+    tell(instance, LL_ATON_RT_Callbacktype_NN_DeInit, NULL);
+    instance->exec_state.first_epoch_block = NULL;
+    LL_ATON_RT_Reset_Network(instance);
+}
+
+void LL_ATON_RT_Reset_Network(NN_Instance_TypeDef *instance)
+{
+    instance->exec_state.current_epoch_block = instance->exec_state.first_epoch_block;
+    instance->exec_state.inference_started = false;
+}
+
+LL_ATON_RT_RetValues_t LL_ATON_RT_RunEpochBlock(NN_Instance_TypeDef *instance)
+{
+    NN_Execution_State_TypeDef *state = &instance->exec_state;
+    const EpochBlock_ItemTypeDef *block = state->current_epoch_block;
+    if (block == NULL || EpochBlock_IsLastEpochBlock(block)) {
+        return LL_ATON_RT_DONE;
+    }
+    if (!state->inference_started) {
+        require(instance->network->ec_inference_init());
+        state->inference_started = true;
+    }
+
+    require(EpochBlock_IsEpochPureSW(block));
+    tell(instance, LL_ATON_RT_Callbacktype_PRE_START, block);
+    if (block->start_epoch_block != NULL) {
+        block->start_epoch_block(block);
+    }
+    tell(instance, LL_ATON_RT_Callbacktype_POST_START, block);
+    tell(instance, LL_ATON_RT_Callbacktype_PRE_END, block);
+    if (block->end_epoch_block != NULL) {
+        block->end_epoch_block(block);
+    }
+    tell(instance, LL_ATON_RT_Callbacktype_POST_END, block);
+
+    state->current_epoch_block = block + 1;
+    return EpochBlock_IsLastEpochBlock(block + 1) ? LL_ATON_RT_DONE : LL_ATON_RT_NO_WFE;
+}
+
+void LL_ATON_RT_Main(NN_Instance_TypeDef *instance)
+{
+    LL_ATON_RT_RuntimeInit();
+    LL_ATON_RT_Init_Network(instance);
+    while (LL_ATON_RT_RunEpochBlock(instance) != LL_ATON_RT_DONE) {
+    }
+    LL_ATON_RT_DeInit_Network(instance);
+    LL_ATON_RT_RuntimeDeInit();
+}

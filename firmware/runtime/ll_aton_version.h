@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The version of ll_aton whose interface this runtime offers; a generated network.c checks all four numbers.
+ */
+#ifndef LL_ATON_VERSION_H
+#define LL_ATON_VERSION_H
+
+#define LL_ATON_VERSION_MAJOR 1
+#define LL_ATON_VERSION_MINOR 1
+#define LL_ATON_VERSION_MICRO 3
+#define LL_ATON_VERSION_DEV 8
+#define LL_ATON_VERSION_NAME "n6build"
+
+#endif

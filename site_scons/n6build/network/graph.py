@@ -1,0 +1,106 @@
+"""The integer graph as it stands in the model file: tensors and operators, nothing decided yet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+DType = Literal["int8", "uint8", "int32", "float32"]
+Padding = Literal["SAME", "VALID"]
+Activation = Literal["NONE", "RELU", "RELU_N1_TO_1", "RELU6"]
+
+ELEMENT_BYTES: dict[DType, int] = {"int8": 1, "uint8": 1, "int32": 4, "float32": 4}
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """real = scale * (integer - zero point); several scales: one per index of dimension `axis`. Scales are float32 values."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int = 0
+
+    @property
+    def scale(self) -> float:
+        return self.scales[0]
+
+    @property
+    def zero_point(self) -> int:
+        return self.zero_points[0]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation."""
+
+    index: int
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    quantisation: Quantisation | None
+    data: NDArray[np.generic] | None = field(default=None, compare=False)
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * ELEMENT_BYTES[self.dtype]
+
+
+@dataclass(frozen=True)
+class WindowOptions:
+    """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the weights' shape says it."""
+
+    padding: Padding
+    stride_h: int
+    stride_w: int
+    dilation_h: int = 1
+    dilation_w: int = 1
+    height: int = 0
+    width: int = 0
+    activation: Activation = "NONE"
+
+
+@dataclass(frozen=True)
+class ActivationOptions:
+    """Of an ADD or FULLY_CONNECTED."""
+
+    activation: Activation = "NONE"
+
+
+@dataclass(frozen=True)
+class SoftmaxOptions:
+    beta: float
+
+
+Options = WindowOptions | ActivationOptions | SoftmaxOptions | None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """index: in the model file. inputs: tensor indices, None for an absent optional input."""
+
+    index: int
+    kind: str
+    inputs: tuple[int | None, ...]
+    output: int
+    options: Options = None
+
+    def __str__(self) -> str:
+        return f"operator {self.index} ({self.kind})"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Operators in an order that can be executed. tensors: by index."""
+
+    tensors: dict[int, Tensor]
+    operators: tuple[Operator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]

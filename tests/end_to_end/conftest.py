@@ -1,0 +1,87 @@
+"""Real scons in a copy of the project, and what it did."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware")
+_ACTION = re.compile(r"^ *(Network|Plan|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run) (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Result:
+    """actions: 'Verb path' in the order in which they ran, paths without build/<board>/."""
+
+    status: int
+    output: str
+
+    @property
+    def actions(self) -> list[str]:
+        return [f"{verb} {re.sub(r'^build/[^/]+/', '', path)}" for verb, path in _ACTION.findall(self.output)]
+
+    @property
+    def flashed(self) -> str:
+        match = re.search(r"^ *Flashed .*?, (.*)$", self.output, re.MULTILINE)
+        return match[1] if match else "nothing"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project with a build folder of its own. home: of a user without settings or boards."""
+
+    root: Path
+    home: Path
+
+    def scons(self, *arguments: str, timeout_s: int = 300, **environment: str) -> Result:
+        result = subprocess.run(
+            [sys.executable, "-m", "SCons", "-Q", *arguments],
+            cwd=self.root,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.home),
+                "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+                # A checkout that is installed as editable must not be found before the copy.
+                "PYTHONPATH": str(self.root / "site_scons"),
+                **environment,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        return Result(result.returncode, result.stdout)
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        path = self.root / file
+        text = path.read_text()
+        assert text.count(old) >= 1, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new, 1))
+
+
+def make_project(folder: Path) -> Project:
+    root, home = folder / "project", folder / "home"
+    root.mkdir()
+    home.mkdir()
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, root / name)
+    return Project(root, home)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path)

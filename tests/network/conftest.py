@@ -1,0 +1,35 @@
+"""Models and host builds that several tests of the network compiler share."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
+
+from host_network import HostNetwork, extflash
+from n6build.network.memory_pools import MemoryPool
+
+
+@pytest.fixture(scope="session")
+def objects_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("objects")
+
+
+@pytest.fixture
+def host_network(tmp_path: Path, objects_folder: Path) -> Callable[..., HostNetwork]:
+    """host_network(model file or bytes, pools=extflash()) -> HostNetwork"""
+    made = 0
+
+    def build(model: Path | bytes, pools: list[MemoryPool] | None = None) -> HostNetwork:
+        nonlocal made
+        made += 1
+        folder = tmp_path / f"network{made}"
+        folder.mkdir()
+        if isinstance(model, bytes):
+            (folder / "model.tflite").write_bytes(model)
+            model = folder / "model.tflite"
+        return HostNetwork(model, extflash() if pools is None else pools, folder, objects_folder)
+
+    return build

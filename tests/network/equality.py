@@ -1,0 +1,48 @@
+"""Comparison of a compiled network with the reference interpreter, tensor by tensor."""
+
+import re
+
+import numpy as np
+import reference_interpreter
+from host_network import HostNetwork
+from numpy.typing import NDArray
+
+
+def tensors_of(model: bytes, inputs: list[NDArray[np.generic]]) -> dict[str, bytes]:
+    """What the reference interpreter computes, by operator index: '<index>' -> bytes."""
+    interpreter = reference_interpreter.load(model, preserve_all_tensors=True)
+    for detail, values in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], values.reshape(detail["shape"]))
+    interpreter.invoke()
+    return {
+        str(operator["index"]): interpreter.get_tensor(operator["outputs"][0]).tobytes()
+        for operator in interpreter._get_ops_details()
+    }
+
+
+def random_inputs(model: bytes, seed: int) -> list[NDArray[np.generic]]:
+    rng = np.random.default_rng(seed)
+    made: list[NDArray[np.generic]] = []
+    for detail in reference_interpreter.load(model).get_input_details():
+        if detail["dtype"] == np.float32:
+            made.append(rng.normal(0, 3, detail["shape"]).astype(np.float32))
+        else:
+            limits = np.iinfo(detail["dtype"])
+            made.append(rng.integers(limits.min, limits.max + 1, detail["shape"], dtype=detail["dtype"]))
+    return made
+
+
+def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDArray[np.generic]]) -> tuple[int, int]:
+    """Returns (tensors, bytes) compared."""
+    expected = tensors_of(model, inputs)
+    computed = network.trace(inputs)
+    assert len(computed) == len(network.artifacts.epochs), "an epoch's output was not seen"
+    for name, data in computed.items():
+        operator = re.fullmatch(r"\w+?_(\d+)_out_0", name)
+        assert operator, name
+        wanted = expected[operator[1]]
+        different = sum(a != b for a, b in zip(data, wanted, strict=True))
+        assert different == 0, f"{name}: {different} of {len(wanted)} bytes differ"
+    # What an application reads in the end is still what the epoch left.
+    assert network.final == {name: computed[name] for name in network.final}
+    return len(computed), sum(map(len, computed.values()))

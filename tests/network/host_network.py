@@ -1,0 +1,145 @@
+"""A compiled network on the host: network.c, the epoch runtime and the plain kernels in a shared library.
+
+Memory pools are mapped at the addresses that they have on the board, which a 64-bit process has free.
+"""
+
+import ctypes
+import mmap
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from n6build.network.artifacts import NetworkArtifacts, read_artifacts
+from n6build.network.memory_pools import MemoryPool
+from n6build.network.reference import compile_network
+from numpy.typing import NDArray
+
+FIRMWARE = Path(__file__).parents[2] / "firmware"
+KERNELS, RUNTIME = FIRMWARE / "kernels", FIRMWARE / "runtime"
+HARNESS = Path(__file__).parent / "host_network.c"
+WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
+NAME = "network"
+
+_MAP_FIXED_NOREPLACE = 0x100000
+_PAGE = mmap.PAGESIZE
+_AFTER_EPOCH = ctypes.CFUNCTYPE(None, ctypes.c_uint32)
+
+
+def npu_ram_pools() -> list[MemoryPool]:
+    return [
+        MemoryPool(f"npuRAM{bank}", f"AXISRAM{bank}", 0x34200000 + (bank - 3) * 0x70000, 0x70000, "ACC_WRITE")
+        for bank in (3, 4, 5, 6)
+    ]
+
+
+def extflash() -> list[MemoryPool]:
+    flash = MemoryPool(
+        "octoFlash", "xSPI2", 0x71000000, 0x3000000, "ACC_READ", cacheable=True, use_for_initializers=True
+    )
+    return [*npu_ram_pools(), flash]
+
+
+def noextmem() -> list[MemoryPool]:
+    """Weights in npuRAM5; activations go there, behind the weights, when the other banks are full."""
+    ram3, ram4, _, ram6 = npu_ram_pools()
+    ram5 = MemoryPool("npuRAM5", "AXISRAM5", 0x342E0000, 0x70000, "ACC_WRITE", use_for_initializers=True)
+    return [ram3, ram4, ram6, ram5]
+
+
+@cache
+def _objects(folder: Path) -> tuple[Path, ...]:
+    """Runtime, kernels and harness, compiled once for all networks of a test session. With undefined behaviour trapped."""
+    sources = [*sorted(KERNELS.glob("*.c")), *sorted(RUNTIME.glob("*.c")), HARNESS]
+    processes = []
+    for source in sources:
+        target = folder / f"{source.parent.name}_{source.stem}.o"
+        processes.append((target, subprocess.Popen(["cc", *_flags(), "-c", str(source), "-o", str(target)])))
+    for target, process in processes:
+        assert process.wait() == 0, f"{target.name} does not compile"
+    return tuple(target for target, _ in processes)
+
+
+def _flags() -> list[str]:
+    sanitizer = ["-fsanitize=undefined", "-fno-sanitize-recover"]
+    return [*WARNINGS, "-O2", "-fPIC", *sanitizer, f"-I{KERNELS}", f"-I{RUNTIME}"]
+
+
+@cache
+def _map(address: int, size: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED_NOREPLACE
+    found = libc.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    assert found == address, f"cannot map {size} bytes at 0x{address:08X}: {os.strerror(ctypes.get_errno())}"
+
+
+class HostNetwork:
+    """One compiled model. `trace` runs it and returns what every buffer holds right after the epoch that makes it."""
+
+    def __init__(self, model: Path, pools: Sequence[MemoryPool], folder: Path, objects: Path) -> None:
+        self.folder = folder
+        compile_network(model, pools, folder, NAME)
+        self.artifacts: NetworkArtifacts = read_artifacts(folder, NAME)
+        library = folder / "network.so"
+        subprocess.run(
+            ["cc", *_flags(), "-shared", "-o", str(library), str(folder / "network.c"), *map(str, _objects(objects))],
+            check=True,
+        )
+        self._library = ctypes.CDLL(str(library))
+        self._library.host_run.argtypes = [_AFTER_EPOCH]
+        self._library.host_buffer_name.restype = ctypes.c_char_p
+        self._library.host_buffer_address.restype = ctypes.c_size_t
+        for pool in pools:
+            _map(pool.address, -(-pool.size // _PAGE) * _PAGE)
+        self._pools = list(pools)
+        self.inputs = self._buffers(0)
+        self.outputs = self._buffers(1)
+        self.internals = self._buffers(2)
+
+    def _buffers(self, kind: int) -> list[tuple[str, int, int]]:
+        """(name, address, bytes) as the network's own description says."""
+        found = []
+        while name := self._library.host_buffer_name(kind, len(found)):
+            index = len(found)
+            if self._library.host_buffer_is_param(kind, index):
+                break
+            address, size = (
+                self._library.host_buffer_address(kind, index),
+                self._library.host_buffer_bytes(kind, index),
+            )
+            found.append((name.decode(), address, size))
+        return found
+
+    def trace(self, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
+        """By name of the buffer. Memory is filled with a pattern before, so that nothing depends on what was there."""
+        for pool in self._pools:
+            used = next(found.used_bytes for found in self.artifacts.pools if found.name == pool.name)
+            ctypes.memset(pool.address, 0xA5, used)
+        for image in self.artifacts.initializers:
+            data = image.file.read_bytes()
+            ctypes.memmove(image.address, data, len(data))
+        for (_, address, size), values in zip(self.inputs, inputs, strict=True):
+            data = np.ascontiguousarray(values).tobytes()
+            assert len(data) == size
+            ctypes.memmove(address, data, size)
+        made = {name: (address, size) for name, address, size in [*self.outputs, *self.internals]}
+        by_node = {
+            epoch.index: [name for name in made if name.startswith(f"{epoch.name}_out")]
+            for epoch in self.artifacts.epochs
+        }
+        seen: dict[str, bytes] = {}
+
+        def after_epoch(index: int) -> None:
+            for name in by_node[index]:
+                seen[name] = ctypes.string_at(*made[name])
+
+        ran = self._library.host_run(_AFTER_EPOCH(after_epoch))
+        assert ran == len(self.artifacts.epochs)
+        self.final = {name: ctypes.string_at(address, size) for name, address, size in self.outputs}
+        for image in self.artifacts.initializers:
+            assert ctypes.string_at(image.address, image.bytes) == image.file.read_bytes(), "an epoch wrote to the weights"
+        return seen

@@ -1,0 +1,60 @@
+"""Model files that the tests of the network compiler read: the project's own, samples where present, and edited ones."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+from ai_edge_litert import schema_py_generated as schema
+
+ROOT = Path(__file__).parents[2]
+
+
+def own_models() -> list[Path]:
+    return sorted(path for path in (ROOT / "models").glob("*/*.tflite"))
+
+
+def samples_folder() -> Path:
+    return Path(os.environ.get("N6BUILD_SAMPLES", ROOT.parent / "shared" / "samples"))
+
+
+def edit(model: bytes, change: Callable[[Any], object]) -> bytes:
+    """`model` after `change` of its object tree (schema.ModelT)."""
+    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    change(tree)
+    return _packed(tree)
+
+
+def chain(*models: bytes) -> bytes:
+    """Models of one operator one behind the other: the output of each is the first input of the next."""
+    trees = [schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0)) for model in models]
+    result = trees[0]
+    graph = result.subgraphs[0]
+    for tree in trees[1:]:
+        other = tree.subgraphs[0]
+        first_input = int(other.operators[0].inputs[0])
+        tensor_base, buffer_base, code_base = len(graph.tensors), len(result.buffers), len(result.operatorCodes)
+        previous = int(graph.operators[-1].outputs[0])
+
+        def renumbered(index: int, base: int = tensor_base, joint: int = first_input, to: int = previous) -> int:
+            return to if index == joint else (index if index < 0 else index + base)
+
+        for tensor in other.tensors:
+            tensor.buffer = tensor.buffer + buffer_base if tensor.buffer else 0
+        for operator in other.operators:
+            operator.opcodeIndex += code_base
+            operator.inputs = [renumbered(int(index)) for index in operator.inputs]
+            operator.outputs = [renumbered(int(index)) for index in operator.outputs]
+        graph.tensors += other.tensors
+        graph.operators += other.operators
+        result.buffers += tree.buffers
+        result.operatorCodes += tree.operatorCodes
+    graph.outputs = [int(graph.operators[-1].outputs[0])]
+    return _packed(result)
+
+
+def _packed(tree: Any) -> bytes:
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())

@@ -1,0 +1,64 @@
+"""Every tensor of every epoch has the bits that the reference interpreter gives it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from equality import assert_equal_everywhere, random_inputs
+from host_network import HostNetwork, extflash, noextmem
+from network_models import own_models, samples_folder
+from numpy.typing import NDArray
+
+SAMPLES = [
+    "miniresnet_1stacks_64x50_tl_int8.tflite",
+    "mlperf_kws_dscnn_int8.tflite",
+    "mlperf_resnet8_int8.tflite",
+]
+RANDOM_INPUTS = 4
+
+Build = Callable[..., HostNetwork]
+
+
+def given_inputs(model: Path) -> list[list[NDArray[np.generic]]]:
+    file = model.parent / "inputs.npy"
+    return [[row] for row in np.load(file)] if file.is_file() else []
+
+
+@pytest.mark.parametrize("profile", [extflash, noextmem])
+@pytest.mark.parametrize("model", own_models(), ids=lambda path: path.stem)
+def test_the_models_of_the_project(
+    host_network: Build, model: Path, profile: Callable[[], object], record_property: Callable[[str, object], None]
+) -> None:
+    data = model.read_bytes()
+    network = host_network(model, profile())
+    vectors = given_inputs(model) + [random_inputs(data, seed) for seed in range(RANDOM_INPUTS)]
+    counts = [assert_equal_everywhere(network, data, inputs) for inputs in vectors]
+    record_property("compared", counts)
+    print(f"{model.stem}: {len(vectors)} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes")
+
+
+@pytest.mark.parametrize("profile", [extflash, noextmem])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_models_of_others(host_network: Build, name: str, profile: Callable[[], object]) -> None:
+    model = samples_folder() / "models" / name
+    if not model.is_file():
+        pytest.skip(f"no sample {name}")
+    data = model.read_bytes()
+    network = host_network(model, profile())
+    counts = [assert_equal_everywhere(network, data, random_inputs(data, seed)) for seed in range(RANDOM_INPUTS)]
+    print(f"{name}: {RANDOM_INPUTS} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes")
+
+
+def test_c_info_and_network_c_agree_on_every_buffer(host_network: Build) -> None:
+    for model in own_models():
+        network = host_network(model)
+        document = json.loads((network.folder / "network_c_info.json").read_text())
+        pools = {pool["id"]: int(pool["address"]) for pool in document["memory_pools"]}
+        described = {
+            (buffer["name"], pools[buffer["mpool_id"]] + buffer["offset_start"], buffer["size_bytes"])
+            for buffer in document["buffers"]
+            if not buffer["is_param"]
+        }
+        assert described == {*network.inputs, *network.outputs, *network.internals}

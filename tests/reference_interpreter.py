@@ -1,0 +1,26 @@
+"""The reference interpreter that results are compared with: LiteRT's reference resolver, whose rounding the kernels copy."""
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from numpy.typing import NDArray
+
+
+def load(model: bytes, preserve_all_tensors: bool = False) -> Interpreter:
+    """An allocated interpreter with the reference resolver; any other resolver rounds in another way."""
+    interpreter = Interpreter(
+        model_content=model,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=preserve_all_tensors,
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def outputs(model: bytes, *inputs: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+    """Every output of the model for these inputs, in the model's order; inputs take the model's shapes."""
+    interpreter = load(model)
+    for detail, values in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], values.reshape(detail["shape"]))
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
