@@ -158,9 +158,7 @@ def conv_2d(
         _bias(bias, input_quantisation.scale, weight_scales),
         Tensor("output", (1, out_h, out_w, channels), np.int8, output_quantisation),
     ]
-    return write_model(
-        schema.BuiltinOperator.CONV_2D, tensors, options, schema.BuiltinOptions.Conv2DOptions, version=3
-    )
+    return write_model(schema.BuiltinOperator.CONV_2D, tensors, options, schema.BuiltinOptions.Conv2DOptions, version=3)
 
 
 def depthwise_conv_2d(

@@ -133,33 +133,6 @@ static inline void dot_one(dot_t *dot, uint32_t channel, const int8_t *weights, 
 /* Scales `count` channels of both pixels, which start at channel `begin`, and stores them. The two pixels' results share a
  * vector of 16-bit lanes (even: first, odd: second) for zero point and clamping; both narrowings saturate, which clamping to
  * int8 makes unobservable. */
-#define SCALE_AND_STORE(left_shifts)                                                                                           \
-    "dlstp.32 lr, %[count]\n"                                                                                                  \
-    "1:\n"                                                                                                                     \
-    "vldrw.32 q0, [%[a]], #16\n"                                                                                               \
-    "vldrw.32 q1, [%[b]], #16\n"                                                                                               \
-    "vldrw.32 q2, [%[shift]], #16\n" left_shifts                                                                               \
-    "vldrw.32 q3, [%[multiplier]], #16\n"                                                                                      \
-    "vqrdmulh.s32 q0, q0, q3\n"                                                                                                \
-    "vqrdmulh.s32 q1, q1, q3\n"                                                                                                \
-    "vand q3, q0, q2\n" /* as n6k_rounding_divide_x4 */                                                                        \
-    "vand q4, q1, q2\n"                                                                                                        \
-    "vshr.s32 q3, q3, #31\n"                                                                                                   \
-    "vshr.s32 q4, q4, #31\n"                                                                                                   \
-    "vqadd.s32 q0, q0, q3\n"                                                                                                   \
-    "vqadd.s32 q1, q1, q4\n"                                                                                                   \
-    "vrshl.s32 q0, q0, q2\n"                                                                                                   \
-    "vrshl.s32 q1, q1, q2\n"                                                                                                   \
-    "vqmovnb.s32 q0, q0\n"                                                                                                     \
-    "vqmovnt.s32 q0, q1\n"                                                                                                     \
-    "vqadd.s16 q0, q0, %[zero_point]\n"                                                                                        \
-    "vmax.s16 q0, q0, q6\n"                                                                                                    \
-    "vmin.s16 q0, q0, q5\n"                                                                                                    \
-    "vshr.u32 q1, q0, #16\n"                                                                                                   \
-    "vstrb.32 q0, [%[first]], #4\n"                                                                                            \
-    "vstrb.32 q1, [%[second]], #4\n"                                                                                           \
-    "letp lr, 1b\n"
-
 static void __attribute__((noinline)) scale_and_store(const n6k_conv_2d_t *op, const dot_t *dot, uint32_t begin,
                                                       uint32_t count, int8_t *first, int8_t *second)
 {
@@ -169,10 +142,36 @@ static void __attribute__((noinline)) scale_and_store(const n6k_conv_2d_t *op, c
     const int32_t *shift = op->shift + begin;
     __asm__ volatile("vmov.i32 q7, #0\n"
                      "vdup.16 q6, %[low]\n"
-                     "vdup.16 q5, %[high]\n" SCALE_AND_STORE("vmax.s32 q3, q2, q7\n"
-                                                             "vshl.s32 q0, q0, q3\n"
-                                                             "vshl.s32 q1, q1, q3\n"
-                                                             "vmin.s32 q2, q2, q7\n")
+                     "vdup.16 q5, %[high]\n"
+                     "dlstp.32 lr, %[count]\n"
+                     "1:\n"
+                     "vldrw.32 q0, [%[a]], #16\n"
+                     "vldrw.32 q2, [%[shift]], #16\n"
+                     "vmax.s32 q3, q2, q7\n" /* left shift */
+                     "vldrw.32 q1, [%[b]], #16\n"
+                     "vshl.s32 q0, q0, q3\n"
+                     "vshl.s32 q1, q1, q3\n"
+                     "vldrw.32 q3, [%[multiplier]], #16\n"
+                     "vmin.s32 q2, q2, q7\n" /* right shift, negative */
+                     "vqrdmulh.s32 q0, q0, q3\n"
+                     "vqrdmulh.s32 q1, q1, q3\n"
+                     "vand q3, q0, q2\n" /* as n6k_rounding_divide_x4 */
+                     "vand q4, q1, q2\n"
+                     "vshr.s32 q3, q3, #31\n"
+                     "vshr.s32 q4, q4, #31\n"
+                     "vqadd.s32 q0, q0, q3\n"
+                     "vqadd.s32 q1, q1, q4\n"
+                     "vrshl.s32 q0, q0, q2\n"
+                     "vrshl.s32 q1, q1, q2\n"
+                     "vqmovnb.s32 q0, q0\n"
+                     "vqmovnt.s32 q0, q1\n"
+                     "vqadd.s16 q0, q0, %[zero_point]\n"
+                     "vmax.s16 q0, q0, q6\n"
+                     "vmin.s16 q0, q0, q5\n"
+                     "vshr.u32 q1, q0, #16\n"
+                     "vstrb.32 q0, [%[first]], #4\n"
+                     "vstrb.32 q1, [%[second]], #4\n"
+                     "letp lr, 1b\n"
                      : [a] "+r"(a), [b] "+r"(b), [multiplier] "+r"(multiplier), [shift] "+r"(shift), [first] "+l"(first),
                        [second] "+l"(second)
                      : [count] "r"(count), [zero_point] "r"((int32_t)op->range.zero_point),
@@ -226,12 +225,6 @@ static inline const int8_t *column(const n6k_conv_2d_t *op, const inside_t *insi
     return scratch;
 }
 
-static uint32_t positions_inside(int32_t size, int32_t window, int32_t dilation)
-{
-    const int32_t positions = size - (window - 1) * dilation;
-    return positions > 0 ? (uint32_t)positions : 0;
-}
-
 /* All channels of two pixels. */
 static void __attribute__((noinline)) two_pixels(const n6k_conv_2d_t *op, dot_t *dot, int8_t *first, int8_t *second)
 {
@@ -262,8 +255,8 @@ void n6k_conv_2d(const n6k_conv_2d_t *op)
     const uint32_t rounded = (taps + 15) & ~UINT32_C(15);
     const int dense = window->width == 1 || window->dilation_w == 1;
     const inside_t inside = {
-        .tops = dense ? positions_inside(op->in.height, window->height, window->dilation_h) : 0,
-        .lefts = positions_inside(op->in.width, window->width, window->dilation_w),
+        .tops = dense ? n6k_positions_inside(op->in.height, window->height, window->dilation_h) : 0,
+        .lefts = n6k_positions_inside(op->in.width, window->width, window->dilation_w),
         .row_bytes = row_bytes,
         .row_step = (uint32_t)window->dilation_h * op->in.width * op->in.channels,
     };

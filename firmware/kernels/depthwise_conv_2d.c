@@ -208,20 +208,13 @@ static int has_weight_minus_128(const n6k_depthwise_conv_2d_t *op)
     return least == INT8_MIN;
 }
 
-/* Pixels at which the window begins and ends inside the input. */
-static uint32_t positions_inside(int32_t size, int32_t window, int32_t dilation)
-{
-    const int32_t positions = size - (window - 1) * dilation;
-    return positions > 0 ? (uint32_t)positions : 0;
-}
-
 void n6k_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
 {
     const n6k_window_t *window = &op->window;
     const uint32_t channels = op->out.channels;
     const int fast = op->depth_multiplier == 1 && !has_weight_minus_128(op);
-    const uint32_t tops = fast ? positions_inside(op->in.height, window->height, window->dilation_h) : 0;
-    const uint32_t lefts = positions_inside(op->in.width, window->width, window->dilation_w);
+    const uint32_t tops = fast ? n6k_positions_inside(op->in.height, window->height, window->dilation_h) : 0;
+    const uint32_t lefts = n6k_positions_inside(op->in.width, window->width, window->dilation_w);
     const uint32_t step = window->dilation_w * channels;
     const uint32_t row = (uint32_t)op->in.width * channels;
     const uint32_t next_row = window->dilation_h * row;

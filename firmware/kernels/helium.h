@@ -46,6 +46,13 @@ static inline int8_t *n6k_fill_bytes(int8_t *to, int8_t value, uint32_t bytes)
     return end;
 }
 
+/* At how many positions along one dimension a dilated window lies inside the input, from 0 on. */
+static inline uint32_t n6k_positions_inside(int32_t size, int32_t window, int32_t dilation)
+{
+    const int32_t positions = size - (window - 1) * dilation;
+    return positions > 0 ? (uint32_t)positions : 0;
+}
+
 /* Each lane / 2^-negative_exponent, halves rounded away from zero: vrshl rounds halves up, so negative lanes are lowered by
  * one first, except where nothing is shifted out. */
 static inline int32x4_t n6k_rounding_divide_x4(int32x4_t x, int32x4_t negative_exponent)

@@ -138,7 +138,8 @@ typedef struct {
     n6k_output_t range;
 } n6k_pool_t;
 
-/* int8 -> int8 (output scale 1/256, zero point -128) row by row, in the fixed point of the reference resolver. */
+/* int8 -> int8 (output scale 1/256, zero point -128) row by row, in the fixed point of the reference resolver, which ends the
+ * program where a row's sum of exponentials reaches 512; here such a row becomes -128 throughout. */
 typedef struct {
     const int8_t *input;
     int8_t *output;
@@ -149,7 +150,8 @@ typedef struct {
     int32_t diff_min;
 } n6k_softmax_t;
 
-/* int8 or uint8 -> int8 or uint8 with another scale and zero point. in_is_unsigned, out_is_unsigned: 0 or 1. */
+/* int8 or uint8 -> int8 or uint8 with another scale and zero point; rounding as for convolutions.
+ * in_is_unsigned, out_is_unsigned: 0 or 1. */
 typedef struct {
     const void *input;
     void *output;

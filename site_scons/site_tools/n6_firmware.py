@@ -132,7 +132,7 @@ def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:
         from n6build.image.elf import payload_of
 
         payload = payload_of(Path(str(source[0])))
-        write_atomically(Path(str(target[0])), with_boot_header(payload.data, BinaryType[kind]))
+        write_atomically(Path(str(target[0])), with_boot_header(payload.data, payload.address, BinaryType[kind]))
 
     image = env.Command(target, [elf], stage_action("Image", make, stage="image"))
     env.Depends(image, env.Value(kind, name="kind"))

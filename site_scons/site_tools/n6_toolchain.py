@@ -48,6 +48,7 @@ def generate(env: Any) -> None:
             "--specs=nano.specs",
             "-Wl,--gc-sections",
             "-Wl,--build-id=none",
+            "-Wl,--nmagic",
             "-Wl,--fatal-warnings",
         ],
     )

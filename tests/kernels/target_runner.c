@@ -3,9 +3,9 @@
  * Runs kernels on a bare Cortex-M55: reads calls from the file "cases", writes what they left in memory to "results", both
  * through semihosting.
  *
- * cases:   { u32 kernel, u32 repeats, u32 descriptor_bytes, u32 memory_bytes, descriptor, memory }*
+ * cases:   { u32 kernel, u32 repeats, u32 descriptor_bytes, u32 address, u32 memory_bytes, descriptor, memory }*
  * results: { u32 ticks of the counter in all repeats, memory }*
- * `memory` is placed at arena_base (from the linker); a descriptor's pointers lead into it. Repeats must leave the same results.
+ * `memory` is placed at `address`; a descriptor's pointers lead into it. Repeats must leave the same results.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,6 @@ static uint32_t read_counter(void)
 #define COUNTER_MASK 0xFFFFFFFFu
 #endif
 
-extern uint8_t arena_base[];
 extern uint32_t stack_top;
 int main(void);
 
@@ -166,13 +165,14 @@ int main(void)
     const uint32_t input = open_file("cases", 5, 1);    /* rb */
     const uint32_t output = open_file("results", 7, 5); /* wb */
     static uint32_t descriptor[64];
-    uint32_t header[4];
+    uint32_t header[5];
     while (read_file(input, header, sizeof header) == 0) {
         if (header[0] >= sizeof kernels / sizeof kernels[0] ||
             header[2] != kernels[header[0]].descriptor_bytes) {
             fail("a descriptor's size differs from the kernel's\n", 4);
         }
-        if (read_file(input, descriptor, header[2]) != 0 || read_file(input, arena_base, header[3]) != 0) {
+        uint8_t *memory = (uint8_t *)header[3];
+        if (read_file(input, descriptor, header[2]) != 0 || read_file(input, memory, header[4]) != 0) {
             fail("cases end within a case\n", 2);
         }
         void (*kernel)(const void *) = (void (*)(const void *))kernels[header[0]].function;
@@ -180,7 +180,7 @@ int main(void)
         const uint32_t busy = count(kernel, descriptor, header[1]);
         const uint32_t counted = busy > idle ? busy - idle : 0;
         write_file(output, &counted, sizeof counted);
-        write_file(output, arena_base, header[3]);
+        write_file(output, memory, header[4]);
     }
     leave(0);
 }

@@ -1,14 +1,14 @@
 """The plain twins give the bits of the reference interpreter."""
 
-import cases
+import kernel_cases
 import numpy as np
 import pytest
 import reference_interpreter
-from conftest import HostKernels
-from descriptors import KERNELS, Case
+from host_kernels import HostKernels
+from kernel_descriptors import KERNELS, Case
 
 BATCHES = 10
-CASES_PER_BATCH = 30
+CASES_PER_BATCH = 40
 
 
 def assert_equals_reference(host_kernels: HostKernels, case: Case) -> None:
@@ -23,4 +23,37 @@ def assert_equals_reference(host_kernels: HostKernels, case: Case) -> None:
 def test_random_operators_equal_the_reference(host_kernels: HostKernels, kernel: str, batch: int) -> None:
     for index in range(CASES_PER_BATCH):
         rng = np.random.default_rng([KERNELS.index(kernel), batch, index])
-        assert_equals_reference(host_kernels, cases.random_case(kernel, rng))
+        assert_equals_reference(host_kernels, kernel_cases.random_case(kernel, rng))
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_add_equals_the_reference_for_every_pair_of_elements(
+    host_kernels: HostKernels, seed: int, binary: bool
+) -> None:
+    assert_equals_reference(host_kernels, kernel_cases.add_of_every_pair(np.random.default_rng(seed), binary))
+
+
+@pytest.mark.parametrize("kernel", ["conv_2d", "depthwise_conv_2d", "fully_connected"])
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_accumulators_next_to_a_half_round_as_in_the_reference(
+    host_kernels: HostKernels, kernel: str, per_channel: bool, seed: int
+) -> None:
+    case = kernel_cases.accumulators_next_to_halves(kernel, np.random.default_rng(seed), per_channel)
+    assert_equals_reference(host_kernels, case)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_softmax_of_many_rows_equals_the_reference(host_kernels: HostKernels, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    depth, scale = int(rng.integers(2, 400)), float(10 ** rng.uniform(-4, 1))
+    assert_equals_reference(host_kernels, kernel_cases.softmax(rng, 300, depth, scale, float(rng.uniform(0.3, 3))))
+
+
+@pytest.mark.parametrize("value", [-128, -1, 0, 1, 127])
+def test_average_of_equal_elements_is_that_element(host_kernels: HostKernels, value: int) -> None:
+    rng = np.random.default_rng(0)
+    case = kernel_cases.pool_2d(rng, "AVERAGE", (23, 19, 5), (23, 19), (1, 1), "VALID", value=value)
+    assert_equals_reference(host_kernels, case)
+    assert np.all(host_kernels.run(case) == value)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.image.boot_header import BinaryType, read_boot_header, with_boot_header
 
+ADDRESS = 0x3418_0400
 ENTRY = 0x3418_0501
 PAYLOAD = struct.pack("<II", 0x3420_0000, ENTRY) + bytes(range(256)) * 3
 
@@ -37,28 +38,28 @@ FIELDS = [
 
 @pytest.mark.parametrize(("offset", "value"), FIELDS, ids=[f"0x{offset:03x}" for offset, _ in FIELDS])
 def test_field(offset: int, value: bytes) -> None:
-    assert with_boot_header(PAYLOAD, BinaryType.FSBL)[offset : offset + len(value)] == value
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)[offset : offset + len(value)] == value
 
 
 def test_an_appli_is_an_ssbl() -> None:
-    assert read_boot_header(with_boot_header(PAYLOAD, BinaryType.SSBL), "x").binary_type == 0
+    assert read_boot_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL), "x").binary_type == 0
 
 
 def test_equal_payloads_give_equal_images() -> None:
-    assert with_boot_header(PAYLOAD, BinaryType.FSBL) == with_boot_header(PAYLOAD, BinaryType.FSBL)
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL) == with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)
 
 
-@given(st.binary(max_size=300), st.integers(0, 2**31 - 1))
+@given(st.binary(max_size=300), st.integers(0, 3))
 def test_every_image_is_read_back(rest: bytes, half_entry: int) -> None:
-    entry = half_entry * 2 + 1
+    entry = ADDRESS + half_entry * 2 + 1
     payload = struct.pack("<II", 0, entry) + rest
-    header = read_boot_header(with_boot_header(payload, BinaryType.SSBL), "x")
+    header = read_boot_header(with_boot_header(payload, ADDRESS, BinaryType.SSBL), "x")
     assert (header.entry, header.image_length, header.checksum) == (entry, 0x1C0 + len(payload), sum(payload))
 
 
 @given(st.integers(0x240, 0x240 + 0x1C0 + len(PAYLOAD) - 1), st.integers(1, 255))
 def test_one_changed_byte_behind_the_header_is_noticed(offset: int, difference: int) -> None:
-    image = bytearray(with_boot_header(PAYLOAD, BinaryType.FSBL))
+    image = bytearray(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL))
     image[offset] = (image[offset] + difference) % 256
     with pytest.raises(N6Error, match="checksum"):
         read_boot_header(bytes(image), "x")
@@ -72,4 +73,10 @@ def test_anything_else_is_refused(data: bytes) -> None:
 
 def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
     with pytest.raises(N6Error, match="0x34180500 lacks the Thumb bit"):
-        with_boot_header(struct.pack("<II", 0, 0x3418_0500), BinaryType.FSBL)
+        with_boot_header(struct.pack("<II", 0, 0x3418_0500), ADDRESS, BinaryType.FSBL)
+
+
+@pytest.mark.parametrize("entry", [ADDRESS - 1, ADDRESS + 9, 0x464C457F])
+def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
+    with pytest.raises(N6Error, match="is outside the program"):
+        with_boot_header(struct.pack("<II", 0, entry), ADDRESS, BinaryType.FSBL)

@@ -8,8 +8,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
-from host_network import HostNetwork, extflash
-from n6build.network.memory_pools import MemoryPool
+from host_network import HostNetwork, extflash  # noqa: E402
+from n6build.network.memory_pools import MemoryPool  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -141,5 +141,7 @@ class HostNetwork:
         assert ran == len(self.artifacts.epochs)
         self.final = {name: ctypes.string_at(address, size) for name, address, size in self.outputs}
         for image in self.artifacts.initializers:
-            assert ctypes.string_at(image.address, image.bytes) == image.file.read_bytes(), "an epoch wrote to the weights"
+            assert ctypes.string_at(image.address, image.bytes) == image.file.read_bytes(), (
+                "an epoch wrote to the weights"
+            )
         return seen

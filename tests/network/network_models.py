@@ -27,7 +27,8 @@ def edit(model: bytes, change: Callable[[Any], object]) -> bytes:
 
 
 def chain(*models: bytes) -> bytes:
-    """Models of one operator one behind the other: the output of each is the first input of the next."""
+    """Models of one operator one behind the other: the output of each is the first input of the next,
+    any further input is one of the whole."""
     trees = [schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0)) for model in models]
     result = trees[0]
     graph = result.subgraphs[0]
@@ -46,6 +47,7 @@ def chain(*models: bytes) -> bytes:
             operator.opcodeIndex += code_base
             operator.inputs = [renumbered(int(index)) for index in operator.inputs]
             operator.outputs = [renumbered(int(index)) for index in operator.outputs]
+        graph.inputs = [*map(int, graph.inputs), *(renumbered(int(i)) for i in other.inputs if int(i) != first_input)]
         graph.tensors += other.tensors
         graph.operators += other.operators
         result.buffers += tree.buffers

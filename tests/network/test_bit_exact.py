@@ -36,7 +36,9 @@ def test_the_models_of_the_project(
     vectors = given_inputs(model) + [random_inputs(data, seed) for seed in range(RANDOM_INPUTS)]
     counts = [assert_equal_everywhere(network, data, inputs) for inputs in vectors]
     record_property("compared", counts)
-    print(f"{model.stem}: {len(vectors)} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes")
+    print(
+        f"{model.stem}: {len(vectors)} inputs, {sum(t for t, _ in counts)} tensors, {sum(b for _, b in counts)} bytes"
+    )
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])

@@ -44,8 +44,11 @@ class BootHeader:
     binary_type: int
 
 
-def with_boot_header(payload: bytes, binary_type: BinaryType) -> bytes:
-    """The whole image for flash. payload: vector table first; its second word is the entry point, Thumb bit kept."""
+def with_boot_header(payload: bytes, address: int, binary_type: BinaryType) -> bytes:
+    """The whole image for flash. payload: vector table first; its second word is the entry point, Thumb bit kept.
+
+    address: where the payload will run. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin with its vector table.
+    """
     if len(payload) < 8:
         raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table")
     entry = struct.unpack_from("<I", payload, 4)[0]
@@ -53,6 +56,9 @@ def with_boot_header(payload: bytes, binary_type: BinaryType) -> bytes:
         raise N6Error(
             "N6-IMAGE-003", f"the reset vector 0x{entry:08X} lacks the Thumb bit", hint="is .vectors the first section?"
         )
+    if not address <= entry < address + len(payload):
+        what = f"the reset vector 0x{entry:08X} is outside the program (0x{address:08X}, {len(payload)} bytes)"
+        raise N6Error("N6-IMAGE-003", what, hint="is .vectors the first section?")
     body = bytes(PAYLOAD_OFFSET - HEADER_BYTES) + payload
     base = _BASE.pack(
         MAGIC,

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.errors import N6Error
-from n6build.network.fixed_point import ADD_LEFT_SHIFT, clamp_range, quantize_multiplier, softmax_constants
+from n6build.network.fixed_point import (
+    ADD_LEFT_SHIFT,
+    clamp_range,
+    exact_multiplier,
+    quantize_multiplier,
+    softmax_constants,
+)
 from n6build.network.graph import (
     ActivationOptions,
     DType,
@@ -25,7 +31,7 @@ from n6build.network.graph import (
 )
 from n6build.network.graph_checks import MAX_DIMENSION, window_output
 
-INT8_MIN = -128
+INT8_MIN, INT8_MAX = -128, 127
 MAX_LEFT_SHIFT = 30
 SCRATCH_ALIGNMENT = 16
 
@@ -388,6 +394,13 @@ class _Lowering:
         # As the int32 accumulator would: modulo 2^32.
         folded = ((start - input_zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
         pairs = [self._multiplier(operator, real) for real in real_scales]
+        if operator.kind == "FULLY_CONNECTED":
+            # int8 inputs reach from -128 to 127; the sums stay within int64.
+            low, high = _accumulators(weights.data, folded)
+            pairs = [
+                exact_multiplier(real, int(low[channel]), int(high[channel]))
+                for channel, real in enumerate(real_scales)
+            ]
         node = _node(operator)
         return (
             ("weights", self._constant(f"Param_{weights.index}_weights", "int8", weights.data, weights.quantisation)),
@@ -614,6 +627,16 @@ _LOWERINGS: dict[str, Callable[[_Lowering, Operator], Epoch]] = {
     "RESHAPE": _Lowering.copy,
     "SOFTMAX": _Lowering.softmax,
 }
+
+
+def _accumulators(weights: NDArray[np.generic], bias: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The least and the greatest accumulator of each output over all int8 inputs; weights [output][input]."""
+    wide = weights.astype(np.int64)
+    positive, negative = np.maximum(wide, 0).sum(axis=1), np.minimum(wide, 0).sum(axis=1)
+    least = bias + INT8_MIN * positive + INT8_MAX * negative
+    greatest = bias + INT8_MAX * positive + INT8_MIN * negative
+    limits = np.iinfo(np.int32)
+    return np.clip(least, limits.min, limits.max), np.clip(greatest, limits.min, limits.max)
 
 
 def _node(operator: Operator) -> str:

@@ -43,7 +43,8 @@ class Place:
 class Placement:
     """places: by name of buffer or initializer. initializers: the one pool of them all, with the bytes they take.
 
-    bound: bytes of activations that no placement can do with less of. peak: what they take, over all pools.
+    bound: bytes of activations that no placement can do with less of. peak: what they take, over all pools; both
+    in whole cache lines.
     """
 
     places: dict[str, Place]
@@ -97,7 +98,7 @@ def place(network: Network, pools: Sequence[MemoryPool]) -> Placement:
         initializer_bytes=initializer_bytes,
         bound=lower_bound(network.buffers),
         peak=sum(
-            max(found.end for found in activations.values() if found.pool is region.pool) - region.start
+            aligned(max(found.end for found in activations.values() if found.pool is region.pool)) - region.start
             for region in regions
             if any(found.pool is region.pool for found in activations.values())
         ),

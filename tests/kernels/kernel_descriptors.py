@@ -143,7 +143,9 @@ def _structure(kernel: str, pointer: type) -> type[ctypes.Structure]:
 
 
 _STRUCTURES = {
-    (kernel, pointer): _structure(kernel, pointer) for kernel in LAYOUTS for pointer in (ctypes.c_uint64, ctypes.c_uint32)
+    (kernel, pointer): _structure(kernel, pointer)
+    for kernel in LAYOUTS
+    for pointer in (ctypes.c_uint64, ctypes.c_uint32)
 }
 
 

@@ -1,7 +1,6 @@
 """Emulated Cortex-M55 machines that run the Helium kernels."""
 
 import ctypes
-import os
 import shutil
 import struct
 import subprocess
@@ -9,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from descriptors import KERNELS, Case, lay_out
+from kernel_descriptors import KERNELS, Case, Image, lay_out
+from n6build.errors import N6Error
 
+COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
 CFLAGS = (
     "-std=c11",
@@ -23,7 +24,7 @@ CFLAGS = (
     "-Wextra",
     "-Werror",
 )
-_HEADER = struct.Struct("<4I")
+_HEADER = struct.Struct("<5I")
 _RESULT = struct.Struct("<I")
 
 
@@ -31,6 +32,7 @@ _RESULT = struct.Struct("<I")
 class Machine:
     """`command` runs an ELF file whose path is appended to it; addresses are where that machine has memory.
 
+    edge: where one of its memories ends and nothing follows, so that a kernel which reads on faults.
     systick_instructions: how many instructions pass in one tick of SysTick, None where DWT_CYCCNT counts them.
     """
 
@@ -40,6 +42,7 @@ class Machine:
     stack_top: int
     arena_base: int
     arena_bytes: int
+    edge: int
     systick_instructions: float | None
 
 
@@ -51,51 +54,57 @@ class Result:
     instructions: int
 
 
+_OPTIONS = ("-nographic", "-monitor", "none", "-serial", "null", "-icount", "shift=0")
+_SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
+
+
 def virtual_board(qemu: Path) -> Machine:
     """The project's machine: real STM32N6 addresses, and an instruction counter in DWT_CYCCNT."""
-    command = (str(qemu), "-M", "stm32n6virt", "-nographic", "-monitor", "none", "-serial", "null", "-icount", "shift=0")
     return Machine(
         name="stm32n6virt",
-        command=(*command, "-semihosting-config", "enable=on,target=native", "-kernel"),
+        command=(str(qemu), "-M", "stm32n6virt", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
         code_base=0x34180400,
         stack_top=0x34200000,
         arena_base=0x34000000,
         arena_bytes=0x80000,
+        edge=0x30020000,
         systick_instructions=None,
     )
 
 
 def mps3_an547(qemu: Path) -> Machine:
     """A machine of stock QEMU: SysTick runs at 32 MHz, and an instruction takes a nanosecond."""
-    command = (str(qemu), "-M", "mps3-an547", "-nographic", "-monitor", "none", "-serial", "null", "-icount", "shift=0")
     return Machine(
         name="mps3-an547",
-        command=(*command, "-semihosting-config", "enable=on,target=native", "-kernel"),
+        command=(str(qemu), "-M", "mps3-an547", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
         code_base=0x00000000,
         stack_top=0x00080000,
-        arena_base=0x20000000,
+        arena_base=0x01000000,
         arena_bytes=0x80000,
+        edge=0x20080000,
         systick_instructions=31.25,
     )
 
 
 def find() -> Machine | None:
-    """The virtual board named by N6BUILD_QEMU, else a stock QEMU on PATH, else nothing."""
-    named = os.environ.get("N6BUILD_QEMU")
-    if named:
-        return virtual_board(Path(named))
-    stock = shutil.which("qemu-system-arm")
-    return mps3_an547(Path(stock)) if stock else None
+    """The project's virtual board where it is built, else a stock QEMU on PATH, else nothing."""
+    try:
+        from n6build.virtual_board.build import find_emulator
+
+        return virtual_board(find_emulator())
+    except (ImportError, N6Error):
+        stock = shutil.which("qemu-system-arm")
+        return mps3_an547(Path(stock)) if stock else None
 
 
-def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2", compiler: str = "arm-none-eabi-gcc") -> Path:
+def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> Path:
     elf = folder / f"runner{optimisation}.elf"
     here = Path(__file__).parent
     sources = [here / "target_runner.c", *sorted(KERNELS_FOLDER.glob("*.c"))]
-    symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top, "arena_base": machine.arena_base}
+    symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top}
     subprocess.run(
         [
-            compiler,
+            COMPILER,
             *CFLAGS,
             optimisation,
             f"-DCOUNTER_IS_SYSTICK={int(machine.systick_instructions is not None)}",
@@ -115,14 +124,35 @@ def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2", comp
     return elf
 
 
-def run(machine: Machine, elf: Path, cases: Sequence[Case], folder: Path, repeats: int = 1) -> list[Result]:
-    """Runs every case in one boot of the machine; `folder` receives the files exchanged with it."""
-    images = [lay_out(case, machine.arena_base, ctypes.c_uint32) for case in cases]
+@dataclass(frozen=True)
+class Call:
+    """One call of a kernel. at_edge: the buffer that ends where the machine's memory ends, None: all in the arena."""
+
+    case: Case
+    at_edge: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.case}" + (f" with {self.at_edge} at the end of memory" if self.at_edge else "")
+
+
+def _image(machine: Machine, call: Call) -> tuple[int, Image]:
+    base, size = machine.arena_base, None
+    if call.at_edge is not None:
+        least = len(lay_out(call.case, 0, ctypes.c_uint32, call.at_edge).memory)
+        size = (least + 0xFFF) & ~0xFFF
+        base = machine.edge - size
+    image = lay_out(call.case, base, ctypes.c_uint32, call.at_edge or "output", size)
+    assert len(image.memory) <= machine.arena_bytes, f"{call} needs {len(image.memory)} bytes"
+    return base, image
+
+
+def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeats: int = 1) -> list[Result]:
+    """Runs every call in one boot of the machine; `folder` receives the files exchanged with it."""
+    images = [_image(machine, call) for call in calls]
     stream = bytearray()
-    for case, image in zip(cases, images, strict=True):
-        assert len(image.memory) <= machine.arena_bytes, f"{case} needs {len(image.memory)} bytes"
-        kernel = KERNELS.index(case.kernel)
-        stream += _HEADER.pack(kernel, repeats, len(image.descriptor), len(image.memory))
+    for call, (base, image) in zip(calls, images, strict=True):
+        kernel = KERNELS.index(call.case.kernel)
+        stream += _HEADER.pack(kernel, repeats, len(image.descriptor), base, len(image.memory))
         stream += image.descriptor + image.memory
     (folder / "cases").write_bytes(stream)
     done = subprocess.run(
@@ -130,14 +160,14 @@ def run(machine: Machine, elf: Path, cases: Sequence[Case], folder: Path, repeat
     )
     results = (folder / "results").read_bytes()
     answers: list[Result] = []
-    for case, image in zip(cases, images, strict=True):
+    for call, (_, image) in zip(calls, images, strict=True):
         end = _RESULT.size + len(image.memory)
         if len(results) < end:
-            raise AssertionError(f"{machine.name} ended with {done.returncode} in {case}: {done.stdout}{done.stderr}")
+            raise AssertionError(f"{machine.name} ended with {done.returncode} in {call}: {done.stdout}{done.stderr}")
         (counted,) = _RESULT.unpack_from(results)
-        instructions = round(counted / repeats * (machine.systick_instructions or 1))
         memory = results[_RESULT.size : end]
-        assert image.untouched(memory, case.scratch), f"{case} wrote outside of its output and scratch"
+        assert image.untouched(memory, call.case.scratch), f"{call} wrote outside of its output and scratch"
+        instructions = round(counted / repeats * (machine.systick_instructions or 1))
         answers.append(Result(image.output_of(memory), instructions))
         results = results[end:]
     assert done.returncode == 0, done.stderr

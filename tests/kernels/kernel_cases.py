@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 import one_op_models
-from descriptors import Case, Output, Shape, Window
+from kernel_descriptors import Case, Output, Shape, Window
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
@@ -31,11 +31,11 @@ def output_range(quantisation: Quantisation, activation: str) -> Output:
     def bound(real: float, otherwise: int) -> int:
         if math.isinf(real):
             return otherwise
-        return quantisation.zero_point + int(np.floor(np.abs(np.float32(real) / scale) + np.float32(0.5)) * np.sign(real))
+        return quantisation.zero_point + int(
+            np.floor(np.abs(np.float32(real) / scale) + np.float32(0.5)) * np.sign(real)
+        )
 
-    return Output(
-        quantisation.zero_point, max(INT8_MIN, bound(low, INT8_MIN)), min(INT8_MAX, bound(high, INT8_MAX))
-    )
+    return Output(quantisation.zero_point, max(INT8_MIN, bound(low, INT8_MIN)), min(INT8_MAX, bound(high, INT8_MAX)))
 
 
 def _int8(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int8]:
@@ -66,9 +66,7 @@ def _output_for(
     return Quantisation(_scale(typical * 4 / 255 / scale_gain, binary), int(rng.integers(-60, 60)))
 
 
-def _real_scales(
-    input_scale: float, weight_scales: Sequence[float], output_scale: float, channels: int
-) -> list[float]:
+def _real_scales(input_scale: float, weight_scales: Sequence[float], output_scale: float, channels: int) -> list[float]:
     """One for each channel, in the precision of the reference: double, from float32 scales."""
     scales = weight_scales if len(weight_scales) == channels else [weight_scales[0]] * channels
     return [input_scale * scale / output_scale for scale in scales]
@@ -236,6 +234,56 @@ def fully_connected(
     )
 
 
+def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_channel: bool) -> Case:
+    """An operator with weights whose accumulators are their biases, scaled to within one step of n + 1/2."""
+    channels = 400
+    source = Quantisation(_scale(rng.uniform(0.1, 1)), 0)
+    target = Quantisation(float(rng.choice([6.0, 10.0, 24.0, 2.0**14, _scale(rng.uniform(10, 3e4))])), 0)
+    scales = [_scale(rng.uniform(0.001, 0.01))] * (channels if per_channel else 1)
+    if rng.random() < 0.3:
+        source, scales = Quantisation(1.0, 0), [1.0] * len(scales)
+    real = _float_scale(source) * scales[0] / _float_scale(target)
+    bias = np.round((rng.integers(-126, 126, channels) + 0.5) / real) + rng.integers(-1, 2, channels)
+    bias = np.clip(bias, -(2**31) + 1, 2**31 - 1).astype(np.int32)
+    inputs = channels if kernel == "depthwise_conv_2d" else 4
+    values = np.zeros((1, inputs) if kernel == "fully_connected" else (1, 1, 1, inputs), np.int8)
+    shape = {
+        "conv_2d": (channels, 1, 1, inputs),
+        "depthwise_conv_2d": (1, 1, 1, channels),
+        "fully_connected": (channels, inputs),
+    }[kernel]
+    weights = np.zeros(shape, np.int8)
+    window = {
+        "in_": Shape(1, 1, inputs),
+        "out": Shape(1, 1, channels),
+        "window": Window(1, 1, 1, 1, 1, 1, 0, 0),
+        "input_zero_point": 0,
+        "range": output_range(target, "NONE"),
+    }
+    scaling: dict[str, NDArray[np.generic]] = {**_scaling(_float_scale(source), scales, _float_scale(target), channels)}
+    if kernel == "conv_2d":
+        fields: dict[str, object] = window
+        model = one_op_models.conv_2d((1, 1, inputs), weights, bias, scales, source, target)
+    elif kernel == "depthwise_conv_2d":
+        fields = {**window, "depth_multiplier": 1}
+        model = one_op_models.depthwise_conv_2d((1, 1, inputs), weights, bias, scales, source, target)
+    else:
+        fields = {"batches": 1, "inputs": inputs, "outputs": channels, "range": output_range(target, "NONE")}
+        scaling["scale"] = np.full(channels, real)
+        model = one_op_models.fully_connected(1, weights, bias, scales, source, target)
+    return Case(
+        name=f"{kernel} next to halves, scale {real:g}",
+        kernel=kernel,
+        values=fields,
+        buffers={"input": values, "weights": weights, "bias": bias, **scaling},
+        output=((channels,), np.int8),
+        scratch=32 if kernel == "conv_2d" else 0,
+        model=model,
+        inputs=[values],
+        work=channels,
+    )
+
+
 def add(
     rng: np.random.Generator,
     shape: tuple[int, ...],
@@ -246,7 +294,7 @@ def add(
     a, b = _quantisation(rng, binary), _quantisation(rng, binary)
     shape_b = (1,) * len(shape) if single_b else shape
     scale_a, scale_b = _float_scale(a), _float_scale(b)
-    target = Quantisation(_scale((scale_a + scale_b) * rng.uniform(0.3, 1.2), binary), int(rng.integers(-128, 128)))
+    target = Quantisation(_scale((scale_a + scale_b) * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
     values_a, values_b = _int8(rng, shape), _int8(rng, shape_b)
     left_shift = 20
     twice = 2.0 * max(scale_a, scale_b)
@@ -501,7 +549,7 @@ def _random_input(rng: np.random.Generator, sliding: _Sliding, channels: int) ->
     return sliding.least(0) + int(rng.integers(6)), sliding.least(1) + int(rng.integers(6)), channels
 
 
-def random_case(kernel: str, rng: np.random.Generator) -> Case:
+def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
     """Any operator of that kernel that the descriptor can express, small enough to be quick."""
     elements = int(rng.integers(1, 100))
     flag, other, rare = (bool(chance) for chance in rng.random(3) < (0.5, 0.5, 0.25))
@@ -514,9 +562,7 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:
         case "conv_2d":
             shape = _random_input(rng, sliding, _one_of(rng, (1, 2, 3, 4, 7, 8, 16, 17, 40)))
             channels = int(rng.integers(1, 12) if flag else rng.integers(1, 120))
-            return conv_2d(
-                rng, shape, channels, **windowed, **common, per_channel=flag, scale_gain=gain, binary=other
-            )
+            return conv_2d(rng, shape, channels, **windowed, **common, per_channel=flag, scale_gain=gain, binary=other)
         case "depthwise_conv_2d":
             multiplier = _one_of(rng, (1, 1, 1, 2, 3, 8))
             shape = _random_input(rng, sliding, int(rng.integers(1, 40)))

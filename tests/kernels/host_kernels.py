@@ -1,0 +1,33 @@
+"""The plain twins of the kernels, compiled for this host."""
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from cortex_m55 import KERNELS_FOLDER
+from kernel_descriptors import Case, lay_out
+from numpy.typing import NDArray
+
+
+class HostKernels:
+    """Calls the twins in this process; undefined behaviour ends it."""
+
+    def __init__(self, folder: Path) -> None:
+        library = folder / "libkernels.so"
+        sources = sorted(str(path) for path in KERNELS_FOLDER.glob("*.c"))
+        flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
+        subprocess.run(["cc", *flags, "-fPIC", "-shared", "-o", str(library), *sources], check=True)
+        self._library = ctypes.CDLL(str(library))
+
+    def run(self, case: Case) -> NDArray[np.generic]:
+        size = len(lay_out(case, 0, ctypes.c_uint64).memory)
+        store = np.zeros(size + 16, np.uint8)
+        offset = -store.ctypes.data % 16
+        image = lay_out(case, store.ctypes.data + offset, ctypes.c_uint64)
+        store[offset : offset + size] = np.frombuffer(image.memory, np.uint8)
+        self._library[f"n6k_plain_{case.kernel}"](ctypes.c_char_p(image.descriptor))
+        memory = store[offset : offset + size].tobytes()
+        assert image.untouched(memory, case.scratch), f"{case} wrote outside of its output and scratch"
+        shape, dtype = case.output
+        return np.frombuffer(image.output_of(memory), dtype).reshape(shape)

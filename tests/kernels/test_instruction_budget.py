@@ -1,0 +1,71 @@
+"""Instructions that the Helium paths execute, per multiply-accumulate or per element, on layers of usual networks.
+
+`pytest -rP tests/kernels/test_instruction_budget.py` prints the measured table. An instruction is not a cycle: a vector
+instruction takes two beats, and loads overlap with multiplications.
+"""
+
+from pathlib import Path
+
+import cortex_m55
+import kernel_cases
+import numpy as np
+import pytest
+from cortex_m55 import Call
+from host_kernels import HostKernels
+from kernel_descriptors import Case
+
+_RNG = np.random.default_rng(1)
+REPEATS = 4
+
+# At most so many instructions for each unit of work, a tenth above what was measured.
+BUDGETS: list[tuple[float, Case]] = [
+    (0.27, kernel_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3))),
+    (0.16, kernel_cases.conv_2d(_RNG, (16, 16, 64), 64, (3, 3))),
+    (0.39, kernel_cases.conv_2d(_RNG, (70, 56, 1), 64, (7, 7), (2, 2), padding="VALID")),
+    (0.28, kernel_cases.conv_2d(_RNG, (16, 16, 64), 64, (1, 1))),
+    (0.27, kernel_cases.conv_2d(_RNG, (16, 14, 64), 128, (1, 1), (2, 2))),
+    (0.78, kernel_cases.conv_2d(_RNG, (48, 48, 3), 16, (3, 3), (2, 2))),
+    (2.4, kernel_cases.depthwise_conv_2d(_RNG, (24, 24, 32))),
+    (4.6, kernel_cases.depthwise_conv_2d(_RNG, (48, 48, 8))),
+    (3.2, kernel_cases.depthwise_conv_2d(_RNG, (6, 6, 128))),
+    (3.1, kernel_cases.depthwise_conv_2d(_RNG, (49, 10, 1), 64, (10, 4), (2, 2))),
+    (0.22, kernel_cases.fully_connected(_RNG, 1, 3584, 10)),
+    (0.25, kernel_cases.fully_connected(_RNG, 1, 640, 128, "RELU")),
+    (7.5, kernel_cases.add(_RNG, (1, 18432))),
+    (0.8, kernel_cases.pool_2d(_RNG, "MAX", (34, 27, 64), (3, 3), (2, 2), "VALID")),
+    (2.0, kernel_cases.pool_2d(_RNG, "AVERAGE", (25, 5, 64), (25, 5), (25, 5), "VALID")),
+    (0.22, kernel_cases.pad(_RNG, (32, 25, 64), [(1, 1), (1, 1), (0, 0)])),
+    (350, kernel_cases.softmax(_RNG, 1, 10, 0.1)),
+    (7.5, kernel_cases.requantize(_RNG, 10000, True, False)),
+    (9.2, kernel_cases.quantize(_RNG, 10000, False)),
+    (5.6, kernel_cases.dequantize(_RNG, 10000, False)),
+    (0.22, kernel_cases.copy(_RNG, 10000)),
+]
+
+
+def test_kernels_keep_their_instruction_budgets(
+    host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
+) -> None:
+    calls = [Call(case) for _, case in BUDGETS]
+    results = cortex_m55.run(machine, runners["-O2"], calls, tmp_path, REPEATS)
+    exceeded = []
+    for (budget, case), result in zip(BUDGETS, results, strict=True):
+        assert result.output == host_kernels.run(case).tobytes(), str(case)
+        each = result.instructions / case.work
+        print(f"{result.instructions:9d} {each:8.3f} {case}")
+        if each > budget:
+            exceeded.append(f"{case}: {each:.3f}, budget {budget}")
+    assert exceeded == []
+
+
+@pytest.mark.parametrize("optimisation", ["-O3"])
+def test_another_optimisation_keeps_them_too(
+    optimisation: str, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
+) -> None:
+    results = cortex_m55.run(machine, runners[optimisation], [Call(case) for _, case in BUDGETS], tmp_path, REPEATS)
+    exceeded = [
+        str(case)
+        for (budget, case), result in zip(BUDGETS, results, strict=True)
+        if result.instructions > budget * case.work
+    ]
+    assert exceeded == []

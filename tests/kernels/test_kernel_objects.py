@@ -1,0 +1,73 @@
+"""What the kernels' object files may hold."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+
+SOURCES = sorted(KERNELS_FOLDER.glob("*.c"))
+CODE_BUDGET = 8 * 1024
+POSITION_INDEPENDENT = (
+    "-fpic",
+    "-msingle-pic-base",
+    "-mno-pic-data-is-text-relative",
+    "-mpic-register=r9",
+)
+R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24 = 42, 10, 30
+
+
+def compiled(source: Path, folder: Path, *options: str) -> Path:
+    target = folder / f"{source.stem}.o"
+    subprocess.run([COMPILER, *CFLAGS, *options, "-c", str(source), "-o", str(target)], check=True)
+    return target
+
+
+def kernel_sections(path: Path) -> dict[str, int]:
+    """Bytes of each code section that belongs to the Helium paths."""
+    with path.open("rb") as file:
+        return {
+            section.name: section["sh_size"]
+            for section in ELFFile(file).iter_sections()
+            if section.name.startswith(".text") and "n6k_plain_" not in section.name
+        }
+
+
+@pytest.mark.parametrize("optimisation", ["-O0", "-Og", "-Os", "-O2", "-O3"])
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_compiles_without_a_warning_at_any_optimisation(source: Path, optimisation: str, tmp_path: Path) -> None:
+    compiled(source, tmp_path, optimisation)
+    compiled(source, tmp_path, optimisation, "-fno-omit-frame-pointer", *POSITION_INDEPENDENT)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_holds_no_data_and_no_address(source: Path, tmp_path: Path) -> None:
+    with compiled(source, tmp_path, "-O2", *POSITION_INDEPENDENT).open("rb") as file:
+        elf = ELFFile(file)
+        data = [
+            section.name
+            for section in elf.iter_sections()
+            if section.name.startswith((".data", ".bss", ".rodata")) and section["sh_size"] > 0
+        ]
+        relocations = {
+            relocation["r_info_type"]
+            for section in elf.iter_sections()
+            if isinstance(section, RelocationSection)
+            for relocation in section.iter_relocations()
+        }
+    assert data == []
+    assert relocations <= {R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24}
+
+
+@pytest.mark.parametrize("optimisation", ["-O2", "-O3"])
+def test_all_kernels_fit_the_code_budget(optimisation: str, tmp_path: Path) -> None:
+    sizes = {source.stem: sum(kernel_sections(compiled(source, tmp_path, optimisation)).values()) for source in SOURCES}
+    assert sum(sizes.values()) <= CODE_BUDGET, sizes
+
+
+def test_a_program_that_names_no_plain_twin_holds_none_but_softmax(runners: dict[str, Path]) -> None:
+    with runners["-O2"].open("rb") as file:
+        symbols = {symbol.name for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols()}
+    assert {name for name in symbols if name.startswith("n6k_plain_")} <= {"n6k_plain_softmax"}

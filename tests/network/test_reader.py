@@ -1,0 +1,257 @@
+"""A model file that cannot be compiled is one error that names operator, tensor and type; never a traceback."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import one_op_models as ops
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+from host_network import extflash
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from n6build.errors import N6Error
+from n6build.network.reference import compile_network
+from network_models import chain, edit, own_models, samples_folder
+from one_op_models import Quantisation
+
+IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
+
+
+def conv() -> bytes:
+    weights = np.random.default_rng(1).integers(-127, 128, (4, 3, 3, 2), dtype=np.int8)
+    return ops.conv_2d((6, 6, 2), weights, np.zeros(4, np.int32), [0.01, 0.02, 0.03, 0.04], IN, OUT)
+
+
+def model_error(model: bytes, folder: Path) -> N6Error:
+    file = folder / "subject.tflite"
+    file.write_bytes(model)
+    out = folder / "out"
+    with pytest.raises(N6Error) as caught:
+        compile_network(file, extflash(), out)
+    assert not out.exists(), "a failed compilation left files"
+    assert caught.value.where == "subject.tflite"
+    assert caught.value.hint
+    return caught.value
+
+
+def _tensors(tree: Any) -> list[Any]:
+    return list(tree.subgraphs[0].tensors)
+
+
+def _set_type(position: int, kind: int) -> Callable[[Any], None]:
+    return lambda tree: setattr(_tensors(tree)[position], "type", kind)
+
+
+def _set_quantisation(position: int, **values: object) -> Callable[[Any], None]:
+    def change(tree: Any) -> None:
+        for name, value in values.items():
+            setattr(_tensors(tree)[position].quantization, name, value)
+
+    return change
+
+
+def _drop_quantisation(tree: Any) -> None:
+    _tensors(tree)[3].quantization = None
+
+
+def _open_height(tree: Any) -> None:
+    _tensors(tree)[0].shapeSignature = [-1, -1, 6, 2]
+
+
+def _batch_of_two(tree: Any) -> None:
+    for position in (0, 3):
+        tensor = _tensors(tree)[position]
+        tensor.shape = [2, *list(tensor.shape)[1:]]
+
+
+def _tanh(tree: Any) -> None:
+    tree.subgraphs[0].operators[0].builtinOptions.fusedActivationFunction = schema.ActivationFunctionType.TANH
+
+
+def _make(code: int) -> Callable[[Any], None]:
+    def change(tree: Any) -> None:
+        tree.operatorCodes[0].builtinCode = code
+        tree.operatorCodes[0].deprecatedBuiltinCode = min(code, 127)
+
+    return change
+
+
+def _custom(tree: Any) -> None:
+    _make(schema.BuiltinOperator.CUSTOM)(tree)
+    tree.operatorCodes[0].customCode = b"TFLite_Detection_PostProcess"
+
+
+def _wrong_output(tree: Any) -> None:
+    _tensors(tree)[3].shape = [1, 5, 6, 4]
+
+
+def _weights_from_outside(tree: Any) -> None:
+    _tensors(tree)[1].buffer = 0
+    tree.subgraphs[0].inputs = [0, 1]
+
+
+REFUSED: dict[str, tuple[Callable[[Any], None], str, tuple[str, ...]]] = {
+    "unknown operator": (_make(schema.BuiltinOperator.TANH), "N6-NET-003", ("operator 0 (TANH)", "'output'", "int8")),
+    "operator of a later schema": (_make(5000), "N6-NET-003", ("operator 0 (number 5000)",)),
+    "custom operator": (_custom, "N6-NET-003", ("operator 0 (CUSTOM 'TFLite_Detection_PostProcess')",)),
+    "float tensor": (
+        _set_type(0, schema.TensorType.FLOAT32),
+        "N6-NET-004",
+        ("operator 0 (CONV_2D)", "'input'", "float32"),
+    ),
+    "16-bit tensor": (
+        _set_type(3, schema.TensorType.INT16),
+        "N6-NET-004",
+        ("operator 0 (CONV_2D)", "'output'", "int16"),
+    ),
+    "open shape": (_open_height, "N6-NET-005", ("operator 0 (CONV_2D)", "'input'", "[-1, -1, 6, 2]")),
+    "batch": (_batch_of_two, "N6-NET-005", ("operator 0 (CONV_2D)", "'input'", "batch of 2")),
+    "no quantisation": (_drop_quantisation, "N6-NET-006", ("operator 0 (CONV_2D)", "'output' (int8)")),
+    "activation with several scales": (
+        _set_quantisation(0, scale=[0.1, 0.2], zeroPoint=[0, 0]),
+        "N6-NET-006",
+        ("'input' (int8)", "2 scales"),
+    ),
+    "scale zero": (_set_quantisation(0, scale=[0.0]), "N6-NET-006", ("'input' (int8)", "scale 0")),
+    "infinite scale": (_set_quantisation(3, scale=[float("inf")]), "N6-NET-006", ("'output' (int8)", "inf")),
+    "scale of no calibration": (_set_quantisation(3, scale=[2956686.0]), "N6-NET-006", ("'output' (int8)",)),
+    "zero point": (_set_quantisation(0, zeroPoint=[300]), "N6-NET-006", ("'input' (int8)", "300")),
+    "too few channel scales": (
+        _set_quantisation(1, scale=[0.1, 0.2], zeroPoint=[0, 0]),
+        "N6-NET-006",
+        ("operator 0 (CONV_2D)", "'weights' (int8)", "2 scales"),
+    ),
+    "scales along another dimension": (_set_quantisation(1, quantizedDimension=3), "N6-NET-006", ("'weights' (int8)",)),
+    "negative channel scale": (_set_quantisation(1, scale=[0.1, -1, 0.1, 0.1]), "N6-NET-006", ("'weights'",)),
+    "asymmetric weights": (_set_quantisation(1, zeroPoint=[0, 0, 5, 0]), "N6-NET-006", ("'weights'", "zero point")),
+    "output of another shape": (_wrong_output, "N6-NET-007", ("'output' (int8)", "[1, 5, 6, 4]", "[1, 6, 6, 4]")),
+    "weights that are an input": (_weights_from_outside, "N6-NET-007", ("'weights' (int8)", "constant")),
+    "activation function": (_tanh, "N6-NET-008", ("operator 0 (CONV_2D)", "TANH")),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_named(name: str, tmp_path: Path) -> None:
+    change, identity, words = REFUSED[name]
+    error = model_error(edit(conv(), change), tmp_path)
+    assert error.id == identity
+    assert [word for word in words if word not in error.what] == []
+
+
+def test_a_float_model_is_one_error(tmp_path: Path) -> None:
+    def to_float(tree: Any) -> None:
+        for tensor in _tensors(tree):
+            if tensor.buffer == 0:
+                tensor.type = schema.TensorType.FLOAT32
+                tensor.quantization = None
+
+    pool = ops.pool_2d("MAX", (6, 6, 4), (2, 2), (2, 2), OUT)
+    error = model_error(edit(chain(conv(), pool, ops.reshape((1, 3, 3, 4), (1, 36), OUT)), to_float), tmp_path)
+    assert error.id == "N6-NET-004"
+    assert "operator 0 (CONV_2D): tensor 'input' (float32) has to be int8 (and 1 more operators alike)" in error.what
+    assert error.hint is not None and "quantise" in error.hint
+
+
+def test_a_batch_left_open_is_one(tmp_path: Path) -> None:
+    def open_batch(tree: Any) -> None:
+        _tensors(tree)[0].shapeSignature = [-1, 6, 6, 2]
+
+    file = tmp_path / "subject.tflite"
+    file.write_bytes(edit(conv(), open_batch))
+    compile_network(file, extflash(), tmp_path / "out")
+    assert (tmp_path / "out" / "network.c").is_file()
+
+
+def test_several_subgraphs(tmp_path: Path) -> None:
+    error = model_error(edit(conv(), lambda tree: tree.subgraphs.append(tree.subgraphs[0])), tmp_path)
+    assert (error.id, "2 subgraphs" in error.what) == ("N6-NET-008", True)
+
+
+def test_a_softmax_with_another_output_scale(tmp_path: Path) -> None:
+    def other(tree: Any) -> None:
+        _tensors(tree)[1].quantization.scale = [0.01]
+
+    error = model_error(edit(ops.softmax(1, 10, 0.1), other), tmp_path)
+    assert (error.id, "operator 0 (SOFTMAX)" in error.what) == ("N6-NET-006", True)
+
+
+def test_a_sum_that_the_reference_cannot_scale(tmp_path: Path) -> None:
+    model = ops.add((1, 4), (1, 4), Quantisation(100.0, 0), Quantisation(100.0, 0), Quantisation(1e-6, 0))
+    error = model_error(model, tmp_path)
+    assert (error.id, "operator 0 (ADD)" in error.what) == ("N6-NET-006", True)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"TFL3", b"\0\0\0\0TFL3", b"PK\x03\x04" * 20, b"\x08\0\0\0TFL3" + b"\xff" * 64, b"{}" * 10]
+)
+def test_files_that_are_no_models(content: bytes, tmp_path: Path) -> None:
+    assert model_error(content, tmp_path).id in ("N6-NET-001", "N6-NET-002")
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as caught:
+        compile_network(tmp_path / "absent.tflite", extflash(), tmp_path / "out")
+    assert caught.value.id == "N6-FILE-002"
+
+
+@cache
+def _subjects() -> tuple[bytes, ...]:
+    def softmax_behind() -> bytes:
+        return chain(conv(), ops.reshape((1, 6, 6, 4), (1, 144), OUT), ops.softmax(1, 144, OUT.scale, OUT.zero_point))
+
+    whole = [path.read_bytes() for path in own_models() if path.stem == "keyword"]
+    return (conv(), softmax_behind(), ops.pad((1, 4, 4, 2), [(0, 0), (1, 1), (1, 1), (0, 0)], IN), *whole)
+
+
+def _compiles_or_is_refused(model: bytes, folder: Path) -> None:
+    file = folder / "subject.tflite"
+    file.write_bytes(model)
+    try:
+        compile_network(file, extflash(), folder / "out")
+    except N6Error as error:
+        assert error.id.startswith(("N6-NET-", "N6-FILE-"))
+        assert str(error).isprintable() or "\n" in str(error)
+
+
+@settings(max_examples=250, deadline=5000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_mutated_files_never_end_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
+    """Bytes and 32-bit words overwritten anywhere, most often where the tables are, or the file cut off."""
+    model = bytearray(data.draw(st.sampled_from(_subjects())))
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(model) - 5))
+        if data.draw(st.booleans()):
+            model[position] = data.draw(st.integers(0, 255))
+        else:
+            extreme = st.sampled_from([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, len(model), len(model) - 4])
+            word = data.draw(st.one_of(extreme, st.integers(0, 0xFFFFFFFF)))
+            model[position : position + 4] = word.to_bytes(4, "little")
+    if data.draw(st.integers(0, 9)) == 0:
+        del model[data.draw(st.integers(0, len(model) - 1)) :]
+    _compiles_or_is_refused(bytes(model), tmp_path)
+
+
+def test_every_truncation_of_a_model_is_refused_or_compiles(tmp_path: Path) -> None:
+    model = conv()
+    for length in range(0, len(model), 7):
+        _compiles_or_is_refused(model[:length], tmp_path)
+
+
+def test_every_word_of_a_model_may_be_an_extreme(tmp_path: Path) -> None:
+    model = conv()
+    for position in range(0, len(model) - 4, 4):
+        for word in (b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"):
+            _compiles_or_is_refused(model[:position] + word + model[position + 4 :], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["baseline_conv2d_3x3_int8", "baseline_depthwise_3x3_int8"])
+def test_samples_with_an_operator_that_is_not_offered(name: str, tmp_path: Path) -> None:
+    sample = samples_folder() / "models" / f"{name}.tflite"
+    if not sample.is_file():
+        pytest.skip(f"no sample {name}")
+    error = model_error(sample.read_bytes(), tmp_path)
+    assert error.id == "N6-NET-003"
+    assert "operator 1 (MEAN)" in error.what

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "n6virt.h"
+
+#include "cpu.h"
+#include "exec/exec-all.h"
+#include "hw/core/cpu.h"
+#include "qemu/error-report.h"
+
+static FILE *findings;
+static GHashTable *seen;
+
+void n6virt_findings_open(const char *path)
+{
+    seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (path && *path) {
+        findings = fopen(path, "w");
+        if (!findings) {
+            error_report("cannot write findings to %s: %s", path, strerror(errno));
+            exit(1);
+        }
+    }
+}
+
+uint32_t n6virt_pc(void)
+{
+    uint64_t data[TARGET_INSN_START_WORDS];
+    CPUARMState *env;
+
+    if (!current_cpu) {
+        return 0;
+    }
+    env = current_cpu->env_ptr;
+    /* env->regs[15] is only right at the borders of translation blocks; the block's own table knows the instruction. */
+    if (current_cpu->mem_io_pc && cpu_unwind_state_data(current_cpu, current_cpu->mem_io_pc, data)) {
+        return (env->regs[15] & TARGET_PAGE_MASK) | (data[0] & ~TARGET_PAGE_MASK);
+    }
+    return env->regs[15];
+}
+
+void n6virt_finding(const char *kind, uint64_t address, const char *format, ...)
+{
+    uint32_t pc = n6virt_pc();
+    char *key = g_strdup_printf("%s %08x", kind, pc);
+    va_list arguments;
+    char *text;
+
+    if (!g_hash_table_add(seen, key)) {
+        return;
+    }
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (findings) {
+        fprintf(findings, "{\"kind\": \"%s\", \"address\": \"0x%08" PRIx64 "\", \"pc\": \"0x%08x\", \"text\": \"%s\"}\n", kind, address,
+                pc, text);
+        fflush(findings);
+    }
+    g_free(text);
+}
+
+void n6virt_findings_close(const char *summary_fields)
+{
+    if (findings) {
+        fprintf(findings, "{\"kind\": \"summary\", %s}\n", summary_fields);
+        fclose(findings);
+        findings = NULL;
+    }
+}

@@ -1,0 +1,769 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A Cortex-M55 at the addresses of the STM32N6, as far as bring-up code and networks on the CPU can see it: boot ROM, RAM
+ * banks that have to be powered, a NOR that has to be mapped, RIF, two views of the NPU's RAM instead of a data cache, a
+ * console. It counts instructions, not cycles, and a pass means "no modelled fault".
+ *
+ *   -M stm32n6virt,nor=FILE,findings=FILE[,jedec=0xC2803A][,appli-slot=0x70100000]
+ *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table 0x34180400, no boot ROM
+ *
+ * The test NPU (registers of our own, at the NPU's base): SRC +0, LEN +4, START +8, RESULT +0xC. START sums LEN bytes at SRC
+ * as the NPU would see them.
+ */
+#include "n6virt.h"
+
+#include "chardev/char-fe.h"
+#include "cpu.h"
+#include "exec/address-spaces.h"
+#include "hw/arm/armv7m.h"
+#include "hw/arm/boot.h"
+#include "hw/boards.h"
+#include "hw/loader.h"
+#include "hw/qdev-clock.h"
+#include "hw/qdev-properties.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "qemu/error-report.h"
+#include "qemu/timer.h"
+#include "qemu/bswap.h"
+#include "sysemu/sysemu.h"
+
+#define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
+OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
+
+#define BANKS 4
+#define BANK_BYTES N6_AXISRAM3_SIZE
+#define NPU_RAM_BASE N6_AXISRAM3_BASE
+#define NPU_RAM_BYTES (BANKS * BANK_BYTES)
+#define LINES (NPU_RAM_BYTES / N6_CACHE_LINE)
+#define SECURE_PERIPHERALS 0x50000000u
+#define NON_SECURE_PERIPHERALS 0x40000000u
+#define PERIPHERAL_BYTES 0x10000000u
+#define CLOCK_HZ 64000000
+#define HEADER_BYTES 0x240u
+
+struct N6Virt {
+    MachineState parent;
+    ARMv7MState armv7m;
+    Clock *clock;
+
+    char *nor_path;
+    char *findings_path;
+    uint32_t jedec_id;
+    uint32_t appli_slot;
+
+    MemoryRegion ram[16];
+    unsigned rams;
+    MemoryRegion bank_off;
+    MemoryRegion bank_on[BANKS];
+    uint8_t *bank_data[BANKS]; /* what the CPU sees */
+    uint8_t *npu_view;         /* what is in memory behind the CPU's cache */
+    uint8_t cleaned[LINES];
+    MemoryRegion nor, nor_closed, hole, peripherals, non_secure, cache_ops, dwt;
+    uint8_t *nor_data;
+    uint32_t nor_bytes;
+    CharBackend console;
+    uint8_t received;
+    bool has_received;
+    bool appli_checked;
+    int64_t cycle_base;
+    uint32_t npu[4];
+    Notifier exit;
+};
+
+static GHashTable *registers;
+static N6Virt *board;
+
+uint32_t n6virt_get(uint32_t address)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(registers, GUINT_TO_POINTER(address)));
+}
+
+void n6virt_set(uint32_t address, uint32_t value)
+{
+    g_hash_table_insert(registers, GUINT_TO_POINTER(address), GUINT_TO_POINTER(value));
+}
+
+/* Which peripheral needs which clock. */
+static const struct {
+    const char *name;
+    uint32_t base, bytes, enable, bit;
+} clocks[] = {
+    {"RAMCFG", N6_RAMCFG_SRAM3_BASE & ~0xfffu, 0x1000, N6_RCC_AHB2ENR, N6_RCC_AHB2ENR_RAMCFGEN},
+    {"RIFSC", N6_RIFSC_BASE, 0x1000, N6_RCC_AHB3ENR, N6_RCC_AHB3ENR_RIFSCEN},
+    {"PWR", N6_PWR_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN},
+    {"GPIOE", N6_GPIOE_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_GPIOEEN},
+    {"GPION", N6_GPION_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_GPIONEN},
+    {"USART1", N6_USART1_BASE, 0x400, N6_RCC_APB2ENR, N6_RCC_APB2ENR_USART1EN},
+    {"XSPI1", N6_XSPI1_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN},
+    {"XSPI2", N6_XSPI2_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI2EN},
+    {"XSPIM", N6_XSPIM_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPIMEN},
+    {"CACHEAXI", N6_CACHEAXI_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_CACHEAXIEN},
+    {"NPU", N6_NPU_BASE, 0x10000, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_NPUEN},
+};
+
+static bool has_clock(uint32_t address)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(clocks); i++) {
+        if (address - clocks[i].base < clocks[i].bytes && !n6virt_has(clocks[i].enable, clocks[i].bit)) {
+            n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip it may hang",
+                           clocks[i].name, address);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* RAM banks */
+
+static const struct {
+    uint32_t enable, ramcfg;
+} bank_power[BANKS] = {
+    {N6_RCC_MEMENR_AXISRAM3EN, N6_RAMCFG_SRAM3_CR},
+    {N6_RCC_MEMENR_AXISRAM4EN, N6_RAMCFG_SRAM4_CR},
+    {N6_RCC_MEMENR_AXISRAM5EN, N6_RAMCFG_SRAM5_CR},
+    {N6_RCC_MEMENR_AXISRAM6EN, N6_RAMCFG_SRAM6_CR},
+};
+
+static bool bank_is_on(unsigned bank)
+{
+    return n6virt_has(N6_RCC_MEMENR, bank_power[bank].enable) && !n6virt_has(bank_power[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
+}
+
+static void update_banks(void)
+{
+    for (unsigned bank = 0; bank < BANKS; bank++) {
+        memory_region_set_enabled(&board->bank_on[bank], bank_is_on(bank));
+    }
+}
+
+static void bank_finding(const char *access, hwaddr offset)
+{
+    unsigned bank = offset / BANK_BYTES;
+    uint32_t address = NPU_RAM_BASE + offset;
+
+    n6virt_finding("ram-off", address, "%s AXISRAM%u at 0x%08x, which is off (%s)", access, bank + 3, address,
+                   n6virt_has(N6_RCC_MEMENR, bank_power[bank].enable) ? "RAMCFG CR SRAMSD is 1" : "its clock in RCC MEMENR is 0");
+}
+
+static uint64_t bank_off_read(void *opaque, hwaddr offset, unsigned size)
+{
+    bank_finding("read of", offset);
+    return 0;
+}
+
+static void bank_off_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    bank_finding("lost write to", offset);
+}
+
+static const MemoryRegionOps bank_off_ops = {
+    .read = bank_off_read, .write = bank_off_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Data cache: infinite and never written back by itself, the worst case for who forgets to clean it. */
+
+static void cache_line(hwaddr operation, uint32_t address)
+{
+    uint32_t offset = (address & ~(N6_CACHE_LINE - 1)) - NPU_RAM_BASE;
+    uint8_t *line;
+
+    if (offset >= NPU_RAM_BYTES || !bank_is_on(offset / BANK_BYTES)) {
+        return;
+    }
+    line = board->bank_data[offset / BANK_BYTES] + offset % BANK_BYTES;
+    if (operation == N6_SCB_DCIMVAC) {
+        memcpy(line, board->npu_view + offset, N6_CACHE_LINE);
+        memory_region_set_dirty(&board->bank_on[offset / BANK_BYTES], offset % BANK_BYTES, N6_CACHE_LINE);
+    } else {
+        memcpy(board->npu_view + offset, line, N6_CACHE_LINE);
+        board->cleaned[offset / N6_CACHE_LINE] = 1;
+    }
+}
+
+#define CACHE_OPS_BASE N6_SCB_ICIALLU
+
+static uint64_t cache_read(void *opaque, hwaddr offset, unsigned size)
+{
+    return 0;
+}
+
+static void cache_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    hwaddr operation = CACHE_OPS_BASE + offset;
+
+    switch (operation) {
+    case N6_SCB_DCIMVAC:
+    case N6_SCB_DCCMVAU:
+    case N6_SCB_DCCMVAC:
+    case N6_SCB_DCCIMVAC:
+        cache_line(operation, value);
+        break;
+    case N6_SCB_DCCISW:
+    case N6_SCB_DCCSW:
+        for (uint32_t offset_of_line = 0; offset_of_line < NPU_RAM_BYTES; offset_of_line += N6_CACHE_LINE) {
+            cache_line(N6_SCB_DCCMVAC, NPU_RAM_BASE + offset_of_line);
+        }
+        break;
+    }
+}
+
+static const MemoryRegionOps cache_ops = {
+    .read = cache_read, .write = cache_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Cycle counter: one cycle an instruction under -icount shift=0 */
+
+static uint64_t dwt_read(void *opaque, hwaddr offset, unsigned size)
+{
+    if (N6_DWT_BASE + offset == N6_DWT_CYCCNT) {
+        return (uint32_t)(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - board->cycle_base);
+    }
+    return n6virt_get(N6_DWT_BASE + offset);
+}
+
+static void dwt_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    if (N6_DWT_BASE + offset == N6_DWT_CYCCNT) {
+        board->cycle_base = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - (uint32_t)value;
+    }
+    n6virt_set(N6_DWT_BASE + offset, value);
+}
+
+static const MemoryRegionOps dwt_ops = {
+    .read = dwt_read, .write = dwt_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Test NPU */
+
+static bool npu_may_read(void)
+{
+    uint32_t wanted = N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV | 1u << N6_RIFSC_RIMC_ATTR1_MCID_POS;
+
+    return n6virt_get(N6_RIFSC_RIMC_ATTR1) == wanted && n6virt_has(N6_RIFSC_SECCFGR3, N6_RIFSC_SECCFGR3_NPU) &&
+           n6virt_has(N6_RIFSC_PRIVCFGR3, N6_RIFSC_PRIVCFGR3_NPU);
+}
+
+static uint32_t npu_sum(uint32_t source, uint32_t bytes)
+{
+    uint32_t start = source - NPU_RAM_BASE, sum = 0, stale = 0, first = 0;
+
+    if (!npu_may_read()) {
+        n6virt_finding("rif", source, "the NPU reads zeros from 0x%08x: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
+                       source);
+        return 0;
+    }
+    if (start >= NPU_RAM_BYTES || bytes > NPU_RAM_BYTES - start) {
+        return 0;
+    }
+    for (uint32_t line = start / N6_CACHE_LINE; line <= (start + bytes - 1) / N6_CACHE_LINE && bytes; line++) {
+        uint32_t offset = line * N6_CACHE_LINE;
+        if (memcmp(board->npu_view + offset, board->bank_data[offset / BANK_BYTES] + offset % BANK_BYTES, N6_CACHE_LINE)) {
+            first = stale++ ? first : NPU_RAM_BASE + offset;
+        }
+    }
+    if (stale) {
+        n6virt_finding("stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU wrote them",
+                       stale, first);
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
+        sum += board->npu_view[start + i];
+    }
+    return sum;
+}
+
+/* NOR window */
+
+static void update_window(void)
+{
+    const char *reason;
+
+    memory_region_set_enabled(&board->nor, n6virt_xspi_window(&reason) == N6VIRT_WINDOW_OPEN);
+}
+
+static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    const char *reason;
+    N6VirtWindow window = n6virt_xspi_window(&reason);
+    uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
+
+    *value = UINT64_MAX;
+    if (window == N6VIRT_WINDOW_WRONG) {
+        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives ones: %s", address, reason);
+        return MEMTX_OK;
+    }
+    n6virt_finding("nor-not-mapped", address, "read of the NOR at 0x%08x faults: %s", address, reason);
+    return MEMTX_ERROR;
+}
+
+static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
+
+    n6virt_finding("nor-write", address, "write to the NOR at 0x%08x", address);
+    return MEMTX_ERROR;
+}
+
+static const MemoryRegionOps closed_ops = {
+    .read_with_attrs = closed_read, .write_with_attrs = closed_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    *value = 0;
+    n6virt_finding("hole", address, "read of 0x%08x, where nothing is", (uint32_t)address);
+    return MEMTX_DECODE_ERROR;
+}
+
+static MemTxResult hole_write(void *opaque, hwaddr address, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    n6virt_finding("hole", address, "write to 0x%08x, where nothing is", (uint32_t)address);
+    return MEMTX_DECODE_ERROR;
+}
+
+static const MemoryRegionOps hole_ops = {
+    .read_with_attrs = hole_read, .write_with_attrs = hole_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Load-and-run: once the vector table is the Appli's, its whole image has to be in RAM. Bytes that the Appli may have
+ * changed since prove nothing, so only an end that was never written counts: zeros where the NOR has something else. */
+static void check_appli_copy(void)
+{
+    CPUARMState *env = &board->armv7m.cpu->env;
+    uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, length, end, missing = 0;
+    uint8_t *image, *ram;
+
+    if (board->appli_checked || env->v7m.vecbase[M_REG_S] != N6_APPLI_PAYLOAD_ADDRESS) {
+        return;
+    }
+    board->appli_checked = true;
+    if (!board->nor_data || slot + 0x400 > board->nor_bytes || memcmp(board->nor_data + slot, "STM2", 4)) {
+        return;
+    }
+    image = board->nor_data + slot;
+    length = ldl_le_p(image + 0x6c);
+    if (length > board->nor_bytes - slot - HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - HEADER_BYTES) {
+        return;
+    }
+    end = length + HEADER_BYTES;
+    ram = g_malloc(end);
+    address_space_read(&address_space_memory, N6_APPLI_LOAD_ADDRESS, MEMTXATTRS_UNSPECIFIED, ram, end);
+    for (uint32_t i = end; i > 0 && ram[i - 1] == 0; i--) {
+        missing = image[i - 1] ? end - i + 1 : missing;
+    }
+    g_free(ram);
+    if (missing) {
+        n6virt_finding("short-copy", N6_APPLI_LOAD_ADDRESS + end - missing,
+                       "the Appli runs, but the last %u of its %u bytes were never copied to RAM", missing, end);
+    }
+}
+
+/* Peripherals */
+
+static uint32_t rcc_read(uint32_t address)
+{
+    uint32_t value = n6virt_get(address);
+
+    switch (address) {
+    case N6_RCC_SR: /* what is switched on is ready */
+        return n6virt_get(N6_RCC_CR);
+    case N6_RCC_CFGR1: /* what is selected is in use */
+        return (value & ~(N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS)) | (value & (N6_RCC_CFGR1_CPUSW | N6_RCC_CFGR1_SYSSW)) << 4;
+    default:
+        return value;
+    }
+}
+
+static void rcc_write(uint32_t address, uint32_t value)
+{
+    uint32_t offset = address - N6_RCC_BASE;
+
+    if (offset >= 0x1000 && offset < 0x1800) {
+        address -= 0x1000;
+        value = n6virt_get(address) & ~value;
+    } else if (offset >= 0x800 && offset < 0x1000) {
+        address -= 0x800;
+        value |= n6virt_get(address);
+    }
+    n6virt_set(address, value);
+    if (address == N6_RCC_MEMENR) {
+        update_banks();
+    } else if (address == N6_RCC_AHB5RSTR) {
+        if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
+            n6virt_xspi_reset();
+        }
+        if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
+            n6virt_set(N6_XSPI1_CR, 0);
+        }
+        if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
+            n6virt_set(N6_XSPIM_CR, 0);
+        }
+    }
+}
+
+static uint32_t usart_read(uint32_t address)
+{
+    switch (address) {
+    case N6_USART1_ISR:
+        return N6_USART1_ISR_TXE | N6_USART1_ISR_TC | (board->has_received ? N6_USART1_ISR_RXNE : 0);
+    case N6_USART1_RDR:
+        board->has_received = false;
+        qemu_chr_fe_accept_input(&board->console);
+        return board->received;
+    default:
+        return n6virt_get(address);
+    }
+}
+
+static void usart_write(uint32_t address, uint32_t value)
+{
+    uint8_t character = value;
+
+    n6virt_set(address, value);
+    if (address == N6_USART1_TDR) {
+        if (!n6virt_has(N6_USART1_CR1, N6_USART1_CR1_UE | N6_USART1_CR1_TE) || !n6virt_get(N6_USART1_BRR)) {
+            n6virt_finding("console", address, "USART1 is written before it is enabled (CR1 UE and TE, BRR)");
+            return;
+        }
+        qemu_chr_fe_write_all(&board->console, &character, 1);
+    }
+}
+
+static uint64_t peripheral_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t address = SECURE_PERIPHERALS + offset;
+
+    check_appli_copy();
+    if (!has_clock(address)) {
+        return 0;
+    }
+    if (address - N6_RCC_BASE < 0x1800) {
+        return rcc_read(address);
+    }
+    if (address - N6_USART1_BASE < 0x400) {
+        return usart_read(address);
+    }
+    if (address - N6_XSPI2_BASE < 0x400) {
+        return n6virt_xspi_read(address - N6_XSPI2_BASE, size);
+    }
+    if (address - N6_NPU_BASE < sizeof(board->npu)) {
+        return board->npu[(address - N6_NPU_BASE) / 4];
+    }
+    return n6virt_get(address);
+}
+
+static void peripheral_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    uint32_t address = SECURE_PERIPHERALS + offset;
+
+    check_appli_copy();
+    if (!has_clock(address)) {
+        return;
+    }
+    if (address - N6_RCC_BASE < 0x1800) {
+        rcc_write(address, value);
+    } else if (address - N6_USART1_BASE < 0x400) {
+        usart_write(address, value);
+    } else if (address - N6_XSPI2_BASE < 0x400) {
+        n6virt_xspi_write(address - N6_XSPI2_BASE, value, size);
+    } else if (address == N6_XSPIM_CR && (n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) || n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN))) {
+        n6virt_finding("nor-mode", address, "XSPIM CR is written while an XSPI is enabled: the write is lost");
+    } else if (address - N6_NPU_BASE < sizeof(board->npu)) {
+        board->npu[(address - N6_NPU_BASE) / 4] = value;
+        if (address - N6_NPU_BASE == 8) {
+            board->npu[3] = npu_sum(board->npu[0], board->npu[1]);
+        }
+    } else if (address - N6_CACHEAXI_BASE >= 0x400 || address != N6_CACHEAXI_SR) {
+        n6virt_set(address, value);
+    }
+    if (address - (N6_RAMCFG_SRAM3_BASE & ~0xfffu) < 0x1000) {
+        update_banks();
+    }
+    update_window();
+}
+
+static const MemoryRegionOps peripheral_ops = {
+    .read = peripheral_read, .write = peripheral_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Secure code that uses a non-secure alias: RIF takes the access away without a word. */
+static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t address = NON_SECURE_PERIPHERALS + offset;
+
+    n6virt_finding("alias", address, "read of 0x%08x gives zero: non-secure alias in secure code, use 0x%08x", address,
+                   address + (SECURE_PERIPHERALS - NON_SECURE_PERIPHERALS));
+    return 0;
+}
+
+static void non_secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    uint32_t address = NON_SECURE_PERIPHERALS + offset;
+
+    n6virt_finding("alias", address, "write to 0x%08x is lost: non-secure alias in secure code, use 0x%08x", address,
+                   address + (SECURE_PERIPHERALS - NON_SECURE_PERIPHERALS));
+}
+
+static const MemoryRegionOps non_secure_ops = {
+    .read = non_secure_read, .write = non_secure_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+static int console_can_receive(void *opaque)
+{
+    return !board->has_received;
+}
+
+static void console_receive(void *opaque, const uint8_t *data, int size)
+{
+    board->received = data[0];
+    board->has_received = true;
+}
+
+/* Boot ROM */
+
+static void refuse(const char *format, uint32_t found, uint32_t wanted)
+{
+    char *text = g_strdup_printf(format, found, wanted);
+
+    n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "the boot ROM finds no FSBL: %s", text);
+    n6virt_findings_close("\"instructions\": 0");
+    error_report("the boot ROM finds no FSBL: %s", text);
+    exit(1);
+}
+
+/* Checks as the ROM does, copies header and payload, leaves the controllers as the ROM leaves them. */
+static void boot_from_nor(N6Virt *s)
+{
+    const uint8_t *header = s->nor_data;
+    uint32_t length = ldl_le_p(header + 0x6c), sum = 0;
+
+    if (memcmp(header, "STM2", 4)) {
+        refuse("it begins with 0x%08x, not with 0x%08x", ldl_le_p(header), 0x324d5453);
+    }
+    if (ldl_le_p(header + 0x68) != N6_BOOT_HEADER_VERSION) {
+        refuse("header version 0x%08x, expected 0x%08x", ldl_le_p(header + 0x68), N6_BOOT_HEADER_VERSION);
+    }
+    if (length > N6_BOOT_MAX_IMAGE - HEADER_BYTES || length < 0x1c8) {
+        refuse("%u bytes behind the header, at most %u", length, N6_BOOT_MAX_IMAGE - HEADER_BYTES);
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        sum += header[HEADER_BYTES + i];
+    }
+    if (sum != ldl_le_p(header + 0x64)) {
+        refuse("its bytes sum up to 0x%08x, the header says 0x%08x", sum, ldl_le_p(header + 0x64));
+    }
+    if (ldl_le_p(header + 0x70) != ldl_le_p(header + 0x404)) {
+        refuse("entry 0x%08x, the vector table says 0x%08x", ldl_le_p(header + 0x70), ldl_le_p(header + 0x404));
+    }
+    rom_add_blob_fixed("n6.fsbl", header, HEADER_BYTES + length, N6_BOOT_HEADER_ADDRESS);
+    n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
+    n6virt_set(N6_XSPI1_CR, N6_XSPI_CR_EN);
+    n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
+}
+
+static void load_nor(N6Virt *s)
+{
+    g_autoptr(GError) error = NULL;
+    gsize bytes;
+    gchar *content;
+
+    if (!g_file_get_contents(s->nor_path, &content, &bytes, &error)) {
+        error_report("cannot read the NOR: %s", error->message);
+        exit(1);
+    }
+    if (bytes < N6_BOOT_MAX_IMAGE || bytes > N6_XSPI2_WINDOW_SIZE || bytes & (bytes - 1)) {
+        error_report("the NOR's file has %zu bytes, which is no size of a NOR", (size_t)bytes);
+        exit(1);
+    }
+    memory_region_init_ram(&s->nor, OBJECT(s), "n6.nor", bytes, &error_fatal);
+    memory_region_set_readonly(&s->nor, true);
+    s->nor_data = memory_region_get_ram_ptr(&s->nor);
+    s->nor_bytes = bytes;
+    memcpy(s->nor_data, content, bytes);
+    g_free(content);
+}
+
+/* The end */
+
+static void on_exit_notify(Notifier *notifier, void *data)
+{
+    GString *text = g_string_new(NULL);
+    bool first = true;
+
+    g_string_append_printf(text, "\"instructions\": %" PRId64 ", \"banks_on\": [", qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+    for (unsigned bank = 0; bank < BANKS; bank++) {
+        if (bank_is_on(bank)) {
+            g_string_append_printf(text, "%s\"AXISRAM%u\"", first ? "" : ", ", bank + 3);
+            first = false;
+        }
+    }
+    g_string_append(text, "], \"cleaned\": [");
+    first = true;
+    for (uint32_t line = 0; line < LINES; line++) {
+        uint32_t end = line;
+        while (end < LINES && board->cleaned[end]) {
+            end++;
+        }
+        if (end > line) {
+            g_string_append_printf(text, "%s[\"0x%08x\", \"0x%08x\"]", first ? "" : ", ", NPU_RAM_BASE + line * N6_CACHE_LINE,
+                                   NPU_RAM_BASE + end * N6_CACHE_LINE);
+            first = false;
+            line = end;
+        }
+    }
+    g_string_append(text, "]");
+    n6virt_findings_close(text->str);
+    g_string_free(text, true);
+}
+
+static void add_ram(N6Virt *s, const char *name, uint32_t base, uint32_t bytes)
+{
+    MemoryRegion *ram = &s->ram[s->rams++];
+
+    memory_region_init_ram(ram, OBJECT(s), name, bytes, &error_fatal);
+    memory_region_add_subregion(get_system_memory(), base, ram);
+}
+
+static void add_io(N6Virt *s, MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name,
+                   uint64_t base, uint64_t bytes, int priority)
+{
+    memory_region_init_io(region, OBJECT(s), ops, s, name, bytes);
+    memory_region_add_subregion_overlap(parent, base, region, priority);
+}
+
+static void add_memories(N6Virt *s)
+{
+    MemoryRegion *system = get_system_memory();
+
+    add_io(s, &s->hole, system, &hole_ops, "n6.hole", 0, 1ull << 32, -2);
+    add_ram(s, "n6.itcm", N6_ITCM_BASE, N6_ITCM_SIZE);
+    add_ram(s, "n6.dtcm", N6_DTCM_BASE, N6_DTCM_SIZE);
+    add_ram(s, "n6.flexram", N6_FLEXRAM_BASE, N6_FLEXRAM_SIZE);
+    add_ram(s, "n6.axisram1", N6_AXISRAM1_BASE, N6_AXISRAM1_SIZE);
+    add_ram(s, "n6.axisram2", N6_AXISRAM2_BASE, N6_AXISRAM2_SIZE);
+    add_ram(s, "n6.ahbsram", N6_AHBSRAM1_BASE, N6_AHBSRAM1_SIZE + N6_AHBSRAM2_SIZE);
+    add_io(s, &s->bank_off, system, &bank_off_ops, "n6.bank-off", NPU_RAM_BASE, NPU_RAM_BYTES, 0);
+    for (unsigned bank = 0; bank < BANKS; bank++) {
+        g_autofree char *name = g_strdup_printf("n6.axisram%u", bank + 3);
+        memory_region_init_ram(&s->bank_on[bank], OBJECT(s), name, BANK_BYTES, &error_fatal);
+        memory_region_add_subregion_overlap(system, NPU_RAM_BASE + bank * BANK_BYTES, &s->bank_on[bank], 1);
+        memory_region_set_enabled(&s->bank_on[bank], false);
+        s->bank_data[bank] = memory_region_get_ram_ptr(&s->bank_on[bank]);
+        n6virt_set(bank_power[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
+    }
+    s->npu_view = g_malloc0(NPU_RAM_BYTES);
+    add_io(s, &s->nor_closed, system, &closed_ops, "n6.nor-closed", N6_XSPI2_WINDOW_BASE, N6_XSPI2_WINDOW_SIZE, 0);
+    if (s->nor_data) {
+        memory_region_add_subregion_overlap(system, N6_XSPI2_WINDOW_BASE, &s->nor, 1);
+        memory_region_set_enabled(&s->nor, false);
+    }
+    add_io(s, &s->peripherals, system, &peripheral_ops, "n6.peripherals", SECURE_PERIPHERALS, PERIPHERAL_BYTES, 0);
+    add_io(s, &s->non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE_PERIPHERALS, PERIPHERAL_BYTES, 0);
+}
+
+static void add_processor(N6Virt *s)
+{
+    DeviceState *armv7m;
+
+    s->clock = clock_new(OBJECT(s), "n6.clock");
+    clock_set_hz(s->clock, CLOCK_HZ);
+    object_initialize_child(OBJECT(s), "armv7m", &s->armv7m, TYPE_ARMV7M);
+    armv7m = DEVICE(&s->armv7m);
+    qdev_prop_set_uint32(armv7m, "num-irq", N6_IRQ_COUNT);
+    qdev_prop_set_string(armv7m, "cpu-type", ARM_CPU_TYPE_NAME("cortex-m55"));
+    qdev_prop_set_uint32(armv7m, "init-svtor", N6_BOOT_PAYLOAD_ADDRESS);
+    qdev_connect_clock_in(armv7m, "cpuclk", s->clock);
+    object_property_set_link(OBJECT(armv7m), "memory", OBJECT(get_system_memory()), &error_abort);
+    sysbus_realize(SYS_BUS_DEVICE(armv7m), &error_fatal);
+    add_io(s, &s->cache_ops, &s->armv7m.container, &cache_ops, "n6.cache-maintenance", CACHE_OPS_BASE,
+           N6_SCB_BPIALL + 4 - CACHE_OPS_BASE, 10);
+    add_io(s, &s->dwt, &s->armv7m.container, &dwt_ops, "n6.dwt", N6_DWT_BASE, 0x1000, 10);
+}
+
+static void n6virt_init(MachineState *machine)
+{
+    N6Virt *s = N6VIRT(machine);
+
+    board = s;
+    registers = g_hash_table_new(NULL, NULL);
+    n6virt_findings_open(s->findings_path);
+    n6virt_xspi_init(s->jedec_id);
+    n6virt_set(N6_RCC_CR, N6_RCC_CR_HSION);
+    if (s->nor_path && *s->nor_path) {
+        load_nor(s);
+    }
+    add_memories(s);
+    add_processor(s);
+    if (qemu_chr_fe_init(&s->console, serial_hd(0), &error_fatal)) {
+        qemu_chr_fe_set_handlers(&s->console, console_can_receive, console_receive, NULL, NULL, s, NULL, true);
+    }
+    if (!machine->kernel_filename) {
+        if (!s->nor_data) {
+            error_report("give a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
+            exit(1);
+        }
+        boot_from_nor(s);
+    }
+    s->exit.notify = on_exit_notify;
+    qemu_add_exit_notifier(&s->exit);
+    armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
+}
+
+static char *get_nor(Object *object, Error **errp)
+{
+    return g_strdup(N6VIRT(object)->nor_path);
+}
+
+static void set_nor(Object *object, const char *value, Error **errp)
+{
+    N6VIRT(object)->nor_path = g_strdup(value);
+}
+
+static char *get_findings(Object *object, Error **errp)
+{
+    return g_strdup(N6VIRT(object)->findings_path);
+}
+
+static void set_findings(Object *object, const char *value, Error **errp)
+{
+    N6VIRT(object)->findings_path = g_strdup(value);
+}
+
+static void n6virt_instance_init(Object *object)
+{
+    N6Virt *s = N6VIRT(object);
+
+    s->jedec_id = 0xc2803a;
+    s->appli_slot = N6_XSPI2_WINDOW_BASE + 0x100000;
+    object_property_add_uint32_ptr(object, "jedec", &s->jedec_id, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_uint32_ptr(object, "appli-slot", &s->appli_slot, OBJ_PROP_FLAG_READWRITE);
+}
+
+static void n6virt_class_init(ObjectClass *class, void *data)
+{
+    MachineClass *machine = MACHINE_CLASS(class);
+
+    machine->desc = "STM32N6 as far as bring-up code and networks on the CPU can see it";
+    machine->init = n6virt_init;
+    machine->max_cpus = 1;
+    object_class_property_add_str(class, "nor", get_nor, set_nor);
+    object_class_property_add_str(class, "findings", get_findings, set_findings);
+}
+
+static const TypeInfo n6virt_type = {
+    .name = TYPE_N6VIRT,
+    .parent = TYPE_MACHINE,
+    .instance_size = sizeof(N6Virt),
+    .instance_init = n6virt_instance_init,
+    .class_init = n6virt_class_init,
+};
+
+static void n6virt_register(void)
+{
+    type_register_static(&n6virt_type);
+}
+
+type_init(n6virt_register)
