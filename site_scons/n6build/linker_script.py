@@ -13,12 +13,16 @@ _APPLI_STACK_BYTES = 16 << 10
 
 def fsbl_script(soc: Soc) -> str:
     boot = soc.boot
-    return _script("FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES)
+    return _script(
+        "FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES
+    )
 
 
 def appli_script(soc: Soc) -> str:
     load = soc.load_and_run
-    return _script("Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES)
+    return _script(
+        "Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES
+    )
 
 
 def _script(name: str, origin: int, length: int, stack_bytes: int) -> str:

@@ -126,12 +126,14 @@ def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -
 def _place_activations(buffers: Sequence[Buffer], regions: Sequence[_Region]) -> dict[str, Place]:
     bound = lower_bound(buffers)
     together = neighbours(buffers)
-    layout = _search(buffers, together, [sum(aligned(buffer.bytes) for buffer in buffers)], (0, bound))
-    # The end of the last buffer, not of its last cache line, has to be inside.
+    unlimited = [sum(aligned(buffer.bytes) for buffer in buffers)]
+    layout = _search(buffers, together, unlimited, enough=bound)
     for region in regions:
         if layout.peak <= region.size:
             return _as_places(buffers, layout, [region])
-    layout = _search(buffers, together, [region.size for region in regions], (0, 0))
+    # In several pools it matters that all find a place, not how tightly they lie.
+    capacities = [region.size for region in regions]
+    layout = _search(buffers, together, capacities, enough=sum(capacities))
     if layout.missing:
         offered = sum(region.size for region in regions)
         names = ", ".join(region.pool.name for region in regions) or "none"
@@ -156,21 +158,16 @@ def _as_places(buffers: Sequence[Buffer], layout: _Layout, regions: Sequence[_Re
 
 
 def _search(
-    buffers: Sequence[Buffer],
-    together: Sequence[Sequence[int]],
-    capacities: Sequence[int],
-    good_enough: tuple[int, int],
+    buffers: Sequence[Buffer], together: Sequence[Sequence[int]], capacities: Sequence[int], *, enough: int
 ) -> _Layout:
-    """The best layout found; stops at the cost `good_enough`: nothing missing and, where it is not 0, that peak."""
+    """The best layout found; the search ends early with one that leaves nothing out and takes no more than `enough`."""
     count = len(buffers)
     order = sorted(range(count), key=lambda position: (-buffers[position].bytes, position))
     best = _in_order(buffers, together, capacities, order)
     comparisons = 1 + sum(len(others) for others in together)
     chance = random.Random(_SEED)
-    for _ in range(min(_MAX_SWAPS, _MAX_COMPARISONS // comparisons)):
-        if best.missing == 0 and best.peak <= (good_enough[1] or best.peak):
-            break
-        if count < 2:
+    for _ in range(min(_MAX_SWAPS, _MAX_COMPARISONS // comparisons) if count > 1 else 0):
+        if best.cost <= (0, enough):
             break
         a, b = chance.sample(range(count), 2)
         order[a], order[b] = order[b], order[a]

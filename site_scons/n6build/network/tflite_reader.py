@@ -293,12 +293,13 @@ class _Reader:
         name = _name(table.Name())
         if table.IsVariable() or table.Sparsity() is not None:
             raise _UnsupportedError(f"tensor {name!a} is a variable or sparse", "use a stateless, dense model")
+        dtype = self._dtype(table, name, user)
         tensor = Tensor(
             index=index,
             name=name,
-            dtype=self._dtype(table, name, user),
+            dtype=dtype,
             shape=self._shape(table, name, user),
-            quantisation=_quantisation(table.Quantization(), name),
+            quantisation=None if dtype == "float32" else _quantisation(table.Quantization(), name),
         )
         return replace(tensor, data=self._constant(table, tensor))
 

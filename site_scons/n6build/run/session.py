@@ -15,7 +15,7 @@ from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import run
+from n6build.virtual_board.run import NorBoot, run_nor
 
 _TIMEOUT_S = 120
 
@@ -50,17 +50,17 @@ def run_on_virtual_board(
     board: Board, model: Model, artifacts: NetworkArtifacts, folder: Path, programs: Sequence[Path], *, gdb: bool
 ) -> Outcome:
     """folder: of the virtual board, with its NOR. programs: ELF files, for source lines."""
-    result = run(
+    result = run_nor(
         find_emulator(),
-        folder / "nor.bin",
-        timeout_s=None if gdb else _TIMEOUT_S,
+        NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
+        programs=programs,
         stop=ends_run,
-        gdb=gdb,
-        symbols=programs,
+        timeout_s=None if gdb else _TIMEOUT_S,
         on_line=_show,
+        gdb=gdb,
     )
-    log = read_console(result.console_lines)
-    findings = tuple(finding.text for finding in result.findings)
+    log = read_console(result.lines)
+    findings = tuple(str(finding) for finding in result.findings)
     for finding in findings:
         say("Finding", finding)
     inputs = read_vectors(model.inputs) if model.inputs else None

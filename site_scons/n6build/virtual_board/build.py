@@ -1,0 +1,254 @@
+"""Builds the emulator once per user and per content of our machine files.
+
+    python -m n6build.virtual_board.build
+
+QEMU 7.2 from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The
+configured tree stays in the cache, so that a changed machine file costs seconds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from n6build.console import say
+from n6build.errors import N6Error
+from n6build.files import write_atomically
+from n6build.paths import BOARDS, ROOT
+from n6build.soc import load_soc
+from n6build.soc_header import soc_header
+from n6build.virtual_board.source_package import fetch_source
+
+MACHINE_FILES = ROOT / "tools" / "virtual_board"
+BINARY = "qemu-system-arm"
+CONFIGURE = (
+    "--target-list=arm-softmmu",
+    "--without-default-features",
+    "--without-default-devices",
+    "--with-devices-arm=n6",
+    "--enable-tcg",
+    "--enable-system",
+    "--enable-fdt=system",
+    "--disable-werror",
+)
+# What has to be there to build, by the file that shows it.
+_PACKAGES = {
+    "libglib2.0-dev": "glib-2.0",
+    "libpixman-1-dev": "pixman-1",
+    "zlib1g-dev": "zlib",
+}
+_COMMANDS = {
+    "gcc": "gcc",
+    "flex": "flex",
+    "bison": "bison",
+    "ninja-build": "ninja",
+    "pkg-config": "pkg-config",
+    "xz-utils": "xz",
+    "make": "make",
+}
+
+
+def find_emulator() -> Path:
+    """The binary for the machine files as they are now. Raises N6-VB-001 where it was not built."""
+    binary = _binary()
+    if not binary.is_file():
+        raise N6Error(
+            "N6-VB-001",
+            "the virtual board is not built for these machine files",
+            hint="make setup (a few minutes, once)",
+        )
+    return binary
+
+
+def build_emulator() -> Path:
+    """Raises N6-VB-002 to N6-VB-005."""
+    binary = _binary()
+    if binary.is_file():
+        return binary
+    with _one_at_a_time():
+        if binary.is_file():
+            return binary
+        _require_packages()
+        tree = _unpacked()
+        _add_machine(tree)
+        _compile(tree)
+        binary.parent.mkdir(parents=True, exist_ok=True)
+        temporary = binary.with_suffix(".new")
+        shutil.copy2(tree / "build" / BINARY, temporary)
+        subprocess.run(["strip", "--strip-debug", str(temporary)], check=False)
+        temporary.replace(binary)
+    say("Emulator", "ready")
+    return binary
+
+
+def _cache() -> Path:
+    return user_cache_path("n6build") / "virtual_board"
+
+
+def _sources() -> dict[str, str]:
+    """Files that become part of QEMU's hw/arm, by name."""
+    sources = {path.name: path.read_text() for path in sorted(MACHINE_FILES.glob("*.[ch]"))}
+    sources["n6_soc.h"] = soc_header(load_soc(BOARDS / "soc" / "stm32n657.yaml"))
+    return sources
+
+
+def _binary() -> Path:
+    key = hashlib.sha256()
+    for name, text in sorted(_sources().items()):
+        key.update(f"{name}\0{text}\0".encode())
+    key.update(" ".join(CONFIGURE).encode())
+    return _cache() / key.hexdigest()[:16] / BINARY
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    _cache().mkdir(parents=True, exist_ok=True)
+    with (_cache() / "build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _require_packages() -> None:
+    missing = [package for package, command in _COMMANDS.items() if shutil.which(command) is None]
+    has_pkg_config = shutil.which("pkg-config") is not None
+    for package, module in _PACKAGES.items():
+        if not has_pkg_config or subprocess.run(["pkg-config", "--exists", module], check=False).returncode:
+            missing.append(package)
+    if not Path("/usr/include/libfdt.h").is_file():
+        missing.append("libfdt-dev")
+    if missing:
+        _install(missing)
+
+
+def _install(packages: list[str]) -> None:
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    shown = f"apt-get update && {' '.join(command)}"
+    if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+        raise N6Error("N6-VB-004", f"these packages are missing: {' '.join(packages)}", hint=f"as root: {shown}")
+    say("Packages", " ".join(packages))
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["apt-get", "update", "--quiet"], command):
+        if subprocess.run([*prefix, *step], env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
+            raise N6Error("N6-VB-004", f"installing {' '.join(packages)} did not work", hint=f"as root: {shown}")
+
+
+def _unpacked() -> Path:
+    """QEMU's tree, unpacked whole or not at all."""
+    tree = _cache() / "qemu"
+    if tree.is_dir():
+        return tree
+    say("Emulator", "fetching QEMU 7.2's source")
+    tarball = fetch_source(_cache() / "source")
+    unpacking = _cache() / "qemu.new"
+    shutil.rmtree(unpacking, ignore_errors=True)
+    say("Emulator", "unpacking")
+    with tarfile.open(tarball) as archive:
+        archive.extractall(unpacking, filter="data")
+    inside = next(path for path in unpacking.iterdir() if path.is_dir())
+    _prepare(inside)
+    inside.rename(tree)
+    shutil.rmtree(unpacking)
+    return tree
+
+
+def _prepare(tree: Path) -> None:
+    """One device configuration of our own; no firmware blobs, which the distribution's source does not have."""
+    (tree / "pc-bios" / "meson.build").write_text("roms = []\n")
+    (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
+    kconfig = tree / "hw" / "arm" / "Kconfig"
+    kconfig.write_text(kconfig.read_text() + "\nconfig STM32N6VIRT\n    bool\n    select ARM_V7M\n")
+    meson = tree / "hw" / "arm" / "meson.build"
+    glob = (
+        "run_command('sh', '-c', 'cd \"$0\" && ls stm32n6virt.c n6virt_*.c', meson.current_source_dir(), check: true)"
+    )
+    rule = f"arm_ss.add(when: 'CONFIG_STM32N6VIRT', if_true: files({glob}.stdout().split()))"
+    text = meson.read_text()
+    start = "arm_ss = ss.source_set()\n"
+    if start not in text:
+        raise N6Error("N6-VB-005", "QEMU's hw/arm/meson.build is not as expected", where="hw/arm/meson.build")
+    meson.write_text(text.replace(start, f"{start}{rule}\n"))
+
+
+def _add_machine(tree: Path) -> None:
+    """Unchanged files keep their time, so that ninja compiles only what changed."""
+    folder = tree / "hw" / "arm"
+    for name, text in _sources().items():
+        path = folder / name
+        if not path.is_file() or path.read_text() != text:
+            write_atomically(path, text)
+
+
+def _compile(tree: Path) -> None:
+    build = tree / "build"
+    tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    if not (build / "build.ninja").is_file():
+        say("Emulator", "configuring")
+        shutil.rmtree(build, ignore_errors=True)
+        build.mkdir()
+        meson = shutil.which("meson", path=tools["PATH"])
+        if meson is None:
+            raise N6Error("N6-VB-005", "meson is missing from the virtual environment", hint="make setup")
+        _logged(["../configure", *CONFIGURE, f"--meson={meson}"], build, tools)
+    say("Emulator", "compiling (two to five minutes the first time)")
+    _logged(["ninja", BINARY], build, tools)
+
+
+def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """Runs with its output in a log; on a terminal the steps are counted. Raises N6-VB-005 with the end of the log."""
+    log = folder / "n6build.log"
+    shown = sys.stdout.isatty()
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for text in process.stdout:
+            file.write(text)
+            step = re.match(r"\[(\d+)/(\d+)\]", text)
+            if step and shown:
+                print(f"\r{step[0]:>24}", end="", flush=True)
+            elif step and int(step[1]) % 200 == 0:
+                say("Emulator", f"step {step[1]} of {step[2]}")
+    if shown:
+        print("\r" + " " * 24 + "\r", end="")
+    if process.returncode:
+        end = "\n  ".join(log.read_text().strip().splitlines()[-12:])
+        raise N6Error(
+            "N6-VB-005",
+            f"building the emulator failed:\n  {end}",
+            where=log.name,
+            hint="remove n6build's cache folder and try again",
+        )
+
+
+def main() -> int:
+    try:
+        build_emulator()
+    except N6Error as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""Runs the emulator on a NOR or a program, and reads what the firmware prints and what the board objects to."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from n6build.console import say
+from n6build.errors import N6Error
+from n6build.virtual_board.source_lines import find_line
+
+GDB_PORT = 1234
+_LONGEST_LINE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Finding:
+    """kind: a fixed word, such as ram-off. text: a sentence. where: source line of the instruction, or its address."""
+
+    kind: str
+    text: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """ended: 'stopped' by the caller's choice, by 'timeout', or 'exited' by itself. instructions: executed in all.
+
+    banks_on: RAM banks that were on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were cleaned.
+    """
+
+    lines: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    ended: Literal["stopped", "timeout", "exited"]
+    instructions: int
+    banks_on: tuple[str, ...]
+    cleaned: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class NorBoot:
+    """Boots from a NOR's file. jedec_id: what the part answers. appli_slot: where the FSBL finds the Appli."""
+
+    nor: Path
+    jedec_id: int
+    appli_slot: int
+
+
+def run_nor(
+    emulator: Path, boot: NorBoot, *, programs: Sequence[Path], stop: Callable[[str], bool], **options: Any
+) -> RunResult:
+    """programs: ELF files, for source lines. options: timeout_s, on_line, gdb as in `run_program`."""
+    machine = f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
+    return _run(emulator, machine, [], programs, stop, **options)
+
+
+def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Any) -> RunResult:
+    """Starts an ELF file at its vector table in AXISRAM2, without boot ROM and NOR; semihosting is there."""
+    arguments = ["-kernel", str(program), "-semihosting-config", "enable=on,target=native"]
+    return _run(emulator, "", arguments, [program], stop, **options)
+
+
+def _quoted(path: Path) -> str:
+    """In a list of machine options a comma is doubled."""
+    return str(path).replace(",", ",,")
+
+
+def _run(
+    emulator: Path,
+    machine: str,
+    arguments: Sequence[str],
+    programs: Sequence[Path],
+    stop: Callable[[str], bool],
+    *,
+    timeout_s: float | None = 60,
+    on_line: Callable[[str], None] = lambda _: None,
+    gdb: bool = False,
+) -> RunResult:
+    """timeout_s: of the whole run, None: none. on_line: called with each line of the console as it comes."""
+    with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
+        findings = Path(folder) / "findings.jsonl"
+        options = ",".join(option for option in ("stm32n6virt", machine, f"findings={_quoted(findings)}") if option)
+        command = [
+            str(emulator),
+            "-M",
+            options,
+            "-display",
+            "none",
+            "-monitor",
+            "none",
+            "-serial",
+            "stdio",
+            "-icount",
+            "shift=0",
+        ]
+        command += arguments
+        if gdb:
+            command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
+            elves = " ".join(f"-ex 'add-symbol-file {program}'" for program in programs)
+            say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
+        lines, ended, errors = _watch(command, stop, timeout_s, on_line)
+        return _result(findings, lines, ended, errors, programs)
+
+
+def _watch(
+    command: list[str], stop: Callable[[str], bool], timeout_s: float | None, on_line: Callable[[str], None]
+) -> tuple[list[str], Literal["stopped", "timeout", "exited"], str]:
+    arrived: queue.Queue[str | None] = queue.Queue()
+    lines: list[str] = []
+    ended: Literal["stopped", "timeout", "exited"] = "exited"
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace"
+        ) as process,
+    ):
+        assert process.stdout is not None
+        reader = threading.Thread(target=_forward, args=(process.stdout, arrived), daemon=True)
+        reader.start()
+        try:
+            while True:
+                try:
+                    line = arrived.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+                except queue.Empty:
+                    ended = "timeout"
+                    break
+                if line is None:
+                    break
+                lines.append(line)
+                on_line(line)
+                if stop(line):
+                    ended = "stopped"
+                    break
+        finally:
+            # A clean end lets the machine write its summary.
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        errors.seek(0)
+        return lines, ended, errors.read()
+
+
+def _forward(stream: Any, arrived: queue.Queue[str | None]) -> None:
+    while text := stream.readline(_LONGEST_LINE):
+        arrived.put(text.rstrip("\r\n"))
+    arrived.put(None)
+
+
+def _result(
+    path: Path, lines: list[str], ended: Literal["stopped", "timeout", "exited"], errors: str, programs: Sequence[Path]
+) -> RunResult:
+    findings: list[Finding] = []
+    summary: dict[str, Any] = {}
+    for text in path.read_text().splitlines() if path.is_file() else []:
+        entry = json.loads(text)
+        if entry["kind"] == "summary":
+            summary = entry
+        else:
+            findings.append(Finding(entry["kind"], entry["text"], _where(int(entry["pc"], 16), programs)))
+    if ended == "exited" and not findings and not summary:
+        reason = next((line for line in errors.splitlines() if line.strip()), "without a word")
+        raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
+    if "Lockup" in errors:
+        findings.append(Finding("lockup", "the processor locked up: a fault inside a fault handler", "unknown place"))
+    return RunResult(
+        lines=tuple(lines),
+        findings=tuple(findings),
+        ended=ended,
+        instructions=int(summary.get("instructions", 0)),
+        banks_on=tuple(summary.get("banks_on", ())),
+        cleaned=tuple((int(start, 16), int(end, 16)) for start, end in summary.get("cleaned", ())),
+    )
+
+
+def _where(pc: int, programs: Sequence[Path]) -> str:
+    line = find_line(pc, programs) if pc else None
+    return str(line) if line else f"0x{pc:08x}"

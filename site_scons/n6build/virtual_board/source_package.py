@@ -1,0 +1,100 @@
+"""QEMU's source as the distribution has it, fetched by apt without root and without a change to the system's settings.
+
+Most machines list binary packages only. So the system's own package sources are copied to a private folder with their type
+turned to source packages; apt keeps its lists there too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from n6build.errors import N6Error
+
+PACKAGE = "qemu"
+VERSION = "7.2"
+_APT = Path("/etc/apt")
+
+
+def fetch_source(folder: Path) -> Path:
+    """The upstream tarball of QEMU 7.2, downloaded to `folder` unless it is there. Raises N6-VB-002, N6-VB-003."""
+    found = _tarball(folder)
+    if found:
+        return found
+    if shutil.which("apt-get") is None:
+        raise N6Error(
+            "N6-VB-002", "the virtual board needs apt to fetch QEMU's source", hint="use Debian 12, or a real board"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    options = _private_options(folder / "apt")
+    _apt(["update"], options, folder)
+    _apt(["source", "--download-only", f"{PACKAGE}={_newest(options, folder)}"], options, folder)
+    found = _tarball(folder)
+    if not found:
+        raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {VERSION} holds no upstream tarball")
+    return found
+
+
+def _tarball(folder: Path) -> Path | None:
+    return next(iter(sorted(folder.glob(f"{PACKAGE}_{VERSION}*.orig.tar.xz"))), None)
+
+
+def as_source_list(text: str) -> str:
+    """A file of one-line entries: `deb` becomes `deb-src`."""
+    return re.sub(r"^\s*deb\s", "deb-src ", text, flags=re.MULTILINE)
+
+
+def as_source_stanzas(text: str) -> str:
+    """A file of deb822 stanzas: `Types: deb` becomes `Types: deb-src`."""
+    return re.sub(r"^Types:.*$", "Types: deb-src", text, flags=re.MULTILINE)
+
+
+def _private_options(folder: Path) -> list[str]:
+    parts = folder / "sources"
+    for path in (parts, folder / "lists" / "partial", folder / "cache" / "archives" / "partial"):
+        path.mkdir(parents=True, exist_ok=True)
+    one_line = [_APT / "sources.list", *sorted((_APT / "sources.list.d").glob("*.list"))]
+    for index, path in enumerate(path for path in one_line if path.is_file()):
+        (parts / f"{index}.list").write_text(as_source_list(path.read_text(encoding="utf-8", errors="replace")))
+    for path in sorted((_APT / "sources.list.d").glob("*.sources")):
+        (parts / path.name).write_text(as_source_stanzas(path.read_text(encoding="utf-8", errors="replace")))
+    settings = {
+        "Dir::Etc::sourcelist": "/dev/null",
+        "Dir::Etc::sourceparts": parts,
+        "Dir::State::lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        "APT::Sandbox::User": "",
+    }
+    return [item for key, value in settings.items() for item in ("-o", f"{key}={value}")]
+
+
+def _newest(options: list[str], folder: Path) -> str:
+    """The newest 7.2 that the package sources have."""
+    output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
+    versions = re.findall(rf"^Version: ((?:\d+:)?{re.escape(VERSION)}\S*)$", output, re.MULTILINE)
+    if not versions:
+        raise N6Error(
+            "N6-VB-003",
+            f"the package sources of this system have no {PACKAGE} {VERSION}",
+            hint="use Debian 12 (bookworm)",
+        )
+    newest: str = max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)])
+    return newest
+
+
+def _apt(arguments: list[str], options: list[str], folder: Path) -> None:
+    _run(["apt-get", "--quiet", *options, *arguments], folder)
+
+
+def _run(command: list[str], folder: Path) -> str:
+    environment = {**os.environ, "LC_ALL": "C"}
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if result.returncode:
+        reason = (result.stderr.strip().splitlines() or ["no message"])[-1]
+        raise N6Error("N6-VB-003", f"{command[0]} could not fetch QEMU's source: {reason}", hint="is there a network?")
+    return result.stdout

@@ -1,0 +1,77 @@
+"""Small programs for the virtual board, compiled with the project's bring-up code and flags."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.board_header import board_header
+from n6build.boards import load_board
+from n6build.flash.sectors import ERASED
+from n6build.image.boot_header import BinaryType, with_boot_header
+from n6build.image.elf import payload_of
+from n6build.linker_script import appli_script, fsbl_script
+from n6build.paths import FIRMWARE
+from n6build.soc_header import soc_header
+
+BOARD = load_board("nucleo-n657")
+CPU = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+LINK = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections,--nmagic,--build-id=none"]
+
+
+def compiler() -> str:
+    found = shutil.which("arm-none-eabi-gcc")
+    assert found, "arm-none-eabi-gcc is missing: make setup"
+    return found
+
+
+def headers(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "n6_soc.h").write_text(soc_header(BOARD.soc))
+    (folder / "n6_board.h").write_text(board_header(BOARD))
+    return folder
+
+
+def bring_up() -> list[Path]:
+    return sorted((FIRMWARE / "bring_up").glob("*.c"))
+
+
+def build(folder: Path, name: str, sources: Sequence[Path], script: str, extra: Sequence[str] = ()) -> Path:
+    """-> the ELF file. Files of the project are named relative to it in debug information."""
+    include = headers(folder / "include")
+    (folder / f"{name}.ld").write_text(script)
+    elf = folder / f"{name}.elf"
+    paths = [f"-I{include}", *(f"-I{FIRMWARE / part}" for part in ("bring_up", "fsbl"))]
+    prefix_map = f"-ffile-prefix-map={FIRMWARE.parent}/="
+    command = [compiler(), "-std=c11", "-O1", "-g", *CPU, *WARNINGS, *paths, prefix_map, *extra, *map(str, sources)]
+    command += [*LINK, "-T", str(folder / f"{name}.ld"), "-o", str(elf)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return elf
+
+
+def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = ()) -> Path:
+    load_appli = FIRMWARE / "fsbl" / "n6_load_appli.c"
+    return build(folder, source.stem, [source, load_appli, *bring_up()], fsbl_script(BOARD.soc), extra)
+
+
+def build_appli(folder: Path, source: Path) -> Path:
+    return build(folder, source.stem, [source, *bring_up()], appli_script(BOARD.soc))
+
+
+def image_of(elf: Path, kind: BinaryType) -> bytes:
+    payload = payload_of(elf)
+    return with_boot_header(payload.data, payload.address, kind)
+
+
+def write_nor(path: Path, parts: dict[int, bytes], size: int = 32 << 20) -> Path:
+    """parts: address in the window -> bytes."""
+    nor = bytearray([ERASED]) * size
+    for address, data in parts.items():
+        start = address - BOARD.nor.base
+        nor[start : start + len(data)] = data
+    path.write_bytes(nor)
+    return path

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies a fixed 64 KB of the Appli, as load-and-run middleware does by default.
+ */
+#include "n6_board.h"
+#include "n6_clock.h"
+#include "n6_console.h"
+#include "n6_load_appli.h"
+#include "n6_reg.h"
+#include "n6_xspi_nor.h"
+
+const char n6_program[] = "fsbl";
+
+int main(void)
+{
+    uint32_t jedec_id;
+    (void)n6_clock_use_hsi();
+    n6_console_open();
+    (void)n6_xspi_nor_open(&jedec_id);
+    for (uint32_t offset = 0; offset < 0x10000u; offset += 4u) {
+        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = N6_REG32(N6_SLOT_APPLI_ADDRESS + offset);
+    }
+    n6_start_appli();
+}

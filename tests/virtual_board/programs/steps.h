@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a correct program does before the NPU reads its weights; each faulty one leaves out a single step, by a -D.
+ */
+#ifndef STEPS_H
+#define STEPS_H
+
+#ifndef OMIT_MAP
+#define OMIT_MAP 0
+#endif
+#ifndef OMIT_POWER
+#define OMIT_POWER 0
+#endif
+#ifndef OMIT_CLEAN
+#define OMIT_CLEAN 0
+#endif
+#ifndef OMIT_RIF
+#define OMIT_RIF 0
+#endif
+#ifndef WRONG_ALIAS
+#define WRONG_ALIAS 0
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The virtual board's test NPU: sums bytes as the real one would read them. Never on a real board.
+ */
+#ifndef TEST_NPU_H
+#define TEST_NPU_H
+
+#include "n6_reg.h"
+#include "n6_soc.h"
+
+static inline uint32_t test_npu_sum(uint32_t source, uint32_t bytes)
+{
+    N6_REG32(N6_NPU_BASE) = source;
+    N6_REG32(N6_NPU_BASE + 4u) = bytes;
+    N6_REG32(N6_NPU_BASE + 8u) = 1u;
+    return N6_REG32(N6_NPU_BASE + 12u);
+}
+
+#endif

@@ -1,0 +1,129 @@
+"""The mistakes that cost people days, each in a small program: caught, with the source line."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
+from n6build.errors import N6Error
+from n6build.image.boot_header import BinaryType
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+
+PROGRAMS = Path(__file__).parent / "programs"
+WEIGHTS = bytes(range(1, 256)) * 17
+SUM = sum(WEIGHTS[:4096])
+
+
+def line_of(source: str, text: str) -> str:
+    lines = (PROGRAMS / source).read_text().splitlines()
+    (number,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return f"tests/virtual_board/programs/{source}:{number} in "
+
+
+def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
+    nor = write_nor(tmp_path / "nor.bin", parts)
+    boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    return run_nor(find_emulator(), boot_from, programs=programs, stop=lambda line: line.startswith(("end", "n6 fault")), timeout_s=60)
+
+
+def run_weights(tmp_path: Path, *defines: str) -> RunResult:
+    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c", [f"-D{define}=1" for define in defines])
+    parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), BOARD.slots.weights.address: WEIGHTS}
+    return boot(tmp_path, parts, [elf])
+
+
+def test_a_correct_program_has_no_findings(tmp_path: Path) -> None:
+    result = run_weights(tmp_path)
+    assert result.findings == ()
+    assert f"sum={SUM}" in result.lines
+    assert result.banks_on == ("AXISRAM3",)
+    assert result.cleaned == ((0x3420_0000, 0x3420_1000),)
+
+
+FAULTS = [
+    ("OMIT_MAP", "nor-not-mapped", "read of the NOR at 0x71000000 faults: XSPI2 has no clock", "/* READ */"),
+    ("OMIT_POWER", "ram-off", "lost write to AXISRAM3 at 0x34200000, which is off (its clock in RCC MEMENR is 0)", "/* WRITE */"),
+    ("WRONG_ALIAS", "ram-off", "lost write to AXISRAM3 at 0x34200000, which is off (RAMCFG CR SRAMSD is 1)", "/* WRITE */"),
+    ("WRONG_ALIAS", "alias", "write to 0x42023100 is lost: non-secure alias in secure code, use 0x52023100", "N6_RAMCFG_SRAM3_CR - 0x1"),
+]
+
+
+@pytest.mark.parametrize(("define", "kind", "text", "at"), FAULTS, ids=[f"{fault[0]}-{fault[1]}" for fault in FAULTS])
+def test_is_found_at_its_line(tmp_path: Path, define: str, kind: str, text: str, at: str) -> None:
+    result = run_weights(tmp_path, define)
+    finding = next(finding for finding in result.findings if finding.kind == kind)
+    assert finding.text == text
+    assert finding.where.startswith(line_of("weights_to_npu.c", at))
+
+
+def test_a_read_before_the_nor_is_mapped_ends_in_a_fault_that_says_where(tmp_path: Path) -> None:
+    fault = next(line for line in run_weights(tmp_path, "OMIT_MAP").lines if line.startswith("n6 fault HardFault"))
+    assert "cfsr=0x00008200" in fault
+    assert "bfar=0x71000000" in fault
+
+
+NPU_FAULTS = [
+    ("OMIT_CLEAN", "stale-cache", "the NPU reads 128 stale cache lines, the first at 0x34200000: not cleaned since the CPU wrote them"),
+    ("OMIT_RIF", "rif", "the NPU reads zeros from 0x34200000: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)"),
+]
+
+
+@pytest.mark.parametrize(("define", "kind", "text"), NPU_FAULTS, ids=[fault[0] for fault in NPU_FAULTS])
+def test_outputs_of_all_zeros_have_a_cause(tmp_path: Path, define: str, kind: str, text: str) -> None:
+    result = run_weights(tmp_path, define)
+    assert [(finding.kind, finding.text) for finding in result.findings] == [(kind, text)]
+    assert "sum=0" in result.lines
+    assert "test_npu.h:" in result.findings[0].where
+
+
+def test_an_fsbl_that_copies_64_kb_whatever_the_appli_needs(tmp_path: Path) -> None:
+    fsbl, appli = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c"), build_appli(tmp_path, PROGRAMS / "large_appli.c")
+    image = image_of(appli, BinaryType.SSBL)
+    parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
+    result = boot(tmp_path, parts, [fsbl, appli])
+    (finding,) = result.findings
+    assert finding.kind == "short-copy"
+    table_end = image.rindex(42) + 1
+    assert f"of its {len(image)} bytes were never copied to RAM" in finding.text
+    assert int(finding.text.split()[6]) <= table_end - 0x10000
+    assert finding.where.startswith("firmware/bring_up/")
+
+
+# The boot ROM
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "message"),
+    [
+        (0x000, 0xFFFF_FFFF, "it begins with 0xffffffff"),
+        (0x068, 0x0002_0100, "header version 0x00020100, expected 0x00020300"),
+        (0x06C, 0x0010_0000, "1048576 bytes behind the header, at most"),
+        (0x064, 0x0000_0001, "the header says 0x00000001"),
+        (0x070, 0x3418_0001, "entry 0x34180001, the vector table says"),
+    ],
+    ids=["nothing there", "header 2.1", "too long", "checksum", "entry"],
+)
+def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, value: int, message: str) -> None:
+    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    struct.pack_into("<I", image, offset, value)
+    result = boot(tmp_path, {BOARD.slots.fsbl.address: bytes(image)}, [elf])
+    assert [finding.kind for finding in result.findings] == ["boot-rom"]
+    assert message in result.findings[0].text
+
+
+def test_an_emulator_that_cannot_start_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-VB-006: the emulator ended: .*cannot read the NOR"):
+        run_nor(find_emulator(), NorBoot(tmp_path / "none.bin", 1, 0), programs=[], stop=lambda _: True, timeout_s=20)
+
+
+def test_a_program_that_falls_silent_is_stopped_in_time(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
+    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
+    boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, timeout_s=2)
+    assert result.ended == "timeout"
+    assert "end" in result.lines
