@@ -95,14 +95,6 @@ static bool send(const nor_command_t *command)
     return end();
 }
 
-static bool write_byte(const nor_command_t *command, uint8_t value)
-{
-    N6_REG32(N6_XSPI2_DLR) = 0u;
-    begin(INDIRECT_WRITE, command);
-    N6_REG8(N6_XSPI2_DR) = value;
-    return end();
-}
-
 /* Up to four bytes, the first in the lowest bits. */
 static bool read_bytes(const nor_command_t *command, uint32_t count, uint32_t *value)
 {
@@ -205,6 +197,14 @@ static n6_nor_status_t identify(uint32_t *jedec_id)
 }
 
 #if N6_NOR_MODE_OPI_DTR
+static bool write_byte(const nor_command_t *command, uint8_t value)
+{
+    N6_REG32(N6_XSPI2_DLR) = 0u;
+    begin(INDIRECT_WRITE, command);
+    N6_REG8(N6_XSPI2_DR) = value;
+    return end();
+}
+
 static bool write_configuration_2(uint32_t address, uint8_t value)
 {
     static const nor_command_t enable = {SPI_INSTRUCTION, 0, WRITE_ENABLE, 0};

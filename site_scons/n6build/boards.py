@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from n6build.errors import N6Error, did_you_mean
 from n6build.paths import BOARDS
-from n6build.soc import ClockProfile, Level, Soc, load_soc
+from n6build.soc import ClockProfile, Level, Profile, Soc, load_soc
 from n6build.yaml_schema import Address, Document, Range, Size, read_document
 
 # VDDIO3 at 1.8 V with its high-speed fuse blown (external memory chapter of the reference manual).
@@ -131,6 +131,14 @@ class Board:
     @property
     def nor_clock_hz(self) -> int:
         return self.clock.xspi_kernel_hz // (self.xspi_prescaler + 1)
+
+    def profile(self, name: str) -> Profile:
+        """Raises N6-BOARD-009 where the chip has no such profile, or this board lacks a pool of it."""
+        if name not in self.profiles():
+            where = f"boards/{self.name}/board.yaml"
+            hint = did_you_mean(name, self.profiles())
+            raise N6Error("N6-BOARD-009", f"{self.title} has no profile '{name}'", where=where, hint=hint)
+        return self.soc.profiles[name]
 
     def profiles(self) -> list[str]:
         """The profiles whose pools this board has."""

@@ -36,6 +36,7 @@ def generate(env: Any) -> None:
             return
         board = load_board(settings["board"].value)
         model = load_model(settings["model"].value, relative_to=Path(GetLaunchDir()))
+        board.profile(settings["profile"].value)
     except N6Error as error:
         stop_with(error)
     env.SetDefault(N6_BUILD="build")

@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware")
-_ACTION = re.compile(r"^ *(Network|Plan|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run) (\S+)$", re.MULTILINE)
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
+_ACTION = re.compile(
+    r"^ *(Network|Plan|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run) (\S+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
 class Result:
-    """actions: 'Verb path' in the order in which they ran, paths without build/<board>/."""
+    """actions: 'Verb path' in the order in which they ran, paths without build/<board>/ or build/flash/."""
 
     status: int
     output: str

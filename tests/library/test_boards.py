@@ -113,3 +113,8 @@ def test_a_key_may_not_stand_twice(boards: Path) -> None:
     edit(boards, "nucleo-n657/board.yaml", "soc: stm32n657\n", "soc: stm32n657\nsoc: stm32n657\n")
     with pytest.raises(N6Error, match=r"board.yaml:5: soc: error N6-YAML-005"):
         load_board("nucleo-n657", boards)
+
+
+def test_a_profile_that_the_board_lacks_is_refused() -> None:
+    with pytest.raises(N6Error, match="no profile 'noextmen'\n  hint: did you mean 'noextmem'"):
+        load_board("nucleo-n657").profile("noextmen")

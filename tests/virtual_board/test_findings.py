@@ -26,7 +26,13 @@ def line_of(source: str, text: str) -> str:
 def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
     nor = write_nor(tmp_path / "nor.bin", parts)
     boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    return run_nor(find_emulator(), boot_from, programs=programs, stop=lambda line: line.startswith(("end", "n6 fault")), timeout_s=60)
+    return run_nor(
+        find_emulator(),
+        boot_from,
+        programs=programs,
+        stop=lambda line: line.startswith(("end", "n6 fault")),
+        timeout_s=60,
+    )
 
 
 def run_weights(tmp_path: Path, *defines: str) -> RunResult:
@@ -45,9 +51,24 @@ def test_a_correct_program_has_no_findings(tmp_path: Path) -> None:
 
 FAULTS = [
     ("OMIT_MAP", "nor-not-mapped", "read of the NOR at 0x71000000 faults: XSPI2 has no clock", "/* READ */"),
-    ("OMIT_POWER", "ram-off", "lost write to AXISRAM3 at 0x34200000, which is off (its clock in RCC MEMENR is 0)", "/* WRITE */"),
-    ("WRONG_ALIAS", "ram-off", "lost write to AXISRAM3 at 0x34200000, which is off (RAMCFG CR SRAMSD is 1)", "/* WRITE */"),
-    ("WRONG_ALIAS", "alias", "write to 0x42023100 is lost: non-secure alias in secure code, use 0x52023100", "N6_RAMCFG_SRAM3_CR - 0x1"),
+    (
+        "OMIT_POWER",
+        "ram-off",
+        "lost write to AXISRAM3 at 0x34200000, which is off (its clock in RCC MEMENR is 0)",
+        "/* WRITE */",
+    ),
+    (
+        "WRONG_ALIAS",
+        "ram-off",
+        "lost write to AXISRAM3 at 0x34200000, which is off (RAMCFG CR SRAMSD is 1)",
+        "/* WRITE */",
+    ),
+    (
+        "WRONG_ALIAS",
+        "alias",
+        "write to 0x42023100 is lost: non-secure alias in secure code, use 0x52023100",
+        "N6_RAMCFG_SRAM3_CR - 0x1",
+    ),
 ]
 
 
@@ -66,8 +87,16 @@ def test_a_read_before_the_nor_is_mapped_ends_in_a_fault_that_says_where(tmp_pat
 
 
 NPU_FAULTS = [
-    ("OMIT_CLEAN", "stale-cache", "the NPU reads 128 stale cache lines, the first at 0x34200000: not cleaned since the CPU wrote them"),
-    ("OMIT_RIF", "rif", "the NPU reads zeros from 0x34200000: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)"),
+    (
+        "OMIT_CLEAN",
+        "stale-cache",
+        "the NPU reads 128 stale cache lines, the first at 0x34200000: not cleaned since the CPU wrote them",
+    ),
+    (
+        "OMIT_RIF",
+        "rif",
+        "the NPU reads zeros from 0x34200000: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
+    ),
 ]
 
 
@@ -80,7 +109,10 @@ def test_outputs_of_all_zeros_have_a_cause(tmp_path: Path, define: str, kind: st
 
 
 def test_an_fsbl_that_copies_64_kb_whatever_the_appli_needs(tmp_path: Path) -> None:
-    fsbl, appli = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c"), build_appli(tmp_path, PROGRAMS / "large_appli.c")
+    fsbl, appli = (
+        build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c"),
+        build_appli(tmp_path, PROGRAMS / "large_appli.c"),
+    )
     image = image_of(appli, BinaryType.SSBL)
     parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
     result = boot(tmp_path, parts, [fsbl, appli])

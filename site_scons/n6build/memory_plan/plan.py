@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -105,8 +106,8 @@ def make_plan(
 def _plan_images(board: Board, artifacts: NetworkArtifacts) -> tuple[PlannedImage, ...]:
     """One behind the other in the weights slot, each on a sector of its own; in place where the pool is that slot."""
     slot = board.slots.weights
-    # The network's code without its weights: an image fits as long as the code that reads it is the same.
-    signature = zlib.crc32(read_bytes(artifacts.source))
+    # An image fits as long as the code that reads it is the same; comments in it name sizes of pools and the like.
+    signature = zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(artifacts.source), flags=re.DOTALL))
     images = []
     source = slot.address
     for image in artifacts.initializers:

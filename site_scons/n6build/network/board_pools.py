@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from n6build.boards import Board
-from n6build.errors import N6Error, did_you_mean
 from n6build.network.memory_pools import MemoryPool
 
 
 def pools_of(board: Board, profile_name: str) -> tuple[MemoryPool, ...]:
     """Pools for activations in order of preference; the pool for initializers is marked. Raises N6-BOARD-009."""
-    if profile_name not in board.profiles():
-        raise N6Error(
-            "N6-BOARD-009",
-            f"{board.title} has no profile '{profile_name}'",
-            where=f"boards/{board.name}/board.yaml",
-            hint=did_you_mean(profile_name, board.profiles()),
-        )
-    profile = board.soc.profiles[profile_name]
+    profile = board.profile(profile_name)
     names = [*profile.activations, *([] if profile.weights in profile.activations else [profile.weights])]
     return tuple(_pool(board, name, for_initializers=name == profile.weights) for name in names)
 

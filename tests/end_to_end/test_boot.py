@@ -1,0 +1,135 @@
+"""The real firmware on a board whose flash is not as it should be: it says so on the console and never runs a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import Project, make_project
+from n6build.boards import load_board
+from n6build.run.console_log import ends_run, read_console
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+
+BOARD = load_board("nucleo-n657")
+PROFILES = ("extflash", "noextmem")
+
+
+@pytest.fixture(scope="module")
+def nors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """By profile: what is in flash after `flash`."""
+    contents = {}
+    project = make_project(tmp_path_factory.mktemp("built"))
+    for profile in PROFILES:
+        result = project.scons(f"profile={profile}", "model=keyword", "probe=virtual", "flash")
+        assert result.status == 0, result.output
+        contents[profile] = (project.root / "build/virtual_board/nucleo-n657/nor.bin").read_bytes()
+    return contents
+
+
+def boot(folder: Path, nor: bytearray, jedec_id: int = BOARD.nor.jedec_id) -> RunResult:
+    path = folder / "nor.bin"
+    path.write_bytes(nor)
+    return run_nor(
+        find_emulator(), NorBoot(path, jedec_id, BOARD.slots.appli.address), programs=[], stop=ends_run, timeout_s=60
+    )
+
+
+def erase(slot: str, start: int = 0) -> Callable[[bytearray], None]:
+    def change(nor: bytearray) -> None:
+        part = dict(BOARD.slots.items())[slot]
+        first = part.address - BOARD.nor.base + start
+        nor[first : first + part.size - start] = b"\xff" * (part.size - start)
+
+    return change
+
+
+def flip(slot: str, offset: int) -> Callable[[bytearray], None]:
+    def change(nor: bytearray) -> None:
+        nor[dict(BOARD.slots.items())[slot].address - BOARD.nor.base + offset] ^= 1
+
+    return change
+
+
+WEIGHTS_BYTES = 29072
+TRAILER = -(-WEIGHTS_BYTES // 16) * 16
+FAULTS = [
+    ("an erased Appli", erase("appli"), "N6-FW-010"),
+    ("an Appli without header", flip("appli", 0), "N6-FW-011"),
+    ("an Appli that says it is larger than its slot", flip("appli", 0x6F), "N6-FW-012"),
+    ("a damaged Appli", flip("appli", 0x1000), "N6-FW-013"),
+    ("erased weights", erase("weights"), "N6-FW-020"),
+    ("truncated weights", erase("weights", 16384), "N6-FW-021"),
+    ("weights of another network", flip("weights", TRAILER + 12), "N6-FW-022"),
+    ("weights of another length", flip("weights", TRAILER + 4), "N6-FW-022"),
+    ("a damaged weight", flip("weights", 1000), "N6-FW-023"),
+    ("erased test vectors", erase("vectors"), "N6-FW-020"),
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(("change", "id"), [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
+def test_is_reported_and_not_run(
+    nors: dict[str, bytes], tmp_path: Path, profile: str, change: Callable[[bytearray], None], id: str
+) -> None:
+    nor = bytearray(nors[profile])
+    change(nor)
+    log = read_console(boot(tmp_path, nor).lines)
+    assert log.error is not None
+    assert log.error[0] == id
+    assert log.inferences == {}
+
+
+def test_only_the_lines_of_copied_weights_and_buffers_are_cleaned(nors: dict[str, bytes], tmp_path: Path) -> None:
+    result = boot(tmp_path, bytearray(nors["noextmem"]))
+    assert result.findings == ()
+    weights = [span for span in result.cleaned if span[0] == 0x342E_0000]
+    assert weights == [(0x342E_0000, 0x342E_0000 + -(-WEIGHTS_BYTES // 32) * 32)]
+    assert all(0x3420_0000 <= start < end <= 0x3427_0000 for start, end in result.cleaned if start != 0x342E_0000)
+
+
+def test_another_nor_is_named_with_what_was_expected(nors: dict[str, bytes], tmp_path: Path) -> None:
+    lines = boot(tmp_path, bytearray(nors["extflash"]), jedec_id=0xC28539).lines
+    assert "n6 fsbl nor id=0x00c28539 mode=opi-dtr expected=0x00c2803a" in lines
+
+
+def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) -> None:
+    log = read_console(boot(tmp_path, bytearray(nors["extflash"]), jedec_id=0xFFFFFF).lines)
+    assert log.error is not None
+    assert log.error[0] == "N6-FW-002"
+
+
+def test_one_line_spi_by_board_option(project: Project) -> None:
+    project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", "mode: spi")
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "mode=spi" in result.output
+    assert "10 of 10 outputs equal" in result.output
+
+
+def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
+    project.replace("firmware/appli/main.c", "    power_banks();\n", "")
+    project.replace(
+        "firmware/appli/main.c", "static void power_banks", "__attribute__((unused)) static void power_banks"
+    )
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
+    assert result.status == 2
+    assert "AXISRAM3 at 0x342" in result.output
+    assert "N6-RUN-004" in result.output
+    assert "firmware/appli/n6_inference.c:" in result.output
+
+
+def test_a_fault_says_where(project: Project) -> None:
+    project.replace(
+        "firmware/appli/main.c",
+        "    power_banks();\n",
+        "    power_banks();\n    *(volatile uint32_t *)0x20100000u = 1;\n",
+    )
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
+    assert result.status == 2
+    assert "n6 fault HardFault cfsr=0x00008200" in result.output
+    assert "bfar=0x20100000" in result.output
+    assert "firmware/appli/main.c:" in result.output
+    assert json.loads((project.root / "build/last_error.json").read_text())["id"] == "N6-RUN-004"

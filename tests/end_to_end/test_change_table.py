@@ -1,0 +1,250 @@
+"""The change table: what each kind of change may run, and what it may program."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from end_to_end.conftest import Project, make_project
+
+ARGUMENTS = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "flash")
+FLASH = "Flash virtual-nucleo-n657.json"
+ANY_BRING_UP = [f"Compile firmware/bring_up/{name}.c" for name in ("n6_clock", "n6_console", "n6_xspi_nor")]
+WITH_BOARD_HEADER = [
+    *ANY_BRING_UP,
+    "Compile firmware/fsbl/main.c",
+    "Compile firmware/fsbl/n6_load_appli.c",
+    "Compile firmware/appli/main.c",
+]
+BOARD_READERS = [
+    "Header include/n6_soc.h",
+    "Header include/n6_board.h",
+    "Plan miniresnet/memory_plan.json",
+    "Manifest miniresnet/flash_manifest.json",
+]
+
+
+@dataclass(frozen=True)
+class Change:
+    """actions: all that run, in any order. flashed: what the board gets."""
+
+    name: str
+    make: Callable[[Project], None]
+    actions: list[str]
+    flashed: str = "nothing"
+
+
+def edit(file: str, old: str, new: str) -> Callable[[Project], None]:
+    return lambda project: project.replace(file, old, new)
+
+
+def touch(project: Project) -> None:
+    for path in [
+        *project.root.glob("firmware/*/*.c"),
+        *project.root.glob("models/*/*"),
+        *project.root.glob("boards/*/*"),
+    ]:
+        path.touch()
+
+
+def one_weight(project: Project) -> None:
+    """The last weight of the largest buffer is another one, and model.yaml knows the file."""
+    import hashlib
+
+    import tflite
+
+    path = project.root / "models/miniresnet/miniresnet.tflite"
+    data = bytearray(path.read_bytes())
+    before = hashlib.sha256(data).hexdigest()
+    model = tflite.Model.GetRootAs(bytes(data), 0)
+    largest = max(
+        (model.Buffers(index) for index in range(model.BuffersLength())), key=lambda buffer: buffer.DataLength()
+    )
+    start = bytes(data).index(largest.DataAsNumpy().tobytes())
+    data[start + largest.DataLength() - 1] ^= 1
+    path.write_bytes(data)
+    project.replace("models/miniresnet/model.yaml", before, hashlib.sha256(data).hexdigest())
+
+
+def one_test_vector(project: Project) -> None:
+    path = project.root / "models/miniresnet/inputs.npy"
+    inputs = np.load(path)
+    inputs[0, 0, 0, 0] ^= 1
+    np.save(path, inputs)
+
+
+def delete(file: str) -> Callable[[Project], None]:
+    return lambda project: (project.root / file).unlink()
+
+
+CHANGES = [
+    Change("nothing", lambda project: None, []),
+    Change("times of files, not their content", touch, []),
+    Change(
+        "a comment at the end of a line of the FSBL",
+        edit("firmware/fsbl/main.c", "open_nor();\n    load", "open_nor(); /* new */\n    load"),
+        ["Compile firmware/fsbl/main.c"],
+    ),
+    Change(
+        "a comment on a line of its own in the FSBL: debug information moves, the image does not",
+        edit("firmware/fsbl/main.c", "int main(void)", "/* new */\nint main(void)"),
+        ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf", "Image fsbl_image.bin", "Sizes miniresnet/sizes.txt"],
+    ),
+    Change(
+        "a text in the FSBL",
+        edit("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board="),
+        [
+            "Compile firmware/fsbl/main.c",
+            "Link fsbl/fsbl.elf",
+            "Image fsbl_image.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+            FLASH,
+        ],
+        "1 of 5 sectors programmed and verified (64.0 KiB)",
+    ),
+    Change(
+        "a text in the Appli",
+        edit("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS="),
+        [
+            "Compile firmware/appli/main.c",
+            "Link miniresnet/appli/appli.elf",
+            "Image miniresnet/appli_image.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+            FLASH,
+        ],
+        "1 of 5 sectors programmed and verified (64.0 KiB)",
+    ),
+    Change(
+        "a comment in a kernel",
+        edit("firmware/kernels/add.c", '#include "helium.h"', '#include "helium.h" /* new */'),
+        ["Compile firmware/kernels/add.c"],
+    ),
+    Change(
+        "one weight",
+        one_weight,
+        [
+            "Network miniresnet/network/network.c",
+            "Plan miniresnet/memory_plan.json",
+            "Weights miniresnet/weights_xSPI2.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+            FLASH,
+        ],
+        "1 of 5 sectors programmed and verified (64.0 KiB)",  # The weight and the trailer are in the last one.
+    ),
+    Change(
+        "one test vector",
+        one_test_vector,
+        [
+            "Plan miniresnet/memory_plan.json",
+            "Vectors miniresnet/vectors.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+            FLASH,
+        ],
+        "1 of 5 sectors programmed and verified (64.0 KiB)",
+    ),
+    Change(
+        "the description of the model", edit("models/miniresnet/model.yaml", "description: ", "description: new "), []
+    ),
+    Change(
+        "the size of the weights slot",
+        edit(
+            "boards/nucleo-n657/board.yaml",
+            "weights: {address: 0x71000000, size: 48M}",
+            "weights: {address: 0x71000000, size: 32M}",
+        ),
+        [
+            "Header include/n6_board.h",
+            *WITH_BOARD_HEADER,
+            "Network miniresnet/network/network.c",
+            "Compile miniresnet/network/network.c",
+            "Plan miniresnet/memory_plan.json",
+            "Weights miniresnet/weights_xSPI2.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+        ],
+    ),
+    Change(
+        "the baud rate of the console",
+        edit("boards/nucleo-n657/board.yaml", "baud: 115_200", "baud: 921_600"),
+        [
+            "Header include/n6_board.h",
+            *WITH_BOARD_HEADER,
+            "Link fsbl/fsbl.elf",
+            "Image fsbl_image.bin",
+            "Plan miniresnet/memory_plan.json",
+            "Link miniresnet/appli/appli.elf",
+            "Image miniresnet/appli_image.bin",
+            "Manifest miniresnet/flash_manifest.json",
+            "Sizes miniresnet/sizes.txt",
+            FLASH,
+        ],
+        "2 of 5 sectors programmed and verified (128.0 KiB)",
+    ),
+    Change(
+        "a comment in a board's description",
+        edit("boards/nucleo-n657/board.yaml", "soc: stm32n657", "soc: stm32n657  # new"),
+        BOARD_READERS[1:],
+    ),
+    Change(
+        "a comment in the compiler",
+        edit("site_scons/n6build/network/placement.py", "from __future__", "# new\nfrom __future__"),
+        ["Network miniresnet/network/network.c"],
+    ),
+    Change(
+        "a comment in the template of the memory plan's tables",
+        edit("firmware/templates/n6_memory_plan.c.j2", '#include "n6_plan.h"', '#include "n6_plan.h" /* new */'),
+        ["Plan miniresnet/memory_plan.json", "Compile miniresnet/n6_memory_plan.c"],
+    ),
+    Change(
+        "a lost intermediate file",
+        delete("build/nucleo-n657/miniresnet/network/network.c"),
+        ["Network miniresnet/network/network.c"],
+    ),
+    Change(
+        "a virtual board that is gone",
+        delete("build/virtual_board/nucleo-n657/nor.bin"),
+        [FLASH],
+        "5 of 5 sectors programmed and verified (320.0 KiB)",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make_project(tmp_path_factory.mktemp("built"))
+    result = project.scons(*ARGUMENTS)
+    assert result.status == 0, result.output
+    return project
+
+
+@pytest.fixture
+def copy(built: Project, tmp_path: Path) -> Project:
+    root = Path(shutil.copytree(built.root, tmp_path / "project"))
+    return Project(root, built.home)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=[change.name for change in CHANGES])
+def test_runs_exactly(copy: Project, change: Change) -> None:
+    change.make(copy)
+    result = copy.scons(*ARGUMENTS)
+    assert result.status == 0, result.output
+    assert sorted(result.actions) == sorted(change.actions)
+    assert result.flashed == change.flashed
+    again = copy.scons(*ARGUMENTS)
+    assert (again.actions, again.flashed) == ([], "nothing"), again.output
+
+
+def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> None:
+    other = copy.scons("model=keyword", "probe=virtual", "flash")
+    assert "sectors programmed" in other.flashed
+    back = copy.scons(*ARGUMENTS)
+    assert back.actions == [FLASH]
+    assert "sectors programmed" in back.flashed

@@ -1,0 +1,257 @@
+"""What a user types, and what a tired one mistypes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import Project, make_project
+
+VIRTUAL = ("board=nucleo-n657", "model=miniresnet", "probe=virtual")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make_project(tmp_path_factory.mktemp("built"))
+    result = project.scons(*VIRTUAL, "flash")
+    assert result.status == 0, result.output
+    return project
+
+
+@pytest.mark.parametrize("model", ["miniresnet", "keyword", "anomaly"])
+@pytest.mark.parametrize("profile", ["extflash", "noextmem"])
+@pytest.mark.parametrize("board", ["nucleo-n657", "stm32n6570-dk"])
+def test_ten_inferences_equal_the_reference_interpreter(project: Project, board: str, model: str, profile: str) -> None:
+    result = project.scons(f"board={board}", f"model={model}", f"profile={profile}", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "10 of 10 outputs equal the reference interpreter bit for bit" in result.output
+    assert "Finding" not in result.output
+    folder = project.root / "build" / board / (model if profile == "extflash" else f"{model}-{profile}")
+    run = json.loads((folder / "run.json").read_text())
+    assert [verdict["equal"] for verdict in run["verdicts"]] == [True] * 10
+    plan = json.loads((folder / "memory_plan.json").read_text())
+    banks = {"extflash": {"AXISRAM3"}, "noextmem": {"AXISRAM3", "AXISRAM5"}}[profile]
+    assert {bank["name"] for bank in plan["banks"]} == banks
+
+
+def test_a_wrong_expectation_fails_the_run(project: Project) -> None:
+    import numpy as np
+
+    path = project.root / "models/keyword/expected.npy"
+    expected = np.load(path)
+    expected[3, 2] ^= 1
+    np.save(path, expected)
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run")
+    assert result.status == 2
+    assert "9 of 10 outputs equal" in result.output
+    assert "N6-RUN-005: 1 of 10 outputs differ from the reference interpreter, 1 bytes" in result.output
+
+
+def test_two_builds_in_two_folders_are_equal(built: Project, tmp_path: Path) -> None:
+    other = make_project(tmp_path)
+    assert other.scons(*VIRTUAL, "build", "flash", PYTHONHASHSEED="7").status == 0
+    assert built.scons(*VIRTUAL, "build", PYTHONHASHSEED="1").status == 0
+    compared = 0
+    for path in sorted((built.root / "build" / "nucleo-n657").rglob("*")):
+        if path.is_file():
+            assert path.read_bytes() == (other.root / path.relative_to(built.root)).read_bytes(), path.name
+            compared += 1
+    assert compared > 40
+
+
+def test_flash_without_a_probe_stops_before_anything_is_built(project: Project) -> None:
+    result = project.scons("board=nucleo-n657", "model=miniresnet", "flash")
+    assert result.status == 2
+    assert result.actions == []
+    assert "N6-FLASH-010" in result.output
+    assert "probe=virtual" in result.output
+    assert json.loads((project.root / "build/last_error.json").read_text())["id"] == "N6-FLASH-010"
+
+
+@pytest.mark.parametrize("how", ["environment", "settings file"])
+def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> None:
+    if how == "environment":
+        result = built.scons("flash", N6BUILD_PROBE="virtual")
+    else:
+        settings = built.root / "n6build.local.yaml"
+        settings.write_text("probe: virtual\n")
+        result = built.scons("flash")
+        settings.unlink()
+    assert "is up to date" in result.output
+
+
+def test_with_one_probe_attached_flash_programs_it(built: Project, tmp_path: Path) -> None:
+    """An executable that answers as ST's programmer does stands in for the probe and the board."""
+    tools = tmp_path / "bin"
+    (tools / "ExternalLoader").mkdir(parents=True)
+    (tools / "ExternalLoader" / "MX25UM51245G_STM32N6570-NUCLEO.stldr").touch()
+    command = tools / "STM32_Programmer_CLI"
+    command.write_text(
+        '#!/bin/sh\necho "$@" >> "$(dirname "$0")/calls"\n'
+        'if [ "$1" = -l ]; then echo "ST-LINK SN  : 0042"; exit; fi\n'
+        'for word in "$@"; do [ "$word" = -w ] && printf "File download complete\\nDownload verified successfully\\n"; done\nexit 0\n'
+    )
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    environment = {"PATH": f"{tools}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}
+    first = built.scons("flash", **environment)
+    assert first.status == 0, first.output
+    assert first.flashed.startswith("5 of 5 sectors")
+    assert "0x71000000" in (tools / "calls").read_text()
+    assert "is up to date" in built.scons("flash", **environment).output
+
+
+MISTAKES = [
+    (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'model'?"),
+    (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),
+    (["board=nuclo-n657"], "N6-BOARD-001: no board 'nuclo-n657'\n  hint: did you mean 'nucleo-n657'?"),
+    (["profile=noextmen"], "N6-BOARD-009: NUCLEO-N657X0-Q has no profile 'noextmen'\n  hint: did you mean 'noextmem'?"),
+    (["fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
+    (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
+    (["model=SConstruct"], "N6-MODEL-002"),
+    (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' is not attached"),
+    (["verbose=2"], "N6-OPTION-002"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[mistake[0][0] for mistake in MISTAKES])
+def test_a_mistake_gets_one_clear_answer(built: Project, arguments: list[str], message: str) -> None:
+    result = built.scons(*arguments)
+    assert result.status == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert "File " not in result.output
+
+
+@pytest.mark.parametrize("content", [b"", b"TFL3", bytes(100), b"\x1c\0\0\0TFL3" + bytes(range(256)) * 4], ids=len)
+def test_a_model_that_is_none_gets_one_clear_answer(built: Project, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "net.tflite").write_bytes(content)
+    result = built.scons(f"model={tmp_path / 'net.tflite'}", "network")
+    assert result.status == 2
+    assert "net.tflite: error N6-NET-" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_model_that_is_not_the_one_described_is_refused(project: Project) -> None:
+    path = project.root / "models/anomaly/anomaly.tflite"
+    path.write_bytes(path.read_bytes() + b"\0")
+    result = project.scons("model=anomaly", "network")
+    assert "anomaly.tflite: error N6-MODEL-006: is not the file that model.yaml describes" in result.output
+
+
+def test_a_bare_model_file_is_compiled_and_run_without_claims(project: Project) -> None:
+    shutil.copy(project.root / "models/keyword/keyword.tflite", project.root / "mine.tflite")
+    result = project.scons("model=mine.tflite", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "no expected outputs to compare with" in result.output
+
+
+def test_a_missing_compiler_is_said_at_once_and_lists_still_work(built: Project, tmp_path: Path) -> None:
+    empty = {"PATH": str(tmp_path)}
+    assert "N6-TOOL-001: the compiler arm-none-eabi-gcc was not found" in built.scons(*VIRTUAL, **empty).output
+    doctor = built.scons("doctor", **empty)
+    assert doctor.status == 0
+    assert "missing arm-none-eabi-gcc" in doctor.output
+    assert "nucleo-n657" in built.scons("boards", **empty).output
+    assert "miniresnet" in built.scons("models", **empty).output
+
+
+def test_help_names_every_target_and_option(built: Project) -> None:
+    output = built.scons("-h").output
+    for word in (
+        "build",
+        "flash",
+        "run",
+        "network",
+        "hex",
+        "boards",
+        "models",
+        "doctor",
+        "board",
+        "model",
+        "profile",
+        "probe",
+        "gdb",
+        "verbose",
+    ):
+        assert f"\n  {word} " in output
+
+
+def test_a_dry_run_names_every_stage_and_touches_nothing(project: Project) -> None:
+    result = project.scons(*VIRTUAL, "-n", "flash", "run")
+    assert result.status == 0, result.output
+    verbs = {action.split()[0] for action in result.actions}
+    assert verbs >= {
+        "Network",
+        "Plan",
+        "Weights",
+        "Vectors",
+        "Header",
+        "Compile",
+        "Link",
+        "Image",
+        "Manifest",
+        "Flash",
+        "Run",
+    }
+    assert (
+        [path for path in (project.root / "build").rglob("*") if path.is_file()] == []
+        if (project.root / "build").exists()
+        else True
+    )
+
+
+def test_verbose_shows_commands_and_rebuilds_nothing(built: Project) -> None:
+    assert "is up to date" in built.scons(*VIRTUAL, "verbose=1", "flash").output
+    (built.root / "build/nucleo-n657/fsbl/main.o").unlink()
+    assert "arm-none-eabi-gcc -o build/nucleo-n657/fsbl/main.o -c" in built.scons(*VIRTUAL, "verbose=1", "flash").output
+
+
+def test_flags_of_the_callers_environment_do_not_reach_the_compiler(built: Project) -> None:
+    hostile = {"CFLAGS": "-DBROKEN", "MAKEFLAGS": "-j", "C_INCLUDE_PATH": "/nowhere", "GCC_EXEC_PREFIX": "/nowhere/"}
+    assert "is up to date" in built.scons(*VIRTUAL, "flash", **hostile).output
+
+
+def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Project) -> None:
+    project.replace(
+        "firmware/appli/main.c",
+        'const char n6_program[] = "appli";',
+        'const char n6_program[] = "appli";\nvolatile uint8_t large[600000] = {1};',
+    )
+    project.replace("firmware/appli/main.c", "    n6_caches_enable();", "    large[5] = 1;\n    n6_caches_enable();")
+    project.replace(
+        "boards/nucleo-n657/board.yaml",
+        "appli: {address: 0x70100000, size: 2M}",
+        "appli: {address: 0x70100000, size: 512K}",
+    )
+    result = project.scons(*VIRTUAL, "flash")
+    assert result.status == 2
+    assert "boards/nucleo-n657/board.yaml: slots.appli: error N6-IMAGE-005: appli_image.bin has" in result.output
+    assert "more than slot 'appli' (524288)" in result.output
+
+
+def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> None:
+    command = [sys.executable, "-m", "SCons", "-Q", *VIRTUAL, "flash"]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(project.home),
+        "PYTHONPATH": str(project.root / "site_scons"),
+    }
+    for delay in (0.3, 0.5, 0.8, 1.2):
+        with subprocess.Popen(
+            command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+    result = project.scons(*VIRTUAL, "flash", "run")
+    assert result.status == 0, result.output
+    assert "10 of 10 outputs equal" in result.output
+    assert not [path.name for path in (project.root / "build").rglob(".*") if path.is_file()]
