@@ -23,6 +23,42 @@ bool n6_clock_use_hsi(void)
     return true;
 }
 
+#if N6_XSPI_FROM_PLL1
+#define XSPI2_FROM_IC3 2
+
+/* Order of ST's HAL: off, no modulation, dividers, output on, on. */
+static bool start_pll1(void)
+{
+    N6_REG32(N6_RCC_CCR) = N6_RCC_CR_PLL1ON;
+    if (!n6_wait_for(N6_RCC_SR, N6_RCC_SR_PLL1RDY, 0u, POLLS)) {
+        return false;
+    }
+    N6_REG32(N6_RCC_PLL1CFGR3) = N6_RCC_PLL1CFGR3_MODSSDIS | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV1, 1) | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV2, 1);
+    N6_REG32(N6_RCC_PLL1CFGR1) = N6_FIELD(N6_RCC_PLL1CFGR1_DIVM, N6_PLL1_DIVM) | N6_FIELD(N6_RCC_PLL1CFGR1_DIVN, N6_PLL1_DIVN);
+    N6_REG32(N6_RCC_PLL1CFGR2) = 0u;
+    n6_modify(N6_RCC_PLL1CFGR3, 0u, N6_RCC_PLL1CFGR3_MODSSRST | N6_RCC_PLL1CFGR3_PDIVEN);
+    N6_REG32(N6_RCC_CSR) = N6_RCC_CR_PLL1ON;
+    return n6_wait_for(N6_RCC_SR, N6_RCC_SR_PLL1RDY, N6_RCC_SR_PLL1RDY, POLLS);
+}
+
+bool n6_clock_start_xspi(void)
+{
+    if (!start_pll1()) {
+        return false;
+    }
+    N6_REG32(N6_RCC_IC3CFGR) = N6_FIELD(N6_RCC_IC3CFGR_INT, N6_IC3_DIVIDER - 1u);
+    n6_enable(N6_RCC_DIVENSR, N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN);
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, N6_FIELD(N6_RCC_CCIPR6_XSPI2SEL, XSPI2_FROM_IC3));
+    return true;
+}
+#else
+bool n6_clock_start_xspi(void)
+{
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, 0u); /* HCLK */
+    return true;
+}
+#endif
+
 void n6_delay_us(uint32_t microseconds)
 {
     /* One turn takes at least one cycle, with loop buffers and branch prediction at their best. */

@@ -9,6 +9,10 @@
  * happen. */
 bool n6_clock_use_hsi(void);
 
+/* The kernel clock of XSPI2 as n6_board.h says: PLL1 through IC3, or HCLK. After n6_clock_use_hsi. False where PLL1 does not
+ * lock. */
+bool n6_clock_start_xspi(void);
+
 /* Waits at least this long at N6_CPU_HZ; longer on a slower clock or without caches. */
 void n6_delay_us(uint32_t microseconds);
 

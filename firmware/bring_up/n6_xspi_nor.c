@@ -139,7 +139,6 @@ static void stop_controller(uint32_t control, uint32_t status, uint32_t flag_cle
 static void take_over_from_boot_rom(void)
 {
     const uint32_t resets = N6_RCC_AHB5RSTR_XSPI1RST | N6_RCC_AHB5RSTR_XSPI2RST | N6_RCC_AHB5RSTR_XSPIMRST;
-    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, 0u); /* HCLK */
     n6_enable(N6_RCC_MISCENSR, N6_RCC_MISCENR, N6_RCC_MISCENR_XSPIPHYCOMPEN);
     n6_enable(N6_RCC_AHB5ENSR, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPI2EN | N6_RCC_AHB5ENR_XSPIMEN);
     /* XSPIM can be written only while both controllers are off. */
@@ -265,6 +264,9 @@ static void map(void)
 n6_nor_status_t n6_xspi_nor_open(uint32_t *jedec_id)
 {
     supply_and_pins();
+    if (!n6_clock_start_xspi()) {
+        return N6_NOR_NO_CLOCK;
+    }
     take_over_from_boot_rom();
     if (!set_up_controller() || !reset_part()) {
         return N6_NOR_BUSY;

@@ -9,6 +9,7 @@
 
 typedef enum {
     N6_NOR_OK,
+    N6_NOR_NO_CLOCK,  /* PLL1 does not lock */
     N6_NOR_BUSY,      /* the controller stays busy: its kernel clock is missing, or the pads have no supply */
     N6_NOR_SILENT,    /* the identification is all ones or all zeros: pins, supply, or the reset did not reach the part */
     N6_NOR_NOT_OCTAL, /* the part does not answer in octal DTR mode after it was switched */

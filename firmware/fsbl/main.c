@@ -34,6 +34,8 @@ static void open_nor(void)
     switch (status) {
     case N6_NOR_OK:
         return;
+    case N6_NOR_NO_CLOCK:
+        stop("N6-FW-005 PLL1 does not lock: try clock_profile hsi-only in board.yaml");
     case N6_NOR_BUSY:
         stop("N6-FW-001 XSPI2 stays busy: kernel clock or supply of the pads (VDDIO3)");
     case N6_NOR_SILENT:

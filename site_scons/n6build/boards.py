@@ -124,13 +124,13 @@ class Board:
     files: tuple[Path, ...]
 
     @property
-    def xspi_prescaler(self) -> int:
-        """The register value: the NOR's clock is the kernel clock / (prescaler + 1)."""
-        return -(-self.clock.xspi_kernel_hz // self.nor.max_clock_hz) - 1
+    def xspi_divider(self) -> int:
+        """The source of XSPI2's clock is divided by this, so that the NOR is not faster than it may be."""
+        return -(-self.clock.xspi_source_hz // self.nor.max_clock_hz)
 
     @property
     def nor_clock_hz(self) -> int:
-        return self.clock.xspi_kernel_hz // (self.xspi_prescaler + 1)
+        return self.clock.xspi_source_hz // self.xspi_divider
 
     def profile(self, name: str) -> Profile:
         """Raises N6-BOARD-009 where the chip has no such profile, or this board lacks a pool of it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from n6build.errors import N6Error, did_you_mean
-from n6build.yaml_schema import Address, Document, Size, read_document
+from n6build.yaml_schema import Address, Document, Range, Size, read_document
 
 Level = Literal["LOW", "MID", "HIGH"]
 
@@ -74,12 +74,24 @@ class Peripheral:
 
 
 @dataclass(frozen=True)
+class Pll1:
+    """64 MHz / divm * divn."""
+
+    divm: Annotated[int, Range(1, 63)]
+    divn: Annotated[int, Range(10, 2500)]
+
+
+@dataclass(frozen=True)
 class ClockProfile:
-    """Frequencies in Hz that a clock set-up results in. xspi_kernel_hz: the XSPI's clock before its own prescaler."""
+    """Frequencies in Hz that a clock set-up results in. xspi_source_hz: what is divided for XSPI2.
+
+    pll1: runs for XSPI2, which then has IC3 as its kernel clock; without it the kernel clock is HCLK.
+    """
 
     cpu_hz: int
     pclk2_hz: int
-    xspi_kernel_hz: int
+    xspi_source_hz: int
+    pll1: Pll1 | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from n6build.console import say
 from n6build.files import to_json
 from n6build.paths import TEMPLATES
 from n6scons import library_files, stage_action
@@ -36,6 +37,7 @@ def _network(env: Any, folder: str, model: Any) -> list[Any]:
         from n6build.network.reference import compile_network
 
         check_hash(model)
+        say("Backend", "reference", "every epoch runs on the Cortex-M55")
         compile_network(Path(str(source[0])), pools, Path(str(target[0])).parent, name=NETWORK)
 
     names = [f"{NETWORK}.c", f"{NETWORK}.h", f"{NETWORK}_c_info.json", f"{NETWORK}_generate_report.txt"]

@@ -101,8 +101,10 @@ def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) ->
     assert log.error[0] == "N6-FW-002"
 
 
-def test_one_line_spi_by_board_option(project: Project) -> None:
+@pytest.mark.parametrize("clock_profile", ["hsi", "hsi-only"])
+def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profile: str) -> None:
     project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", "mode: spi")
+    project.replace("boards/nucleo-n657/board.yaml", "clock_profile: hsi", f"clock_profile: {clock_profile}")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
     assert "mode=spi" in result.output

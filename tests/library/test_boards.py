@@ -36,8 +36,14 @@ def test_a_board_has_aliases_in_any_case(alias: str) -> None:
     assert load_board(alias).name == "nucleo-n657"
 
 
-def test_the_nucleo_reads_its_nor_no_faster_than_50_mhz() -> None:
-    assert load_board("nucleo-n657").nor_clock_hz <= 50_000_000
+@pytest.mark.parametrize(("name", "clock_hz"), [("nucleo-n657", 50_000_000), ("stm32n6570-dk", 100_000_000)])
+def test_the_nor_has_the_clock_that_its_board_allows(name: str, clock_hz: int) -> None:
+    assert load_board(name).nor_clock_hz == clock_hz
+
+
+def test_without_a_pll_the_nor_is_slower_than_its_limit(boards: Path) -> None:
+    edit(boards, "nucleo-n657/board.yaml", "clock_profile: hsi", "clock_profile: hsi-only")
+    assert load_board("nucleo-n657", boards).nor_clock_hz == 32_000_000
 
 
 def test_an_unknown_board_gets_the_nearest_name() -> None:

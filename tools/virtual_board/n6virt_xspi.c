@@ -65,6 +65,17 @@ static const char *deaf(void)
     return NULL;
 }
 
+/* What the kernel clock lacks, or NULL. */
+static const char *unclocked(void)
+{
+    uint32_t source = (n6virt_get(N6_RCC_CCIPR6) & N6_RCC_CCIPR6_XSPI2SEL) >> N6_RCC_CCIPR6_XSPI2SEL_POS;
+
+    if (source == 2 && (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON) || !n6virt_has(N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN))) {
+        return "the kernel clock of XSPI2, IC3, does not run (RCC CR PLL1ON, DIVENR IC3EN)";
+    }
+    return source == 1 || source == 3 ? "a kernel clock of XSPI2 that is not modelled (RCC CCIPR6)" : NULL;
+}
+
 static NorMode mode_of_lines(void)
 {
     if (FIELD_OF(CCR, IMODE) != 4) {
@@ -171,6 +182,9 @@ uint32_t n6virt_xspi_read(uint32_t offset, unsigned size)
 
     switch (offset) {
     case N6_XSPI_SR_OFFSET:
+        if (unclocked()) {
+            return N6_XSPI_SR_BUSY;
+        }
         value = reg(offset) & (N6_XSPI_SR_TCF | N6_XSPI_SR_TEF);
         return nor.fifo_read < nor.fifo_used ? value | N6_XSPI_SR_FTF : value;
     case N6_XSPI_DR_OFFSET:
@@ -258,6 +272,10 @@ N6VirtWindow n6virt_xspi_window(const char **reason)
     }
     if (!controller_ready() || FIELD_OF(CR, FMODE) != 3) {
         *reason = "XSPI2 is not in memory-mapped mode";
+        return N6VIRT_WINDOW_CLOSED;
+    }
+    *reason = unclocked();
+    if (*reason) {
         return N6VIRT_WINDOW_CLOSED;
     }
     *reason = deaf();

@@ -42,6 +42,25 @@ CONFIGURE = (
     "--enable-fdt=system",
     "--disable-werror",
 )
+# Small changes to QEMU's own files: file, text that stands there once, its replacement.
+_FIND_MACHINE = (
+    "run_command('sh', '-c', 'cd \"$0\" && ls stm32n6virt.c n6virt_*.c', meson.current_source_dir(), check: true)"
+)
+_EDITS = (
+    ("hw/arm/Kconfig", "config ARM_VIRT\n", "config STM32N6VIRT\n    bool\n    select ARM_V7M\n\nconfig ARM_VIRT\n"),
+    (
+        "hw/arm/meson.build",
+        "arm_ss = ss.source_set()\n",
+        "arm_ss = ss.source_set()\n"
+        f"arm_ss.add(when: 'CONFIG_STM32N6VIRT', if_true: files({_FIND_MACHINE}.stdout().split()))\n",
+    ),
+    # A debugger and semihosting look up addresses of a secure Cortex-M as non-secure ones in 7.2.0 and find nothing there.
+    (
+        "target/arm/ptw.c",
+        "        .in_secure = arm_is_secure(env),\n        .in_debug = true,\n",
+        "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n        .in_debug = true,\n",
+    ),
+)
 # What has to be there to build, by the file that shows it.
 _PACKAGES = {
     "libglib2.0-dev": "glib-2.0",
@@ -107,8 +126,12 @@ def _binary() -> Path:
     key = hashlib.sha256()
     for name, text in sorted(_sources().items()):
         key.update(f"{name}\0{text}\0".encode())
-    key.update(" ".join(CONFIGURE).encode())
+    key.update(_recipe().encode())
     return _cache() / key.hexdigest()[:16] / BINARY
+
+
+def _recipe() -> str:
+    return hashlib.sha256(repr((CONFIGURE, _EDITS)).encode()).hexdigest()[:16]
 
 
 @contextmanager
@@ -146,7 +169,7 @@ def _install(packages: list[str]) -> None:
 
 def _unpacked() -> Path:
     """QEMU's tree, unpacked whole or not at all."""
-    tree = _cache() / "qemu"
+    tree = _cache() / f"qemu-{_recipe()}"
     if tree.is_dir():
         return tree
     say("Emulator", "fetching QEMU 7.2's source")
@@ -167,18 +190,12 @@ def _prepare(tree: Path) -> None:
     """One device configuration of our own; no firmware blobs, which the distribution's source does not have."""
     (tree / "pc-bios" / "meson.build").write_text("roms = []\n")
     (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
-    kconfig = tree / "hw" / "arm" / "Kconfig"
-    kconfig.write_text(kconfig.read_text() + "\nconfig STM32N6VIRT\n    bool\n    select ARM_V7M\n")
-    meson = tree / "hw" / "arm" / "meson.build"
-    glob = (
-        "run_command('sh', '-c', 'cd \"$0\" && ls stm32n6virt.c n6virt_*.c', meson.current_source_dir(), check: true)"
-    )
-    rule = f"arm_ss.add(when: 'CONFIG_STM32N6VIRT', if_true: files({glob}.stdout().split()))"
-    text = meson.read_text()
-    start = "arm_ss = ss.source_set()\n"
-    if start not in text:
-        raise N6Error("N6-VB-005", "QEMU's hw/arm/meson.build is not as expected", where="hw/arm/meson.build")
-    meson.write_text(text.replace(start, f"{start}{rule}\n"))
+    for name, old, new in _EDITS:
+        path = tree / name
+        text = path.read_text()
+        if text.count(old) != 1:
+            raise N6Error("N6-VB-005", "QEMU's source is not as expected", where=name, hint="use Debian 12's QEMU 7.2")
+        path.write_text(text.replace(old, new))
 
 
 def _add_machine(tree: Path) -> None:

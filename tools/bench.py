@@ -1,0 +1,135 @@
+"""The project's figures, measured: instructions, code size, null builds, stage 1.
+
+    make bench        or        .venv/bin/python tools/bench.py
+
+Works in a temporary copy, so that what is built there is built with nothing but what the project declares.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import SCons.dblite
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
+BUILD = ("board=nucleo-n657", "model=miniresnet", "probe=virtual")
+REPEATS = 7
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="n6bench-") as folder:
+        project = Path(folder)
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            copy(ROOT / name, project / name)
+        figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
+        instructions(project)
+        kernels()
+        stage_1()
+        null_builds(project)
+    return 0
+
+
+def figure(name: str, value: str) -> None:
+    print(f"{name:<62}{value}", flush=True)
+
+
+def seconds(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def median_seconds(call: Callable[[], object]) -> float:
+    return statistics.median(seconds(call) for _ in range(REPEATS))
+
+
+def scons(project: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
+    command = [sys.executable, "-m", "SCons", "-Q", "-j2", *BUILD, *arguments]
+    result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise SystemExit(result.stdout + result.stderr)
+    return result.stdout
+
+
+def instructions(project: Path) -> None:
+    run = json.loads((project / "build/nucleo-n657/miniresnet/run.json").read_text())
+    cycles = max(verdict["cycles"] for verdict in run["verdicts"])
+    figure("miniresnet, whole inference (limit 3,600,000 instructions)", f"{cycles:,}")
+
+
+def kernels() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-rP",
+        "-p",
+        "no:cacheprovider",
+        "tests/kernels/test_instruction_budget.py",
+    ]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    print("kernels, from tests/kernels/test_instruction_budget.py:")
+    for line in output.splitlines():
+        if re.match(r"\s*\S.*\d", line) and not line.startswith(("=", "-", "_")):
+            print(f"    {line.strip()}")
+
+
+def stage_1() -> None:
+    script = (
+        "from pathlib import Path; import sys; from n6build.boards import load_board;"
+        "from n6build.network.board_pools import pools_of; from n6build.network.reference import compile_network;"
+        "compile_network(Path('models/miniresnet/miniresnet.tflite'), pools_of(load_board('nucleo-n657'), 'extflash'), Path(sys.argv[1]))"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        spent = median_seconds(lambda: subprocess.run([sys.executable, "-c", script, folder], cwd=ROOT, check=True))
+    figure("stage 1 of miniresnet with the start of Python (limit 2 s)", f"{spent:.2f} s")
+
+
+def null_builds(project: Path) -> None:
+    null = median_seconds(lambda: scons(project, "flash"))
+    figure("null build: scons board=... model=... flash", f"{null:.3f} s")
+    reading = re.search(r"Total SConscript file execution time: ([\d.]+)", scons(project, "--debug=time", "flash"))
+    assert reading
+    figure("  of which reading SConscript files (limit 0.5 s)", f"{float(reading[1]):.3f} s")
+    write_ninja(project)
+    ninja = ["ninja", "-C", str(project)]
+    subprocess.run(ninja, check=True, stdout=subprocess.DEVNULL)
+    ninja_null = median_seconds(lambda: subprocess.run(ninja, check=True, stdout=subprocess.DEVNULL))
+    figure("  ninja on the same graph", f"{ninja_null:.4f} s, ratio {null / ninja_null:.0f}")
+
+
+def write_ninja(project: Path) -> None:
+    """The graph as SCons recorded it, with commands that only touch their output."""
+    rules = ["rule touch\n  command = touch $out\n"]
+    database = SCons.dblite.open(str(project / ".sconsign"), "r")
+    for folder in database.keys():  # noqa: SIM118 - no mapping
+        for name, entry in pickle.loads(database[folder]).items():
+            target = str(Path(folder) / name)
+            info = entry.binfo
+            inputs = {*map(str, info.bsources), *map(str, info.bdepends), *map(str, info.bimplicit)}
+            # Values are recorded beside files; none of them looks like a path.
+            known = sorted(
+                path for path in inputs if re.fullmatch(r"[\w./-]{1,200}", path) and (project / path).is_file()
+            )
+            if known and (project / target).is_file():
+                rules.append(f"build {target}: touch {' '.join(known)}\n")
+    (project / "build.ninja").write_text("".join(rules))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
