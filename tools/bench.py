@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import SCons.dblite
+from elftools.elf.elffile import ELFFile
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -36,6 +37,7 @@ def main() -> int:
             copy(ROOT / name, project / name)
         figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
         instructions(project)
+        kernel_code(project)
         kernels()
         stage_1()
         null_builds(project)
@@ -69,6 +71,17 @@ def instructions(project: Path) -> None:
     run = json.loads((project / "build/nucleo-n657/miniresnet/run.json").read_text())
     cycles = max(verdict["cycles"] for verdict in run["verdicts"])
     figure("miniresnet, whole inference (limit 3,600,000 instructions)", f"{cycles:,}")
+
+
+def kernel_code(project: Path) -> None:
+    """Machine code of all kernels as the Appli is built, without their plain twins."""
+    size = 0
+    for path in sorted((project / "build/nucleo-n657/common/kernels").glob("*.o")):
+        with path.open("rb") as file:
+            for section in ELFFile(file).iter_sections():
+                if section.name.startswith(".text") and "plain" not in section.name:
+                    size += section["sh_size"]
+    figure("kernels, code (limit 8,192 bytes)", f"{size:,} bytes")
 
 
 def kernels() -> None:
