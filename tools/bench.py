@@ -106,7 +106,8 @@ def stage_1() -> None:
     script = (
         "from pathlib import Path; import sys; from n6build.boards import load_board;"
         "from n6build.network.board_pools import pools_of; from n6build.network.reference import compile_network;"
-        "compile_network(Path('models/miniresnet/miniresnet.tflite'), pools_of(load_board('nucleo-n657'), 'extflash'), Path(sys.argv[1]))"
+        "pools = pools_of(load_board('nucleo-n657'), 'extflash');"
+        "compile_network(Path('models/miniresnet/miniresnet.tflite'), pools, Path(sys.argv[1]))"
     )
     with tempfile.TemporaryDirectory() as folder:
         spent = median_seconds(lambda: subprocess.run([sys.executable, "-c", script, folder], cwd=ROOT, check=True))

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from end_to_end.conftest import Project, make_project
 from n6build.boards import load_board
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+
+from end_to_end.conftest import Project, make_project
 
 BOARD = load_board("nucleo-n657")
 PROFILES = ("extflash", "noextmem")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from end_to_end.conftest import Project, make_project
 
 ARGUMENTS = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "flash")

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from end_to_end.conftest import Project, make_project
 
 VIRTUAL = ("board=nucleo-n657", "model=miniresnet", "probe=virtual")
@@ -97,7 +98,9 @@ def test_with_one_probe_attached_flash_programs_it(built: Project, tmp_path: Pat
     command.write_text(
         '#!/bin/sh\necho "$@" >> "$(dirname "$0")/calls"\n'
         'if [ "$1" = -l ]; then echo "ST-LINK SN  : 0042"; exit; fi\n'
-        'for word in "$@"; do [ "$word" = -w ] && printf "File download complete\\nDownload verified successfully\\n"; done\nexit 0\n'
+        'for word in "$@"; do\n'
+        '[ "$word" = -w ] && printf "File download complete\\nDownload verified successfully\\n"\n'
+        "done\nexit 0\n"
     )
     command.chmod(command.stat().st_mode | stat.S_IXUSR)
     environment = {"PATH": f"{tools}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}

@@ -58,7 +58,8 @@ _EDITS = (
     (
         "target/arm/ptw.c",
         "        .in_secure = arm_is_secure(env),\n        .in_debug = true,\n",
-        "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n        .in_debug = true,\n",
+        "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
+        "        .in_debug = true,\n",
     ),
 )
 # What has to be there to build, by the file that shows it.
