@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -178,8 +177,9 @@ def _unpacked() -> Path:
     unpacking = _cache() / "qemu.new"
     shutil.rmtree(unpacking, ignore_errors=True)
     say("Emulator", "unpacking")
-    with tarfile.open(tarball) as archive:
-        archive.extractall(unpacking, filter="data")
+    unpacking.mkdir()
+    if subprocess.run(["tar", "--extract", "--file", str(tarball), "--directory", str(unpacking)], check=False).returncode:
+        raise N6Error("N6-VB-005", "QEMU's source could not be unpacked", hint="is the disk full?")
     inside = next(path for path in unpacking.iterdir() if path.is_dir())
     _prepare(inside)
     inside.rename(tree)
