@@ -83,7 +83,6 @@ class ExternalPool:
     freq_ratio: float
     read_power: float
     write_power: float
-    cacheable: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from n6build.boards import Board
+from n6build.boards import Board, ExternalPool
 from n6build.network.memory_pools import MemoryPool
+from n6build.soc import InternalPool
 
 
 def pools_of(board: Board, profile_name: str) -> tuple[MemoryPool, ...]:
@@ -14,37 +15,28 @@ def pools_of(board: Board, profile_name: str) -> tuple[MemoryPool, ...]:
 
 
 def _pool(board: Board, name: str, *, for_initializers: bool) -> MemoryPool:
+    described: InternalPool | ExternalPool
     if name in board.soc.pools:
-        internal = board.soc.pools[name]
-        memory = board.soc.memories[internal.memory]
-        return MemoryPool(
-            name=name,
-            fname=internal.fname,
-            address=memory.base,
-            size=memory.size,
-            rights="ACC_WRITE",
-            throughput=internal.throughput,
-            latency=internal.latency,
-            byte_width=internal.byte_width,
-            freq_ratio=internal.freq_ratio,
-            read_power=internal.read_power,
-            write_power=internal.write_power,
-            use_for_initializers=for_initializers,
-        )
-    external = board.pools[name]
-    slot = dict(board.slots.items())[external.slot]
+        described = board.soc.pools[name]
+        memory = board.soc.memories[described.memory]
+        address, size, external = memory.base, memory.size, False
+    else:
+        described = board.pools[name]
+        slot = dict(board.slots.items())[described.slot]
+        address, size, external = slot.address, slot.size, True
     return MemoryPool(
         name=name,
-        fname=external.fname,
-        address=slot.address,
-        size=slot.size,
-        rights="ACC_READ",
-        cacheable=external.cacheable,
-        throughput=external.throughput,
-        latency=external.latency,
-        byte_width=external.byte_width,
-        freq_ratio=external.freq_ratio,
-        read_power=external.read_power,
-        write_power=external.write_power,
+        fname=described.fname,
+        address=address,
+        size=size,
+        rights="ACC_READ" if external else "ACC_WRITE",
+        # The NPU's cache serves external memory only.
+        cacheable=external,
         use_for_initializers=for_initializers,
+        throughput=described.throughput,
+        latency=described.latency,
+        byte_width=described.byte_width,
+        freq_ratio=described.freq_ratio,
+        read_power=described.read_power,
+        write_power=described.write_power,
     )

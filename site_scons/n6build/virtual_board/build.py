@@ -71,6 +71,7 @@ _COMMANDS = {
     "gcc": "gcc",
     "flex": "flex",
     "bison": "bison",
+    "bzip2": "bzip2",
     "ninja-build": "ninja",
     "pkg-config": "pkg-config",
     "xz-utils": "xz",
