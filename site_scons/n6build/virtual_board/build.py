@@ -179,7 +179,9 @@ def _unpacked() -> Path:
     shutil.rmtree(unpacking, ignore_errors=True)
     say("Emulator", "unpacking")
     unpacking.mkdir()
-    if subprocess.run(["tar", "--extract", "--file", str(tarball), "--directory", str(unpacking)], check=False).returncode:
+    if subprocess.run(
+        ["tar", "--extract", "--file", str(tarball), "--directory", str(unpacking)], check=False
+    ).returncode:
         raise N6Error("N6-VB-005", "QEMU's source could not be unpacked", hint="is the disk full?")
     inside = next(path for path in unpacking.iterdir() if path.is_dir())
     _prepare(inside)
