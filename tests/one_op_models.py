@@ -274,6 +274,24 @@ def pool_2d(
     return write_model(opcode, tensors, options, schema.BuiltinOptions.Pool2DOptions, version=2)
 
 
+def mean(
+    input_shape: tuple[int, int, int],
+    quantisation: Quantisation,
+    out_quantisation: Quantisation,
+    keep_dims: bool = True,
+) -> bytes:
+    """Over height and width."""
+    channels = input_shape[2]
+    options = schema.ReducerOptionsT()
+    options.keepDims = keep_dims
+    tensors = [
+        Tensor("input", (1, *input_shape), np.int8, quantisation),
+        Tensor("axes", (2,), np.int32, None, np.array([1, 2], np.int32)),
+        Tensor("output", (1, 1, 1, channels) if keep_dims else (1, channels), np.int8, out_quantisation),
+    ]
+    return write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions, version=2)
+
+
 def pad(
     input_shape: tuple[int, ...],
     paddings: Sequence[tuple[int, int]],

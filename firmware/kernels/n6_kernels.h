@@ -138,6 +138,19 @@ typedef struct {
     n6k_output_t range;
 } n6k_pool_t;
 
+/* Mean over all pixels of each channel. bias: -input zero point * pixels. multiplier, shift: of the scaling by
+ * input scale / (output scale * pixels). Rounding: double. */
+typedef struct {
+    const int8_t *input;
+    int8_t *output;
+    uint32_t pixels;
+    uint32_t channels;
+    int32_t bias;
+    int32_t multiplier;
+    int32_t shift;
+    n6k_output_t range;
+} n6k_mean_t;
+
 /* int8 -> int8 (output scale 1/256, zero point -128) row by row, in the fixed point of the reference resolver, which ends the
  * program where a row's sum of exponentials reaches 512; here such a row becomes -128 throughout. */
 typedef struct {
@@ -198,6 +211,7 @@ void n6k_add(const n6k_add_t *op);
 void n6k_pad(const n6k_pad_t *op);
 void n6k_max_pool_2d(const n6k_pool_t *op);
 void n6k_average_pool_2d(const n6k_pool_t *op);
+void n6k_mean(const n6k_mean_t *op);
 void n6k_softmax(const n6k_softmax_t *op);
 void n6k_requantize(const n6k_requantize_t *op);
 void n6k_quantize(const n6k_quantize_t *op);

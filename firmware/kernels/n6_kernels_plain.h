@@ -15,6 +15,7 @@ void n6k_plain_add(const n6k_add_t *op);
 void n6k_plain_pad(const n6k_pad_t *op);
 void n6k_plain_max_pool_2d(const n6k_pool_t *op);
 void n6k_plain_average_pool_2d(const n6k_pool_t *op);
+void n6k_plain_mean(const n6k_mean_t *op);
 void n6k_plain_softmax(const n6k_softmax_t *op);
 void n6k_plain_requantize(const n6k_requantize_t *op);
 void n6k_plain_quantize(const n6k_quantize_t *op);

@@ -100,6 +100,15 @@ LAYOUTS: Mapping[str, Sequence[tuple[str, object]]] = {
     ],
     "max_pool_2d": _POOL,
     "average_pool_2d": _POOL,
+    "mean": [
+        *_pointers("input", "output"),
+        ("pixels", _U32),
+        ("channels", _U32),
+        ("bias", _I32),
+        ("multiplier", _I32),
+        ("shift", _I32),
+        ("range", Output),
+    ],
     "softmax": [
         *_pointers("input", "output"),
         ("rows", _U32),

@@ -112,6 +112,7 @@ static const struct {
     {(void *)n6k_pad, sizeof(n6k_pad_t)},
     {(void *)n6k_max_pool_2d, sizeof(n6k_pool_t)},
     {(void *)n6k_average_pool_2d, sizeof(n6k_pool_t)},
+    {(void *)n6k_mean, sizeof(n6k_mean_t)},
     {(void *)n6k_softmax, sizeof(n6k_softmax_t)},
     {(void *)n6k_requantize, sizeof(n6k_requantize_t)},
     {(void *)n6k_quantize, sizeof(n6k_quantize_t)},

@@ -34,6 +34,7 @@ BUDGETS: list[tuple[float, Case]] = [
     (7.5, kernel_cases.add(_RNG, (1, 18432))),
     (0.8, kernel_cases.pool_2d(_RNG, "MAX", (34, 27, 64), (3, 3), (2, 2), "VALID")),
     (2.0, kernel_cases.pool_2d(_RNG, "AVERAGE", (25, 5, 64), (25, 5), (25, 5), "VALID")),
+    (1.45, kernel_cases.mean(_RNG, (25, 5, 64))),
     (0.22, kernel_cases.pad(_RNG, (32, 25, 64), [(1, 1), (1, 1), (0, 0)])),
     (350, kernel_cases.softmax(_RNG, 1, 10, 0.1)),
     (7.5, kernel_cases.requantize(_RNG, 10000, True, False)),

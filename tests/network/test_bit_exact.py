@@ -15,6 +15,9 @@ SAMPLES = [
     "miniresnet_1stacks_64x50_tl_int8.tflite",
     "mlperf_kws_dscnn_int8.tflite",
     "mlperf_resnet8_int8.tflite",
+    "baseline_conv2d_1x1_int8.tflite",
+    "baseline_conv2d_3x3_int8.tflite",
+    "baseline_depthwise_3x3_int8.tflite",
 ]
 RANDOM_INPUTS = 4
 

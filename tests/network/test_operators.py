@@ -69,6 +69,8 @@ ONE_OPERATOR = {
     "add element": ops.add((1, 3, 5, 2), (1, 1, 1, 1), IN, Quantisation(0.02, 9), OUT),
     "add element first": ops.add((1, 1, 1, 1), (1, 3, 5, 2), IN, Quantisation(0.02, 9), OUT),
     "max pool": ops.pool_2d("MAX", (9, 7, 3), (3, 3), (2, 2), IN),
+    "mean": ops.mean((9, 7, 5), IN, OUT),
+    "mean without the dimensions": ops.mean((64, 3, 1), IN, OUT, keep_dims=False),
     "average pool": ops.pool_2d("AVERAGE", (9, 7, 3), (3, 2), (2, 1), IN, "SAME", "RELU6"),
     "pad": ops.pad((1, 4, 5, 3), [(0, 0), (1, 2), (0, 3), (0, 0)], IN),
     "pad channels": ops.pad((1, 4, 5, 3), [(0, 0), (1, 0), (2, 0), (1, 2)], IN),

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.network.reference import compile_network
-from network_models import chain, edit, own_models, samples_folder
-from one_op_models import Quantisation
+from network_models import chain, edit, own_models
+from one_op_models import Quantisation, Tensor
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 
@@ -247,11 +247,19 @@ def test_every_word_of_a_model_may_be_an_extreme(tmp_path: Path) -> None:
             _compiles_or_is_refused(model[:position] + word + model[position + 4 :], tmp_path)
 
 
-@pytest.mark.parametrize("name", ["baseline_conv2d_3x3_int8", "baseline_depthwise_3x3_int8"])
-def test_samples_with_an_operator_that_is_not_offered(name: str, tmp_path: Path) -> None:
-    sample = samples_folder() / "models" / f"{name}.tflite"
-    if not sample.is_file():
-        pytest.skip(f"no sample {name}")
-    error = model_error(sample.read_bytes(), tmp_path)
-    assert error.id == "N6-NET-003"
-    assert "operator 1 (MEAN)" in error.what
+def _mean_over(*axes: int) -> bytes:
+    tensors = [
+        Tensor("input", (1, 4, 5, 3), np.int8, IN),
+        Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
+        Tensor("output", (1, 4, 5, 1), np.int8, OUT),
+    ]
+    options = schema.ReducerOptionsT()
+    options.keepDims = True
+    return ops.write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions)
+
+
+@pytest.mark.parametrize("axes", [(3,), (1,), (0, 1), (-1, -2), (1, 2, 3)])
+def test_a_mean_over_other_axes_than_height_and_width_is_refused(axes: tuple[int, ...], tmp_path: Path) -> None:
+    error = model_error(_mean_over(*axes), tmp_path)
+    assert error.id == "N6-NET-007"
+    assert "operator 0 (MEAN): tensor 'axes' (int32) names the axes" in error.what

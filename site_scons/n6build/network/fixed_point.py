@@ -29,6 +29,15 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     return (0, 0) if shift < -31 else (multiplier, shift)
 
 
+def divided_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int]:
+    """The scaling of a sum that makes a mean of `count` values of it: as the reference resolver folds the division.
+
+    The multiplier is shifted up before it is divided, as far as its right shift of at most 31 bits goes along.
+    """
+    up = min(count.bit_length() - 1, 32, 31 + shift)
+    return (multiplier << up) // count, shift - up
+
+
 def exact_multiplier(real: float, lowest: int, highest: int) -> tuple[int, int]:
     """(multiplier, shift) whose single rounding gives floor(x * real + 1/2) for accumulators lowest <= x <= highest, as far
     as their results reach into int8 with any zero point.

@@ -359,6 +359,28 @@ def _check_reshape(operands: _Operands) -> Iterator[_Problem]:
     yield from _check_same_quantisation(operands.first, operands.output)
 
 
+def _check_mean(operands: _Operands) -> Iterator[_Problem]:
+    axes = operands.input(1)
+    assert axes is not None and axes.data is not None
+    yield from _check_rank_4(operands.first)
+    rank = len(operands.first.shape)
+    found = sorted({int(axis) % rank for axis in axes.data.reshape(-1)})
+    if found != [1, 2]:
+        yield _Problem(
+            "N6-NET-007",
+            f"tensor {_shown(axes)} names the axes {axes.data.reshape(-1).tolist()}; height and width, [1, 2], are supported",
+            "use a global average over the image",
+        )
+        return
+    if operands.output.elements != operands.first.shape[3]:
+        yield _Problem(
+            "N6-NET-007",
+            f"tensor {_shown(operands.output)} has {operands.output.elements} elements instead of "
+            f"{operands.first.shape[3]}",
+            _CONVERT,
+        )
+
+
 def _check_softmax(operands: _Operands) -> Iterator[_Problem]:
     assert isinstance(operands.operator.options, SoftmaxOptions)
     quantisation = operands.output.quantisation
@@ -393,6 +415,7 @@ _RULES: dict[str, _Rule] = {
     "DEQUANTIZE": _Rule((_BYTE,), 1, (), _F32, _check_elementwise),
     "FULLY_CONNECTED": _Rule((_I8, _I8, _I32), 2, (1, 2), _I8, _check_fully_connected),
     "MAX_POOL_2D": _Rule((_I8,), 1, (), _I8, _check_pooling),
+    "MEAN": _Rule((_I8, _I32), 2, (1,), _I8, _check_mean),
     "PAD": _Rule((_I8, _I32), 2, (1,), _I8, _check_pad),
     "PADV2": _Rule((_I8, _I32, _I8), 3, (1, 2), _I8, _check_pad),
     "QUANTIZE": _Rule(((*_BYTE, *_F32),), 1, (), _BYTE, _check_elementwise),

@@ -15,6 +15,7 @@ from n6build.errors import N6Error
 from n6build.network.fixed_point import (
     ADD_LEFT_SHIFT,
     clamp_range,
+    divided_multiplier,
     exact_multiplier,
     quantize_multiplier,
     softmax_constants,
@@ -133,6 +134,7 @@ _KINDS = {
     "DEQUANTIZE": "Dequantize",
     "FULLY_CONNECTED": "FullyConnected",
     "MAX_POOL_2D": "MaxPool2D",
+    "MEAN": "Mean",
     "PAD": "Pad",
     "PADV2": "Pad",
     "QUANTIZE": "Quantize",
@@ -551,6 +553,23 @@ class _Lowering:
         fields = (*self._ends(operator, source), *window, self._range(operator))
         return self._epoch(operator, kernel, "n6k_pool_t", (source,), fields, padding=padding)
 
+    def mean(self, operator: Operator) -> Epoch:
+        source = self._input(operator, 0)
+        _, height, width, channels = source.shape
+        given = _required_quantisation(source)
+        scaling = self._multiplier(operator, given.scale / _required_quantisation(self._output(operator)).scale)
+        multiplier, shift = divided_multiplier(*scaling, height * width)
+        fields = (
+            *self._ends(operator, source),
+            ("pixels", height * width),
+            ("channels", channels),
+            ("bias", -given.zero_point * height * width),
+            ("multiplier", multiplier),
+            ("shift", shift),
+            self._range(operator),
+        )
+        return self._epoch(operator, "mean", "n6k_mean_t", (source,), fields)
+
     def softmax(self, operator: Operator) -> Epoch:
         source = self._input(operator, 0)
         assert isinstance(operator.options, SoftmaxOptions)
@@ -621,6 +640,7 @@ _LOWERINGS: dict[str, Callable[[_Lowering, Operator], Epoch]] = {
     "DEQUANTIZE": _Lowering.dequantize,
     "FULLY_CONNECTED": _Lowering.fully_connected,
     "MAX_POOL_2D": _Lowering.pooling,
+    "MEAN": _Lowering.mean,
     "PAD": _Lowering.pad,
     "PADV2": _Lowering.pad,
     "QUANTIZE": _Lowering.quantize,

@@ -138,6 +138,7 @@ _READERS: dict[str, _OptionsReader | None] = {
     "DEQUANTIZE": None,
     "FULLY_CONNECTED": _OptionsReader(tflite.FullyConnectedOptions, _OPTIONS.FullyConnectedOptions, _fully_connected),
     "MAX_POOL_2D": _OptionsReader(tflite.Pool2DOptions, _OPTIONS.Pool2DOptions, _pooling),
+    "MEAN": None,
     "PAD": None,
     "PADV2": None,
     "QUANTIZE": None,
