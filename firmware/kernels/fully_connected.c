@@ -2,18 +2,9 @@
  *
  * Fully connected layer, int8.
  */
-#include <stddef.h>
-
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "requantize.h"
-
-/* The scaled sum of output `o`. */
-static inline int32_t scale(const n6k_fully_connected_t *op, uint32_t o, int32_t sum)
-{
-    return op->scale != NULL ? n6k_scale_real(sum, op->scale[o])
-                             : n6k_scale_single(sum, op->multiplier[o], op->shift[o]);
-}
 
 void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
 {
@@ -26,7 +17,7 @@ void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
             for (uint32_t i = 0; i < op->inputs; i++) {
                 sum += row[i] * *weight++;
             }
-            *output++ = n6k_to_output(scale(op, o, sum), op->range);
+            *output++ = n6k_to_output(n6k_scale_real(sum, op->scale[o]), op->range);
         }
     }
 }
@@ -76,7 +67,7 @@ void n6k_fully_connected(const n6k_fully_connected_t *op)
             }
             dot_1x4(x, rows, op->inputs, sums);
             for (uint32_t i = 0; i < count; i++) {
-                *output++ = n6k_to_output(scale(op, o + i, sums[i]), op->range);
+                *output++ = n6k_to_output(n6k_scale_real(sums[i], op->scale[o + i]), op->range);
             }
         }
     }

@@ -79,21 +79,18 @@ typedef struct {
 
 /* weights [outputs][inputs]; one scale per output: input scale * weight scale / output scale, computed in double from the
  * float32 scales. Unlike convolutions the reference scales in double precision here: one product, rounded to the nearest
- * integer, halves away from zero. Fixed point cannot give the same bits near a half, so `multiplier` and `shift` (a 64-bit
- * product and one rounding shift) only serve where `scale` is null. batches: how many rows of `inputs` elements are computed
- * with the same weights. */
+ * integer, halves away from zero; fixed point cannot give the same bits near a half. batches: how many rows of `inputs`
+ * elements are computed with the same weights. */
 typedef struct {
     const int8_t *input;
     int8_t *output;
     const int8_t *weights;
     const int32_t *bias;
-    const int32_t *multiplier;
-    const int32_t *shift;
+    const double *scale;
     uint32_t batches;
     uint32_t inputs;
     uint32_t outputs;
     n6k_output_t range;
-    const double *scale;
 } n6k_fully_connected_t;
 
 /* Each input: ((x - zero_point) << left_shift) scaled by its multiplier; the sum scaled to the output. Same shapes, or one

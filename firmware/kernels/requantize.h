@@ -35,13 +35,6 @@ static inline int32_t n6k_scale_double(int32_t x, int32_t multiplier, int32_t sh
     return n6k_rounding_divide(n6k_doubling_high_multiply(shifted, multiplier), right);
 }
 
-/* x * multiplier * 2^(shift - 31) with one rounding, halves up; shift -31..30. */
-static inline int32_t n6k_scale_single(int32_t x, int32_t multiplier, int32_t shift)
-{
-    const int32_t right = 31 - shift;
-    return (int32_t)(((int64_t)x * multiplier + ((int64_t)1 << (right - 1))) >> right);
-}
-
 /* x * scale in double precision, rounded to the nearest integer, halves away from zero, saturated. */
 static inline int32_t n6k_scale_real(int32_t x, double scale)
 {

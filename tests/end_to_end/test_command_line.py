@@ -258,3 +258,31 @@ def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> N
     assert result.status == 0, result.output
     assert "10 of 10 outputs equal" in result.output
     assert not [path.name for path in (project.root / "build").rglob(".*") if path.is_file()]
+
+
+def test_another_project_uses_the_tools_from_its_own_sconstruct(project: Project, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    shutil.copy(project.root / "models/keyword/keyword.tflite", theirs / "net.tflite")
+    tools = project.root / "site_scons"
+    script = (project.root / "SConstruct").read_text()
+    script = script.replace("    tools=[", f'    toolpath=["{tools / "site_tools"}"],\n    tools=[')
+    (theirs / "SConstruct").write_text(f'import sys\n\nsys.path.insert(0, "{tools}")\n{script}')
+    result = Project(theirs, project.home).scons(
+        "model=net.tflite", "probe=virtual", "flash", "run", PYTHONPATH=str(tools)
+    )
+    assert result.status == 0, result.output
+    assert (theirs / "build/nucleo-n657/net/flash_manifest.json").is_file()
+    assert not (project.root / "build").exists()
+    assert (
+        Project(theirs, project.home).scons("model=net.tflite", "probe=virtual", "flash", PYTHONPATH=str(tools)).actions
+        == []
+    )
+
+
+def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -> None:
+    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
+    assert project.scons("model=keyword", "probe=virtual", "-c", "build").status == 0
+    left = [path for path in (project.root / "build/nucleo-n657").rglob("*") if path.is_file()]
+    assert left == []
+    assert (project.root / "build/virtual_board/nucleo-n657/nor.bin").is_file()

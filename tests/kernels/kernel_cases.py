@@ -224,7 +224,6 @@ def fully_connected(
             "input": values,
             "weights": weights,
             "bias": folded.astype(np.int32),
-            **_scaling(_float_scale(source), scales, _float_scale(target), outputs),
             "scale": np.array(_real_scales(_float_scale(source), scales, _float_scale(target), outputs), np.float64),
         },
         output=((rows, outputs), np.int8),

@@ -67,12 +67,11 @@ LAYOUTS: Mapping[str, Sequence[tuple[str, object]]] = {
         ("range", Output),
     ],
     "fully_connected": [
-        *_REQUANTISED,
+        *_pointers("input", "output", "weights", "bias", "scale"),
         ("batches", _U32),
         ("inputs", _U32),
         ("outputs", _U32),
         ("range", Output),
-        ("scale", _POINTER),
     ],
     "add": [
         *_pointers("a", "b", "output"),

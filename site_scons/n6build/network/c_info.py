@@ -18,8 +18,9 @@ FORMATS = {
     "uint8": "STAI_FORMAT_U8",
     "int32": "STAI_FORMAT_S32",
     "float32": "STAI_FORMAT_FLOAT",
+    "float64": "STAI_FORMAT_FLOAT",
 }
-_NBITS = {"int8": 8, "uint8": 8, "int32": 32, "float32": 32}
+_NBITS = {"int8": 8, "uint8": 8, "int32": 32, "float32": 32, "float64": 64}
 # Latency counts upwards in descriptors of pools, downwards in this schema.
 _LATENCY = {"LOW": "HIGH", "MID": "MID", "HIGH": "LOW"}
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from n6build.network.graph import Activation, Quantisation
 
 SOFTMAX_INTEGER_BITS = 5
 ADD_LEFT_SHIFT = 20
 _INT8_MIN, _INT8_MAX = -128, 127
-# Products of an int32 accumulator and a Q31 multiplier, with half of the divisor added, stay within int64.
-_MAX_EXACT_SHIFT = 62
-_NEIGHBOURS = (0, 1, -1, 2, -2, 3, -3)
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -36,35 +32,6 @@ def divided_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, in
     """
     up = min(count.bit_length() - 1, 32, 31 + shift)
     return (multiplier << up) // count, shift - up
-
-
-def exact_multiplier(real: float, lowest: int, highest: int) -> tuple[int, int]:
-    """(multiplier, shift) whose single rounding gives floor(x * real + 1/2) for accumulators lowest <= x <= highest, as far
-    as their results reach into int8 with any zero point.
-
-    The reference resolver scales fully connected layers by the real factor, not by its Q31 approximation. They differ where
-    a product comes within 2^-32 of a half; a neighbour of the nearest Q31 number then puts each step where it belongs.
-    Where none does (accumulators beyond some 2^24) the nearest is returned.
-    """
-    multiplier, shift = quantize_multiplier(real)
-    right = 31 - shift
-    if multiplier == 0 or not 1 <= right <= _MAX_EXACT_SHIFT:
-        return multiplier, shift
-    around = _around_steps(real, lowest, highest)
-    wanted = np.floor(around * real + 0.5)
-    half = 1 << (right - 1)
-    for distance in _NEIGHBOURS:
-        if bool(((around * (multiplier + distance) + half) >> right == wanted).all()):
-            return multiplier + distance, shift
-    return multiplier, shift
-
-
-def _around_steps(real: float, lowest: int, highest: int) -> NDArray[np.int64]:
-    """Accumulators on both sides of each step of floor(x * real + 1/2): right there and nowhere else rounding shows."""
-    halves = np.arange(2 * _INT8_MIN, 2 * _INT8_MAX + 2) + 0.5
-    near = np.floor(np.clip(halves / real, lowest, highest)).astype(np.int64)
-    around = np.concatenate([near - 1, near, near + 1, near + 2])
-    return around[(around >= lowest) & (around <= highest)]
 
 
 def clamp_range(activation: Activation, output: Quantisation) -> tuple[int, int]:

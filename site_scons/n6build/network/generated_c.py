@@ -21,7 +21,7 @@ HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
 LL_ATON_VERSION = (1, 1, 3, 8)
 # What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
 _READ_AHEAD = 64
-_TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT"}
+_TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT", "float64": "FLOAT"}
 
 
 def network_source(network: Network, placement: Placement, pools: Sequence[MemoryPool], name: str, backend: str) -> str:
@@ -167,10 +167,10 @@ def _info(
         "batch": shape[0] if len(shape) == 4 else 1,
         "shape": list(shape) or [1],
         "shape_symbol": f"shape_{symbol}",
-        "qm": {"int8": 7, "uint8": 8, "int32": 31, "float32": 0}[dtype],
+        "qm": {"int8": 7, "uint8": 8, "int32": 31, "float32": 0, "float64": 0}[dtype],
         "is_unsigned": int(dtype == "uint8"),
         "type": _TYPES[dtype],
-        "nbits": 8 if dtype in ("int8", "uint8") else 32,
+        "nbits": {"int8": 8, "uint8": 8, "int32": 32, "float32": 32, "float64": 64}[dtype],
         "scale": None if scale is None else c_float(scale),
         "zero_point": zero_point,
         "scale_symbol": "" if scale is None else f"scale_{symbol}",

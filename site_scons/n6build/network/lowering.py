@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from n6build.network.fixed_point import (
     ADD_LEFT_SHIFT,
     clamp_range,
     divided_multiplier,
-    exact_multiplier,
     quantize_multiplier,
     softmax_constants,
 )
@@ -35,6 +35,10 @@ from n6build.network.graph_checks import MAX_DIMENSION, window_output
 INT8_MIN, INT8_MAX = -128, 127
 MAX_LEFT_SHIFT = 30
 SCRATCH_ALIGNMENT = 16
+
+
+# Types of what is stored for the kernels; a model file has no doubles.
+ConstantType = DType | Literal["float64"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Initializer:
 
     name: str
     epoch: int
-    dtype: DType
+    dtype: ConstantType
     shape: tuple[int, ...]
     quantisation: Quantisation | None
     data: bytes = field(repr=False)
@@ -268,7 +272,7 @@ class _Lowering:
         return self._graph.tensors[operator.output]
 
     def _constant(
-        self, name: str, dtype: DType, data: NDArray[np.generic], quantisation: Quantisation | None = None
+        self, name: str, dtype: ConstantType, data: NDArray[np.generic], quantisation: Quantisation | None = None
     ) -> Address:
         """Constants of one name are one: weights that several operators share are stored once."""
         if name not in self._initializers:
@@ -395,18 +399,16 @@ class _Lowering:
             start = bias.data.reshape(-1).astype(np.int64)
         # As the int32 accumulator would: modulo 2^32.
         folded = ((start - input_zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
-        pairs = [self._multiplier(operator, real) for real in real_scales]
-        if operator.kind == "FULLY_CONNECTED":
-            # int8 inputs reach from -128 to 127; the sums stay within int64.
-            low, high = _accumulators(weights.data, folded)
-            pairs = [
-                exact_multiplier(real, int(low[channel]), int(high[channel]))
-                for channel, real in enumerate(real_scales)
-            ]
         node = _node(operator)
-        return (
+        operands = (
             ("weights", self._constant(f"Param_{weights.index}_weights", "int8", weights.data, weights.quantisation)),
             ("bias", self._constant(f"{node}_bias", "int32", folded)),
+        )
+        if operator.kind == "FULLY_CONNECTED":
+            return *operands, ("scale", self._constant(f"{node}_scale", "float64", np.array(real_scales)))
+        pairs = [self._multiplier(operator, real) for real in real_scales]
+        return (
+            *operands,
             ("multiplier", self._constant(f"{node}_multiplier", "int32", np.array([m for m, _ in pairs], np.int32))),
             ("shift", self._constant(f"{node}_shift", "int32", np.array([s for _, s in pairs], np.int32))),
         )
@@ -647,16 +649,6 @@ _LOWERINGS: dict[str, Callable[[_Lowering, Operator], Epoch]] = {
     "RESHAPE": _Lowering.copy,
     "SOFTMAX": _Lowering.softmax,
 }
-
-
-def _accumulators(weights: NDArray[np.generic], bias: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The least and the greatest accumulator of each output over all int8 inputs; weights [output][input]."""
-    wide = weights.astype(np.int64)
-    positive, negative = np.maximum(wide, 0).sum(axis=1), np.minimum(wide, 0).sum(axis=1)
-    least = bias + INT8_MIN * positive + INT8_MAX * negative
-    greatest = bias + INT8_MAX * positive + INT8_MIN * negative
-    limits = np.iinfo(np.int32)
-    return np.clip(least, limits.min, limits.max), np.clip(greatest, limits.min, limits.max)
 
 
 def _node(operator: Operator) -> str:
