@@ -1,14 +1,10 @@
 """What the kernel tests run on: the plain twins compiled for this host, and the Helium paths on an emulated Cortex-M55."""
 
-import sys
 from pathlib import Path
 
+import cortex_m55
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-
-import cortex_m55  # noqa: E402
-from host_kernels import HostKernels  # noqa: E402
+from host_kernels import HostKernels
 
 
 @pytest.fixture(scope="session")
@@ -18,10 +14,7 @@ def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
 
 @pytest.fixture(scope="session")
 def machine() -> cortex_m55.Machine:
-    found = cortex_m55.find()
-    if found is None:
-        pytest.skip("no emulator of a Cortex-M55: neither the virtual board nor qemu-system-arm")
-    return found
+    return cortex_m55.virtual_board()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
-"""Emulated Cortex-M55 machines that run the Helium kernels."""
+"""The virtual board as a machine that runs the Helium kernels."""
 
 import ctypes
-import shutil
 import struct
 import subprocess
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernel_descriptors import KERNELS, Case, Image, lay_out
-from n6build.errors import N6Error
+from n6build.virtual_board.build import find_emulator
 
 COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
@@ -33,17 +32,14 @@ class Machine:
     """`command` runs an ELF file whose path is appended to it; addresses are where that machine has memory.
 
     edge: where one of its memories ends and nothing follows, so that a kernel which reads on faults.
-    systick_instructions: how many instructions pass in one tick of SysTick, None where DWT_CYCCNT counts them.
     """
 
-    name: str
     command: tuple[str, ...]
     code_base: int
     stack_top: int
     arena_base: int
     arena_bytes: int
     edge: int
-    systick_instructions: float | None
 
 
 @dataclass(frozen=True)
@@ -58,43 +54,16 @@ _OPTIONS = ("-nographic", "-monitor", "none", "-serial", "null", "-icount", "shi
 _SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
 
 
-def virtual_board(qemu: Path) -> Machine:
+def virtual_board() -> Machine:
     """The project's machine: real STM32N6 addresses, and an instruction counter in DWT_CYCCNT."""
     return Machine(
-        name="stm32n6virt",
-        command=(str(qemu), "-M", "stm32n6virt", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
+        command=(str(find_emulator()), "-M", "stm32n6virt", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
         code_base=0x34180400,
         stack_top=0x34200000,
         arena_base=0x34000000,
         arena_bytes=0x80000,
         edge=0x30020000,
-        systick_instructions=None,
     )
-
-
-def mps3_an547(qemu: Path) -> Machine:
-    """A machine of stock QEMU: SysTick runs at 32 MHz, and an instruction takes a nanosecond."""
-    return Machine(
-        name="mps3-an547",
-        command=(str(qemu), "-M", "mps3-an547", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
-        code_base=0x00000000,
-        stack_top=0x00080000,
-        arena_base=0x01000000,
-        arena_bytes=0x80000,
-        edge=0x20080000,
-        systick_instructions=31.25,
-    )
-
-
-def find() -> Machine | None:
-    """The project's virtual board where it is built, else a stock QEMU on PATH, else nothing."""
-    try:
-        from n6build.virtual_board.build import find_emulator
-
-        return virtual_board(find_emulator())
-    except (ImportError, N6Error):
-        stock = shutil.which("qemu-system-arm")
-        return mps3_an547(Path(stock)) if stock else None
 
 
 def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> Path:
@@ -107,7 +76,6 @@ def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> P
             COMPILER,
             *CFLAGS,
             optimisation,
-            f"-DCOUNTER_IS_SYSTICK={int(machine.systick_instructions is not None)}",
             f"-I{KERNELS_FOLDER}",
             "-nostartfiles",
             "--specs=nano.specs",
@@ -167,7 +135,7 @@ def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeat
         (counted,) = _RESULT.unpack_from(results)
         memory = results[_RESULT.size : end]
         assert image.untouched(memory, call.case.scratch), f"{call} wrote outside of its output and scratch"
-        instructions = round(counted / repeats * (machine.systick_instructions or 1))
+        instructions = round(counted / repeats)
         answers.append(Result(image.output_of(memory), instructions))
         results = results[end:]
     assert done.returncode == 0, done.stderr

@@ -1,15 +1,11 @@
 """Models and host builds that several tests of the network compiler share."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
-
-from host_network import HostNetwork, extflash  # noqa: E402
-from n6build.network.memory_pools import MemoryPool  # noqa: E402
+from host_network import HostNetwork, extflash
+from n6build.network.memory_pools import MemoryPool
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs a compiled network on an emulated Cortex-M55, for tests: inputs and weights are in memory before it starts, each
- * epoch's output goes to the file "outputs.bin" through semihosting.
+ * Runs a compiled network on an emulated Cortex-M55, for tests: inputs and weights come from the file
+ * "memory.bin", { u32 address, u32 bytes, data }*, each epoch's output goes to "outputs.bin", both through semihosting.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE(network)
 
-enum { SYS_OPEN = 0x01, SYS_WRITE = 0x05, SYS_EXIT_EXTENDED = 0x20, OPEN_WRITE_BINARY = 5 };
+enum { SYS_OPEN = 0x01, SYS_WRITE = 0x05, SYS_READ = 0x06, SYS_EXIT_EXTENDED = 0x20, OPEN_READ_BINARY = 1, OPEN_WRITE_BINARY = 5 };
 
 #define CCR (*(volatile uint32_t *)0xE000ED14u)
 #define CCR_LOB (UINT32_C(1) << 19)
@@ -62,11 +62,34 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
     }
 }
 
+static uint32_t open_file(const char *name, uint32_t length, uint32_t mode)
+{
+    const uint32_t open[] = {(uint32_t)name, mode, length};
+    return semihosting(SYS_OPEN, open);
+}
+
+/* Whether all of it was there. */
+static int read_file(uint32_t handle, void *to, uint32_t bytes)
+{
+    const uint32_t read[] = {handle, (uint32_t)to, bytes};
+    return semihosting(SYS_READ, read) == 0;
+}
+
+static void load_memory(void)
+{
+    const uint32_t memory = open_file("memory.bin", sizeof "memory.bin" - 1, OPEN_READ_BINARY);
+    uint32_t part[2];
+    while (read_file(memory, part, sizeof part)) {
+        if (!read_file(memory, (void *)part[0], part[1])) {
+            leave(7);
+        }
+    }
+}
+
 static void __attribute__((used, noreturn)) run(void)
 {
-    static const char name[] = "outputs.bin";
-    const uint32_t open[] = {(uint32_t)name, OPEN_WRITE_BINARY, sizeof name - 1};
-    file = semihosting(SYS_OPEN, open);
+    load_memory();
+    file = open_file("outputs.bin", sizeof "outputs.bin" - 1, OPEN_WRITE_BINARY);
     CCR |= CCR_LOB;
     LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
     LL_ATON_RT_Main(&NN_Instance_network);
