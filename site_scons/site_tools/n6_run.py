@@ -6,8 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6scons import stage_action
+from n6build.flash.probes import VIRTUAL
+from n6scons import stage_action, stop_with
 
 
 def generate(env: Any) -> None:
@@ -21,6 +23,10 @@ def exists(env: Any) -> bool:
 def _run(env: Any, target: str, receipt: Any, network: list[Any], programs: list[Any]) -> Any:
     """receipt: of N6Flash. programs: the ELF files of FSBL and Appli, for source lines in findings."""
     model, board = env["N6_MODEL"], env["N6_BOARD"]
+    if env["N6_PROBE"] != VIRTUAL:
+        console = f"{board.title} prints on its ST-LINK's serial port, {board.console.baud} 8N1"
+        what = f"run boots the virtual board only so far; {console}"
+        stop_with(N6Error("N6-RUN-010", what, hint="leave 'run' away, or use probe=virtual"))
     folder = env.N6VirtualBoardFolder()
     network_folder = Path(str(network[0])).parent
     elves = [Path(str(program)) for program in programs]

@@ -108,6 +108,9 @@ def test_with_one_probe_attached_flash_programs_it(built: Project, tmp_path: Pat
     assert first.status == 0, first.output
     assert first.flashed.startswith("5 of 5 sectors")
     assert "0x71000000" in (tools / "calls").read_text()
+    run = built.scons("flash", "run", **environment)
+    assert run.status == 2
+    assert "N6-RUN-010: run boots the virtual board only so far" in run.output
     assert "is up to date" in built.scons("flash", **environment).output
 
 

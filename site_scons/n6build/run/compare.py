@@ -85,4 +85,14 @@ def check_complete(log: ConsoleLog, count: int) -> None:
         )
 
 
-_FIRMWARE_HINTS: dict[str, str] = {}
+# What to do about errors that the firmware reports by id (firmware/fsbl/main.c, firmware/appli).
+_FIRMWARE_HINTS = {
+    "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
+    "N6-FW-005": "clock_profile hsi-only in board.yaml needs no PLL",
+    "N6-FW-010": "scons flash programs it",
+    "N6-FW-020": "scons flash programs it",
+    "N6-FW-021": "scons flash programs it again",
+    "N6-FW-022": "scons flash programs the weights of this network",
+    "N6-FW-023": "scons flash programs it again; if it stays so, the NOR's clock may be too high (nor.max_clock_hz)",
+    "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
+}
