@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from n6build.soc import field_bits
 
 
 def render(template: Path, values: dict[str, Any]) -> str:
+    import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template.parent),
         undefined=jinja2.StrictUndefined,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.files import read_bytes, write_atomically
+from n6build.paths import TEMPLATES
 from n6scons import library_files, stage_action
 
 
@@ -46,7 +47,7 @@ def _memory_plan(env: Any, folder: str, model: Any, network: list[Any]) -> dict[
     env.Depends(plan, env.Value(f"{model.name} {model.result} {profile}", name="model"))
     env.Depends(plan, [env.File(str(path)) for path in board.files])
     env.Depends(plan, library_files(env, "memory_plan", "boards.py", "soc.py"))
-    env.Depends(plan, env.File(str(_template())))
+    env.Depends(plan, env.File(str(TEMPLATES / "n6_memory_plan.c.j2")))
 
     def weights_image(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.plan import read_plan
@@ -82,9 +83,3 @@ def _memory_plan(env: Any, folder: str, model: Any, network: list[Any]) -> dict[
 
 def _pool_of(raw: Any) -> str:
     return str(raw).split(".")[-2]
-
-
-def _template() -> Path:
-    from n6build.memory_plan.generated_c import TEMPLATE
-
-    return TEMPLATE
