@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -101,7 +102,8 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
 
 
 def _bare(path: Path) -> Model:
-    empty = _ModelFile(name=path.stem, file=path.name)
+    # The name becomes that of a folder and a text in C.
+    empty = _ModelFile(name=re.sub(r"[^\w.-]", "_", path.stem, flags=re.ASCII), file=path.name)
     return _model(empty, path.parent, None)
 
 
@@ -131,6 +133,9 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
 
 
 def _check(model: _ModelFile, folder: Path, document: Document) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
+        hint = "letters, digits, '_', '.' and '-'"
+        raise N6Error("N6-MODEL-007", f"'{model.name}' is no name for a model", where=document.where("name"), hint=hint)
     named: dict[tuple[str, ...], str] = {("file",): model.file}
     if model.vectors:
         named[("vectors", "inputs")] = model.vectors.inputs

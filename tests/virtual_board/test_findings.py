@@ -23,7 +23,7 @@ def line_of(source: str, text: str) -> str:
     return f"tests/virtual_board/programs/{source}:{number} in "
 
 
-def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
+def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], timeout_s: float = 60) -> RunResult:
     nor = write_nor(tmp_path / "nor.bin", parts)
     boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
     return run_nor(
@@ -31,7 +31,7 @@ def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunRe
         boot_from,
         programs=programs,
         stop=lambda line: line.startswith(("end", "n6 fault")),
-        timeout_s=60,
+        timeout_s=timeout_s,
     )
 
 
@@ -122,6 +122,16 @@ def test_an_fsbl_that_copies_64_kb_whatever_the_appli_needs(tmp_path: Path) -> N
     assert f"of its {len(image)} bytes were never copied to RAM" in finding.text
     assert int(finding.text.split()[6]) <= table_end - 0x10000
     assert finding.where.startswith("firmware/bring_up/")
+
+
+def test_an_appli_that_was_not_copied_so_far_as_to_say_a_word(tmp_path: Path) -> None:
+    fsbl = build_fsbl(tmp_path, PROGRAMS / "fixed_copy_fsbl.c")
+    appli = build_appli(tmp_path, PROGRAMS / "appli_behind_64_kb.c")
+    image = image_of(appli, BinaryType.SSBL)
+    parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
+    result = boot(tmp_path, parts, [fsbl, appli], timeout_s=3)
+    (finding,) = [finding for finding in result.findings if finding.kind == "short-copy"]
+    assert f"the last {len(image) - 0x10000} of its {len(image)} bytes were never copied to RAM" in finding.text
 
 
 # The boot ROM

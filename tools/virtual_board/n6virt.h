@@ -17,6 +17,7 @@
 void n6virt_findings_open(const char *path);
 /* kind: a fixed word. address: that was touched. pc is added. */
 void n6virt_finding(const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const char *format, ...) G_GNUC_PRINTF(4, 5);
 /* The line that ends the file. */
 void n6virt_findings_close(const char *summary_fields);
 /* Program counter of the instruction that is accessing a device; 0 outside of one. */
@@ -42,6 +43,7 @@ void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size);
 typedef enum {
     N6VIRT_WINDOW_CLOSED, /* reads fault */
     N6VIRT_WINDOW_WRONG,  /* mapped, but not as the part is set: reads give ones */
+    N6VIRT_WINDOW_SWAPPED, /* mapped, but the two bytes of each half-word change places */
     N6VIRT_WINDOW_OPEN,
 } N6VirtWindow;
 

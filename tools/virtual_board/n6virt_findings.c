@@ -37,25 +37,40 @@ uint32_t n6virt_pc(void)
     return env->regs[15];
 }
 
-void n6virt_finding(const char *kind, uint64_t address, const char *format, ...)
+static G_GNUC_PRINTF(4, 0) void write_finding(uint32_t pc, const char *kind, uint64_t address, const char *format,
+                                              va_list arguments)
 {
-    uint32_t pc = n6virt_pc();
     char *key = g_strdup_printf("%s %08x", kind, pc);
-    va_list arguments;
     char *text;
 
     if (!g_hash_table_add(seen, key)) {
         return;
     }
-    va_start(arguments, format);
     text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
     if (findings) {
         fprintf(findings, "{\"kind\": \"%s\", \"address\": \"0x%08" PRIx64 "\", \"pc\": \"0x%08x\", \"text\": \"%s\"}\n", kind, address,
                 pc, text);
         fflush(findings);
     }
     g_free(text);
+}
+
+void n6virt_finding(const char *kind, uint64_t address, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    write_finding(n6virt_pc(), kind, address, format, arguments);
+    va_end(arguments);
+}
+
+void n6virt_finding_at(uint32_t pc, const char *kind, uint64_t address, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    write_finding(pc, kind, address, format, arguments);
+    va_end(arguments);
 }
 
 void n6virt_findings_close(const char *summary_fields)

@@ -229,10 +229,17 @@ void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size)
     }
 }
 
+#define READ_4_BYTE_ADDRESS 0x13
+#define FAST_READ_4_BYTE_ADDRESS 0x0c
+#define OCTAL_STR_READ 0xec13
+#define OCTAL_DTR_READ 0xee11
+#define MACRONIX 1
+
 /* How the window is configured against how the part is set. */
 static const char *mismatch(void)
 {
     static const uint8_t dummy_cycles[8] = {20, 18, 16, 14, 12, 10, 8, 6};
+    bool dtr = nor.mode == NOR_OCTAL_DTR;
     uint32_t instruction = reg(N6_XSPI_IR_OFFSET);
     uint32_t cycles = FIELD_OF(TCR, DCYC);
 
@@ -243,25 +250,27 @@ static const char *mismatch(void)
         return "addresses are not 32 bits wide (CCR ADSIZE)";
     }
     if (nor.mode == NOR_SPI) {
-        bool read = (instruction == 0x13 && cycles == 0) || (instruction == 0x0c && cycles == 8);
+        bool read = (instruction == READ_4_BYTE_ADDRESS && cycles == 0) ||
+                    (instruction == FAST_READ_4_BYTE_ADDRESS && cycles == 8);
         return read && FIELD_OF(CCR, ADMODE) == 1 && FIELD_OF(CCR, DMODE) == 1
                    ? NULL
                    : "no read with 32-bit address in 1-1-1 (IR 0x13 without, 0x0C with 8 dummy cycles)";
     }
-    if (nor.mode == NOR_OCTAL_STR) {
-        return "octal single rate is not modelled";
-    }
-    if (instruction != 0xee11 || FIELD_OF(CCR, ADMODE) != 4 || !FIELD_OF(CCR, ADDTR) || FIELD_OF(CCR, DMODE) != 4 ||
-        !FIELD_OF(CCR, DDTR)) {
-        return "no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)";
+    if (instruction != (dtr ? OCTAL_DTR_READ : OCTAL_STR_READ) || FIELD_OF(CCR, ADMODE) != 4 || FIELD_OF(CCR, DMODE) != 4 ||
+        FIELD_OF(CCR, ADDTR) != dtr || FIELD_OF(CCR, DDTR) != dtr) {
+        return dtr ? "no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"
+                   : "no octal STR read (IR 0xEC13 with address and data on eight lines, one edge)";
     }
     if (cycles != dummy_cycles[nor.dummy_code]) {
         return "the dummy cycles differ from the part's (TCR DCYC against configuration register 2 at 0x300)";
     }
-    if (FIELD_OF(DCR1, MTYP) != 1) {
-        return "the memory type is not Macronix, bytes of a word would be swapped (DCR1 MTYP)";
-    }
     return NULL;
+}
+
+/* At two bytes a clock the part sends the second of each half-word first. */
+static bool swapped(void)
+{
+    return nor.mode == NOR_OCTAL_DTR && FIELD_OF(DCR1, MTYP) != MACRONIX;
 }
 
 N6VirtWindow n6virt_xspi_window(const char **reason)
@@ -282,5 +291,12 @@ N6VirtWindow n6virt_xspi_window(const char **reason)
     if (!*reason) {
         *reason = mismatch();
     }
-    return *reason ? N6VIRT_WINDOW_WRONG : N6VIRT_WINDOW_OPEN;
+    if (*reason) {
+        return N6VIRT_WINDOW_WRONG;
+    }
+    if (swapped()) {
+        *reason = "the memory type is not Macronix (DCR1 MTYP)";
+        return N6VIRT_WINDOW_SWAPPED;
+    }
+    return N6VIRT_WINDOW_OPEN;
 }

@@ -26,6 +26,7 @@
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
 #include "qemu/bswap.h"
+#include "sysemu/cpu-timers.h"
 #include "sysemu/sysemu.h"
 
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
@@ -202,7 +203,8 @@ static void cache_write(void *opaque, hwaddr offset, uint64_t value, unsigned si
         break;
     case N6_SCB_DCCISW:
     case N6_SCB_DCCSW:
-        for (uint32_t offset_of_line = 0; offset_of_line < NPU_RAM_BYTES; offset_of_line += N6_CACHE_LINE) {
+        /* Only a loop over all sets and ways means something here; each has set 0 of way 0. */
+        for (uint32_t offset_of_line = 0; value == 0 && offset_of_line < NPU_RAM_BYTES; offset_of_line += N6_CACHE_LINE) {
             cache_line(N6_SCB_DCCMVAC, NPU_RAM_BASE + offset_of_line);
         }
         break;
@@ -213,12 +215,18 @@ static const MemoryRegionOps cache_ops = {
     .read = cache_read, .write = cache_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* Cycle counter: one cycle an instruction under -icount shift=0 */
+/* Cycle counter: one cycle an instruction under -icount shift=0. QEMU's virtual time is of no use: it goes on while the CPU
+ * sleeps, as fast as the host's. */
+
+static int64_t instructions(void)
+{
+    return icount_enabled() ? icount_get_raw() : qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
 
 static uint64_t dwt_read(void *opaque, hwaddr offset, unsigned size)
 {
     if (N6_DWT_BASE + offset == N6_DWT_CYCCNT) {
-        return (uint32_t)(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - board->cycle_base);
+        return (uint32_t)(instructions() - board->cycle_base);
     }
     return n6virt_get(N6_DWT_BASE + offset);
 }
@@ -226,7 +234,7 @@ static uint64_t dwt_read(void *opaque, hwaddr offset, unsigned size)
 static void dwt_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
     if (N6_DWT_BASE + offset == N6_DWT_CYCCNT) {
-        board->cycle_base = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - (uint32_t)value;
+        board->cycle_base = instructions() - (uint32_t)value;
     }
     n6virt_set(N6_DWT_BASE + offset, value);
 }
@@ -293,6 +301,15 @@ static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, uns
         n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives ones: %s", address, reason);
         return MEMTX_OK;
     }
+    if (window == N6VIRT_WINDOW_SWAPPED) {
+        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives swapped bytes: %s", address, reason);
+        *value = 0;
+        for (unsigned i = 0; i < size; i++) {
+            hwaddr from = (offset + i) ^ 1;
+            *value |= (uint64_t)(from < board->nor_bytes ? board->nor_data[from] : 0xff) << 8 * i;
+        }
+        return MEMTX_OK;
+    }
     n6virt_finding("nor-not-mapped", address, "read of the NOR at 0x%08x faults: %s", address, reason);
     return MEMTX_ERROR;
 }
@@ -307,24 +324,6 @@ static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, uns
 
 static const MemoryRegionOps closed_ops = {
     .read_with_attrs = closed_read, .write_with_attrs = closed_write, .valid.unaligned = true, .impl.unaligned = true,
-    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
-};
-
-static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsigned size, MemTxAttrs attributes)
-{
-    *value = 0;
-    n6virt_finding("hole", address, "read of 0x%08x, where nothing is", (uint32_t)address);
-    return MEMTX_DECODE_ERROR;
-}
-
-static MemTxResult hole_write(void *opaque, hwaddr address, uint64_t value, unsigned size, MemTxAttrs attributes)
-{
-    n6virt_finding("hole", address, "write to 0x%08x, where nothing is", (uint32_t)address);
-    return MEMTX_DECODE_ERROR;
-}
-
-static const MemoryRegionOps hole_ops = {
-    .read_with_attrs = hole_read, .write_with_attrs = hole_write, .valid.unaligned = true, .impl.unaligned = true,
     .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
@@ -356,10 +355,50 @@ static void check_appli_copy(void)
     }
     g_free(ram);
     if (missing) {
-        n6virt_finding("short-copy", N6_APPLI_LOAD_ADDRESS + end - missing,
+        n6virt_finding_at(current_cpu ? n6virt_pc() : env->regs[15], "short-copy", N6_APPLI_LOAD_ADDRESS + end - missing,
                        "the Appli runs, but the last %u of its %u bytes were never copied to RAM", missing, end);
     }
 }
+
+/* Where the CPU came from, when it is lost: the instruction that faulted if it is in a handler, else behind the last call. */
+static uint32_t caller(void)
+{
+    CPUARMState *env = &board->armv7m.cpu->env;
+    uint32_t link = env->regs[14], frame = env->regs[13], pc = 0;
+
+    if ((link & 0xffffff80) != 0xffffff80) {
+        return link & ~1u;
+    }
+    if (link & 4) { /* SPSEL */
+        frame = env->v7m.other_sp;
+    }
+    cpu_physical_memory_read(frame + 0x18, &pc, sizeof(pc));
+    return le32_to_cpu(pc);
+}
+
+static MemTxResult hole_read(void *opaque, hwaddr address, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    *value = 0;
+    check_appli_copy();
+    if (n6virt_pc() == address) {
+        n6virt_finding_at(caller(), "hole", address, "jump to 0x%08x, where nothing is", (uint32_t)address);
+    } else {
+        n6virt_finding("hole", address, "read of 0x%08x, where nothing is", (uint32_t)address);
+    }
+    return MEMTX_DECODE_ERROR;
+}
+
+static MemTxResult hole_write(void *opaque, hwaddr address, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    check_appli_copy();
+    n6virt_finding("hole", address, "write to 0x%08x, where nothing is", (uint32_t)address);
+    return MEMTX_DECODE_ERROR;
+}
+
+static const MemoryRegionOps hole_ops = {
+    .read_with_attrs = hole_read, .write_with_attrs = hole_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
 
 /* Peripherals */
 
@@ -418,6 +457,19 @@ static uint32_t usart_read(uint32_t address)
     }
 }
 
+/* Which pin is the board's affair, but there has to be one in alternate mode; port N is the NOR's. */
+static bool has_console_pin(void)
+{
+    for (uint32_t port = N6_GPIOA_BASE; port < N6_GPION_BASE; port += N6_GPIOB_BASE - N6_GPIOA_BASE) {
+        uint32_t mode = n6virt_get(port + N6_GPIO_MODER_OFFSET);
+
+        if (mode >> 1 & ~mode & 0x55555555) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void usart_write(uint32_t address, uint32_t value)
 {
     uint8_t character = value;
@@ -426,6 +478,10 @@ static void usart_write(uint32_t address, uint32_t value)
     if (address == N6_USART1_TDR) {
         if (!n6virt_has(N6_USART1_CR1, N6_USART1_CR1_UE | N6_USART1_CR1_TE) || !n6virt_get(N6_USART1_BRR)) {
             n6virt_finding("console", address, "USART1 is written before it is enabled (CR1 UE and TE, BRR)");
+            return;
+        }
+        if (!has_console_pin()) {
+            n6virt_finding("console", address, "USART1 is written while no pin is set to it (GPIO MODER, AFRL or AFRH)");
             return;
         }
         qemu_chr_fe_write_all(&board->console, &character, 1);
@@ -593,7 +649,8 @@ static void on_exit_notify(Notifier *notifier, void *data)
     GString *text = g_string_new(NULL);
     bool first = true;
 
-    g_string_append_printf(text, "\"instructions\": %" PRId64 ", \"banks_on\": [", qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+    check_appli_copy();
+    g_string_append_printf(text, "\"instructions\": %" PRId64 ", \"banks_on\": [", instructions());
     for (unsigned bank = 0; bank < BANKS; bank++) {
         if (bank_is_on(bank)) {
             g_string_append_printf(text, "%s\"AXISRAM%u\"", first ? "" : ", ", bank + 3);
@@ -617,6 +674,20 @@ static void on_exit_notify(Notifier *notifier, void *data)
     g_string_append(text, "]");
     n6virt_findings_close(text->str);
     g_string_free(text, true);
+}
+
+/* Of lockup QEMU has no model: it aborts, in the thread of the CPU. */
+static void on_abort(int number)
+{
+    uint32_t pc;
+
+    if (!current_cpu) {
+        return;
+    }
+    pc = caller();
+    n6virt_finding_at(pc, "lockup", pc, "the processor locks up: there is no handler for the fault, or it faults itself");
+    on_exit_notify(NULL, NULL);
+    _exit(EXIT_FAILURE);
 }
 
 static void add_ram(N6Virt *s, const char *name, uint32_t base, uint32_t bytes)
@@ -709,6 +780,7 @@ static void n6virt_init(MachineState *machine)
     }
     s->exit.notify = on_exit_notify;
     qemu_add_exit_notifier(&s->exit);
+    signal(SIGABRT, on_abort);
     armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
 }
 

@@ -36,7 +36,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class RunResult:
-    """ended: 'stopped' by the caller's choice, by 'timeout', or 'exited' by itself. instructions: executed in all.
+    """ended: 'stopped' by the caller's choice, by 'timeout', or 'exited' by itself, then with an exit_code, else None.
+    instructions: executed in all, without sleep.
 
     banks_on: RAM banks that were on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were cleaned.
     """
@@ -44,6 +45,7 @@ class RunResult:
     lines: tuple[str, ...]
     findings: tuple[Finding, ...]
     ended: Literal["stopped", "timeout", "exited"]
+    exit_code: int | None
     instructions: int
     banks_on: tuple[str, ...]
     cleaned: tuple[tuple[int, int], ...]
@@ -110,15 +112,24 @@ def _run(
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
             elves = " ".join(f"-ex 'add-symbol-file {program}'" for program in programs)
             say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
-        lines, ended, errors = _watch(command, stop, timeout_s, on_line)
-        return _result(findings, lines, ended, errors, programs)
+        watched = _watch(command, stop, timeout_s, on_line)
+        return _result(findings, watched, programs)
+
+
+@dataclass(frozen=True)
+class _Watched:
+    lines: tuple[str, ...]
+    ended: Literal["stopped", "timeout", "exited"]
+    exit_code: int | None
+    errors: str
 
 
 def _watch(
     command: list[str], stop: Callable[[str], bool], timeout_s: float | None, on_line: Callable[[str], None]
-) -> tuple[list[str], Literal["stopped", "timeout", "exited"], str]:
+) -> _Watched:
     arrived: queue.Queue[str | None] = queue.Queue()
     lines: list[str] = []
+    closed = False
     ended: Literal["stopped", "timeout", "exited"] = "exited"
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     with (
@@ -138,6 +149,7 @@ def _watch(
                     ended = "timeout"
                     break
                 if line is None:
+                    closed = True
                     break
                 lines.append(line)
                 on_line(line)
@@ -145,14 +157,16 @@ def _watch(
                     ended = "stopped"
                     break
         finally:
-            # A clean end lets the machine write its summary.
-            process.send_signal(signal.SIGTERM)
+            # A clean end lets the machine write its summary; what ended by itself keeps its exit code.
+            if not closed:
+                process.send_signal(signal.SIGTERM)
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
         errors.seek(0)
-        return lines, ended, errors.read()
+        exit_code = process.returncode if ended == "exited" else None
+        return _Watched(tuple(lines), ended, exit_code, errors.read())
 
 
 def _forward(stream: Any, arrived: queue.Queue[str | None]) -> None:
@@ -161,9 +175,7 @@ def _forward(stream: Any, arrived: queue.Queue[str | None]) -> None:
     arrived.put(None)
 
 
-def _result(
-    path: Path, lines: list[str], ended: Literal["stopped", "timeout", "exited"], errors: str, programs: Sequence[Path]
-) -> RunResult:
+def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
     findings: list[Finding] = []
     summary: dict[str, Any] = {}
     for text in path.read_text().splitlines() if path.is_file() else []:
@@ -172,15 +184,14 @@ def _result(
             summary = entry
         else:
             findings.append(Finding(entry["kind"], entry["text"], _where(int(entry["pc"], 16), programs)))
-    if ended == "exited" and not findings and not summary:
-        reason = next((line for line in errors.splitlines() if line.strip()), "without a word")
+    if watched.ended == "exited" and not findings and not summary:
+        reason = next((line for line in watched.errors.splitlines() if line.strip()), "without a word")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
-    if "Lockup" in errors:
-        findings.append(Finding("lockup", "the processor locked up: a fault inside a fault handler", "unknown place"))
     return RunResult(
-        lines=tuple(lines),
+        lines=watched.lines,
         findings=tuple(findings),
-        ended=ended,
+        ended=watched.ended,
+        exit_code=watched.exit_code,
         instructions=int(summary.get("instructions", 0)),
         banks_on=tuple(summary.get("banks_on", ())),
         cleaned=tuple((int(start, 16), int(end, 16)) for start, end in summary.get("cleaned", ())),

@@ -30,8 +30,22 @@ def fetch_source(folder: Path) -> Path:
         )
     folder.mkdir(parents=True, exist_ok=True)
     options = _private_options(folder / "apt")
-    _apt(["update"], options, folder)
-    _apt(["source", "--download-only", f"{PACKAGE}={_newest(options, folder)}"], options, folder)
+    try:
+        _apt(["update"], options, folder)
+    except N6Error:
+        # Perhaps somebody else's package source, of no concern here.
+        version = _newest(options, folder)
+        if version is None:
+            raise
+    else:
+        version = _newest(options, folder)
+    if version is None:
+        raise N6Error(
+            "N6-VB-003",
+            f"the package sources of this system have no {PACKAGE} {VERSION}",
+            hint="use Debian 12 (bookworm)",
+        )
+    _apt(["source", "--download-only", f"{PACKAGE}={version}"], options, folder)
     found = _tarball(folder)
     if not found:
         raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {VERSION} holds no upstream tarball")
@@ -71,18 +85,11 @@ def _private_options(folder: Path) -> list[str]:
     return [item for key, value in settings.items() for item in ("-o", f"{key}={value}")]
 
 
-def _newest(options: list[str], folder: Path) -> str:
+def _newest(options: list[str], folder: Path) -> str | None:
     """The newest 7.2 that the package sources have."""
     output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
-    versions = re.findall(rf"^Version: ((?:\d+:)?{re.escape(VERSION)}\S*)$", output, re.MULTILINE)
-    if not versions:
-        raise N6Error(
-            "N6-VB-003",
-            f"the package sources of this system have no {PACKAGE} {VERSION}",
-            hint="use Debian 12 (bookworm)",
-        )
-    newest: str = max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)])
-    return newest
+    versions: list[str] = re.findall(rf"^Version: ((?:\d+:)?{re.escape(VERSION)}\S*)$", output, re.MULTILINE)
+    return max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)], default=None)
 
 
 def _apt(arguments: list[str], options: list[str], folder: Path) -> None:

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program without boot ROM, NOR and bring-up code: a vector table and what -DDOES= says.
+ */
+#include <stdint.h>
+
+#include "n6_soc.h"
+
+#define NOTHING 0
+#define SLEEP_FIRST 1
+#define FAULT_WITHOUT_HANDLER 2
+#define FAULT_IN_HANDLER 3
+#define JUMP_NOWHERE 4
+#define CLEAN_BY_SET_AND_WAY 5
+#define SPEAK_WITHOUT_PIN 6
+#define SPEAK_WITHOUT_CLOCK 7
+
+#define REG(address) (*(volatile uint32_t *)(address))
+#define STACK_TOP 0x341F0000u
+#define EXIT_STATUS 9
+
+void reset(void);
+void handler(void);
+
+__attribute__((section(".vectors"), used)) const uintptr_t vectors[16] = {
+    STACK_TOP,
+    (uintptr_t)reset,
+#if DOES == FAULT_IN_HANDLER
+    [3] = (uintptr_t)handler,
+#endif
+};
+
+/* Semihosting, SYS_EXIT_EXTENDED: reason ADP_Stopped_ApplicationExit and a status. */
+static _Noreturn void finish(void)
+{
+    static const uint32_t block[] = {0x20026, EXIT_STATUS};
+    register uint32_t operation __asm("r0") = 0x20;
+    register const uint32_t *argument __asm("r1") = block;
+    __asm volatile("bkpt 0xab" ::"r"(operation), "r"(argument) : "memory");
+    for (;;) {
+    }
+}
+
+void handler(void)
+{
+    __asm volatile("udf #2"); /* SECOND FAULT */
+}
+
+/* Waits for one millisecond of SysTick at 64 MHz, without its interrupt being taken. */
+static void sleep(void)
+{
+    __asm volatile("cpsid i");
+    REG(0xE000E014) = 64000;
+    REG(0xE000E018) = 0;
+    REG(0xE000E010) = 7;
+    __asm volatile("wfi");
+    REG(0xE000E010) = 0;
+}
+
+static void power_axisram3(void)
+{
+    REG(N6_RCC_AHB2ENSR) = N6_RCC_AHB2ENR_RAMCFGEN;
+    REG(N6_RCC_MEMENSR) = N6_RCC_MEMENR_AXISRAM3EN;
+    REG(N6_RAMCFG_SRAM3_CR) = 0;
+}
+
+static void clean_by_set_and_way(void)
+{
+    power_axisram3();
+    REG(N6_AXISRAM3_BASE) = 1;
+    for (uint32_t set = 256; set-- > 0;) {
+        for (uint32_t way = 4; way-- > 0;) {
+            REG(N6_SCB_DCCSW) = way << 30 | set << 5;
+        }
+    }
+}
+
+static void speak(void)
+{
+    REG(N6_USART1_BRR) = 556;
+    REG(N6_USART1_CR1) = N6_USART1_CR1_UE | N6_USART1_CR1_TE;
+    REG(N6_USART1_TDR) = '!'; /* SPEAK */
+}
+
+void reset(void)
+{
+    switch (DOES) {
+    case SLEEP_FIRST:
+        sleep();
+        break;
+    case FAULT_WITHOUT_HANDLER:
+    case FAULT_IN_HANDLER:
+        __asm volatile("udf #1"); /* FAULT */
+        break;
+    case JUMP_NOWHERE:
+        ((void (*)(void))0x20200001)(); /* JUMP */
+        break;
+    case CLEAN_BY_SET_AND_WAY:
+        clean_by_set_and_way();
+        break;
+    case SPEAK_WITHOUT_PIN:
+        REG(N6_RCC_APB2ENSR) = N6_RCC_APB2ENR_USART1EN;
+        speak();
+        break;
+    case SPEAK_WITHOUT_CLOCK:
+        speak();
+        break;
+    }
+    finish();
+}

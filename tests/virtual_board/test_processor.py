@@ -1,0 +1,80 @@
+"""A program that the emulator starts by itself: what is counted, how it ends, and where a fault that nobody handles is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from firmware_build import build
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import RunResult, run_program
+
+PROGRAM = Path(__file__).parent / "programs" / "alone.c"
+SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+EXIT_STATUS = 9
+
+
+def line_with(text: str) -> str:
+    (number,) = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line]
+    return f"tests/virtual_board/programs/alone.c:{number} in "
+
+
+def run(tmp_path: Path, does: str) -> RunResult:
+    elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
+    return run_program(find_emulator(), elf, stop=lambda _: False, timeout_s=30)
+
+
+def test_a_program_ends_the_emulator_with_its_status(tmp_path: Path) -> None:
+    result = run(tmp_path, "NOTHING")
+    assert (result.ended, result.exit_code, result.findings) == ("exited", EXIT_STATUS, ())
+
+
+def test_instructions_are_counted_and_nothing_else(tmp_path: Path) -> None:
+    counts = {run(tmp_path, "NOTHING").instructions for _ in range(3)}
+    assert len(counts) == 1
+    assert 0 < counts.pop() < 100
+
+
+def test_sleep_is_not_counted(tmp_path: Path) -> None:
+    assert run(tmp_path, "SLEEP_FIRST").instructions < 200
+
+
+@pytest.mark.parametrize("does", ["FAULT_WITHOUT_HANDLER", "FAULT_IN_HANDLER"])
+def test_lockup_is_a_finding_at_the_first_fault(tmp_path: Path, does: str) -> None:
+    result = run(tmp_path, does)
+    (lockup,) = [finding for finding in result.findings if finding.kind == "lockup"]
+    assert lockup.where.startswith(line_with("/* FAULT */"))
+    assert result.ended == "exited"
+    assert result.exit_code != 0
+    assert result.instructions > 0
+
+
+def test_a_jump_to_nowhere_is_found_where_it_comes_from(tmp_path: Path) -> None:
+    first = run(tmp_path, "JUMP_NOWHERE").findings[0]
+    assert (first.kind, first.text) == ("hole", "jump to 0x20200000, where nothing is")
+    assert " in reset()" in first.where
+
+
+def test_a_loop_over_sets_and_ways_cleans_all_that_is_on(tmp_path: Path) -> None:
+    result = run(tmp_path, "CLEAN_BY_SET_AND_WAY")
+    assert result.findings == ()
+    assert result.cleaned == ((0x3420_0000, 0x3427_0000),)
+
+
+@pytest.mark.parametrize(
+    ("does", "kind", "text"),
+    [
+        ("SPEAK_WITHOUT_PIN", "console", "USART1 is written while no pin is set to it (GPIO MODER, AFRL or AFRH)"),
+        (
+            "SPEAK_WITHOUT_CLOCK",
+            "clock-off",
+            "USART1 at 0x52001028 has no clock: the access is lost, on the chip it may hang",
+        ),
+    ],
+)
+def test_a_console_that_would_be_silent(tmp_path: Path, does: str, kind: str, text: str) -> None:
+    result = run(tmp_path, does)
+    assert (kind, text) in [(finding.kind, finding.text) for finding in result.findings]
+    finding = next(finding for finding in result.findings if finding.text == text)
+    assert finding.where.startswith(line_with("/* SPEAK */"))
+    assert result.lines == ()
