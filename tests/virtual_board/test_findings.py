@@ -166,6 +166,6 @@ def test_a_program_that_falls_silent_is_stopped_in_time(tmp_path: Path) -> None:
     elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
     boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, timeout_s=2)
+    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, timeout_s=6)
     assert result.ended == "timeout"
     assert "end" in result.lines

@@ -164,6 +164,13 @@ def _watch(
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
+        # What was printed last, perhaps a line without its end.
+        reader.join(10)
+        while ended == "timeout" and not arrived.empty():
+            line = arrived.get()
+            if line is not None:
+                lines.append(line)
+                on_line(line)
         errors.seek(0)
         exit_code = process.returncode if ended == "exited" else None
         return _Watched(tuple(lines), ended, exit_code, errors.read())
@@ -184,7 +191,9 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
             summary = entry
         else:
             findings.append(Finding(entry["kind"], entry["text"], _where(int(entry["pc"], 16), programs)))
-    if watched.ended == "exited" and not findings and not summary:
+    # The summary is written on every orderly end, also where the emulator gave up before the first instruction.
+    started = bool(findings) or int(summary.get("instructions", 0)) > 0
+    if watched.ended == "exited" and watched.exit_code and not started:
         reason = next((line for line in watched.errors.splitlines() if line.strip()), "without a word")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
     return RunResult(

@@ -30,15 +30,19 @@ def fetch_source(folder: Path) -> Path:
         )
     folder.mkdir(parents=True, exist_ok=True)
     options = _private_options(folder / "apt")
+    unreachable = None
     try:
         _apt(["update"], options, folder)
-    except N6Error:
+    except N6Error as error:
         # Perhaps somebody else's package source, of no concern here.
+        unreachable = error
+    try:
         version = _newest(options, folder)
-        if version is None:
-            raise
-    else:
-        version = _newest(options, folder)
+    except N6Error:
+        # apt-cache fails where it knows no source package of that name at all.
+        version = None
+    if version is None and unreachable:
+        raise unreachable
     if version is None:
         raise N6Error(
             "N6-VB-003",
