@@ -279,14 +279,15 @@ def mean(
     quantisation: Quantisation,
     out_quantisation: Quantisation,
     keep_dims: bool = True,
+    axes: Sequence[int] = (1, 2),
 ) -> bytes:
-    """Over height and width."""
+    """Over height and width, however `axes` names them."""
     channels = input_shape[2]
     options = schema.ReducerOptionsT()
     options.keepDims = keep_dims
     tensors = [
         Tensor("input", (1, *input_shape), np.int8, quantisation),
-        Tensor("axes", (2,), np.int32, None, np.array([1, 2], np.int32)),
+        Tensor("axes", (len(axes),), np.int32, None, np.array(axes, np.int32)),
         Tensor("output", (1, 1, 1, channels) if keep_dims else (1, channels), np.int8, out_quantisation),
     ]
     return write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions, version=2)

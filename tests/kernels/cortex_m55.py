@@ -131,7 +131,7 @@ def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeat
     for call, (_, image) in zip(calls, images, strict=True):
         end = _RESULT.size + len(image.memory)
         if len(results) < end:
-            raise AssertionError(f"{machine.name} ended with {done.returncode} in {call}: {done.stdout}{done.stderr}")
+            raise AssertionError(f"the emulator ended with {done.returncode} in {call}: {done.stdout}{done.stderr}")
         (counted,) = _RESULT.unpack_from(results)
         memory = results[_RESULT.size : end]
         assert image.untouched(memory, call.case.scratch), f"{call} wrote outside of its output and scratch"

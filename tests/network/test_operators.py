@@ -71,6 +71,8 @@ ONE_OPERATOR = {
     "max pool": ops.pool_2d("MAX", (9, 7, 3), (3, 3), (2, 2), IN),
     "mean": ops.mean((9, 7, 5), IN, OUT),
     "mean without the dimensions": ops.mean((64, 3, 1), IN, OUT, keep_dims=False),
+    "mean with the axes from the end": ops.mean((9, 7, 5), IN, OUT, axes=(-2, -3)),
+    "mean with an axis twice": ops.mean((9, 7, 5), IN, OUT, axes=(2, 1, -3)),
     "average pool": ops.pool_2d("AVERAGE", (9, 7, 3), (3, 2), (2, 1), IN, "SAME", "RELU6"),
     "pad": ops.pad((1, 4, 5, 3), [(0, 0), (1, 2), (0, 3), (0, 0)], IN),
     "pad channels": ops.pad((1, 4, 5, 3), [(0, 0), (1, 0), (2, 0), (1, 2)], IN),
@@ -166,6 +168,17 @@ def test_a_pad_stays_where_its_bits_would_change(host_network: Build, model: byt
     network = host_network(model)
     assert _kinds(network)[0] == "Pad"
     assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+@pytest.mark.parametrize("keep_dims", [True, False])
+def test_a_mean_between_a_convolution_and_a_fully_connected_layer(host_network: Build, keep_dims: bool) -> None:
+    given = Quantisation(0.04, 12)
+    classes = ops.fully_connected(1, _weights((6, 37)), _bias(6), _scales(6), given, OUT)
+    model = chain(conv(channels=37, activation="RELU"), ops.mean((9, 7, 37), OUT, given, keep_dims), classes)
+    network = host_network(model)
+    assert _kinds(network) == ["Conv2D", "Mean", "FullyConnected"]
+    for seed in range(6):
+        assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
 def test_a_reshape_inside_costs_nothing(host_network: Build) -> None:

@@ -364,11 +364,12 @@ def _check_mean(operands: _Operands) -> Iterator[_Problem]:
     assert axes is not None and axes.data is not None
     yield from _check_rank_4(operands.first)
     rank = len(operands.first.shape)
-    found = sorted({int(axis) % rank for axis in axes.data.reshape(-1)})
-    if found != [1, 2]:
+    named = [int(axis) for axis in axes.data.reshape(-1)]
+    # Negative axes count from the end; others outside of the rank stay what they are and match nothing.
+    if {axis + rank if -rank <= axis < 0 else axis for axis in named} != {1, 2}:
         yield _Problem(
             "N6-NET-007",
-            f"tensor {_shown(axes)} names the axes {axes.data.reshape(-1).tolist()}; height and width, [1, 2], are supported",
+            f"tensor {_shown(axes)} names the axes {named}; height and width, [1, 2], are supported",
             "use a global average over the image",
         )
         return
