@@ -122,6 +122,17 @@ def test_the_scaling_of_fully_connected_layers_is_exact_at_every_step(host_netwo
             assert_equal_everywhere(network, model, [np.array([[value]], np.int8)])
 
 
+@pytest.mark.parametrize("gain", [0.625, 1.25, 0.875, 1.75, 0.5625])
+@pytest.mark.parametrize("pixels", [3, 5, 6, 7])
+def test_a_mean_that_is_half_a_step_goes_where_the_reference_s_division_sends_it(
+    host_network: Build, pixels: int, gain: float
+) -> None:
+    """Gains without rounding error: what decides at a half is that gain / pixels is rounded down."""
+    model = ops.mean((pixels, 1, 256), Quantisation(gain / 2, 0), Quantisation(0.5, 0))
+    values = np.broadcast_to(np.arange(-128, 128, dtype=np.int8), (1, pixels, 1, 256))
+    assert_equal_everywhere(host_network(model), model, [values])
+
+
 def _kinds(network: HostNetwork) -> list[str]:
     return [epoch.kind for epoch in network.artifacts.epochs]
 
