@@ -11,8 +11,9 @@
 #define FRAME_LR 5
 #define FRAME_PC 6
 
-/* CFSR: the frame itself could not be written. */
-#define FRAME_LOST (1u << 4 | 1u << 12 | 1u << 20)
+/* CFSR: below the stack limit (STKOF), and all causes for which the frame itself could not be written. */
+#define STACK_OVERFLOW (1u << 20)
+#define FRAME_LOST (1u << 4 | 1u << 12 | STACK_OVERFLOW)
 
 /* Not static: the naked handler names it in assembly. */
 extern uint32_t n6_fault_stack[FAULT_STACK_WORDS];
@@ -44,6 +45,9 @@ __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
     if ((cause & FRAME_LOST) == 0u) {
         put_register(" pc=", frame[FRAME_PC]);
         put_register(" lr=", frame[FRAME_LR]);
+    }
+    if ((cause & STACK_OVERFLOW) != 0u) {
+        n6_put(" stack=overflow");
     }
     n6_put(" stage=");
     n6_put(n6_program);

@@ -63,10 +63,12 @@ static void load(void)
         stop("N6-FW-011 the Appli slot holds no image with a boot header v2.3");
     case N6_APPLI_TOO_LONG:
         stop("N6-FW-012 the Appli is longer than its slot or than the RAM it runs in");
+    case N6_APPLI_TOO_SHORT:
+        stop("N6-FW-015 the Appli is too short for the vectors it starts with");
     case N6_APPLI_DAMAGED:
         stop("N6-FW-013 the Appli is damaged: its checksum differs");
     case N6_APPLI_BAD_ENTRY:
-        stop("N6-FW-014 the Appli's entry is not inside it");
+        stop("N6-FW-014 the Appli's entry is not a Thumb address inside it");
     }
 }
 

@@ -41,8 +41,11 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
         return N6_APPLI_NO_HEADER;
     }
     uint32_t length = word_at(LENGTH_OFFSET);
-    if (length > MAXIMUM_BYTES - HEADER_BYTES || length < PAYLOAD_OFFSET - HEADER_BYTES + VECTOR_BYTES) {
+    if (length > MAXIMUM_BYTES - HEADER_BYTES) {
         return N6_APPLI_TOO_LONG;
+    }
+    if (length < PAYLOAD_OFFSET - HEADER_BYTES + VECTOR_BYTES) {
+        return N6_APPLI_TOO_SHORT;
     }
     *bytes = length + HEADER_BYTES;
     *entry = word_at(ENTRY_OFFSET);
@@ -54,7 +57,8 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
         return N6_APPLI_DAMAGED;
     }
     bool inside = *entry > N6_APPLI_PAYLOAD_ADDRESS && *entry < N6_APPLI_LOAD_ADDRESS + *bytes;
-    return inside && *entry == N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u) ? N6_APPLI_OK : N6_APPLI_BAD_ENTRY;
+    bool thumb = (*entry & 1u) != 0u;
+    return inside && thumb && *entry == N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u) ? N6_APPLI_OK : N6_APPLI_BAD_ENTRY;
 }
 
 _Noreturn void n6_start_appli(void)

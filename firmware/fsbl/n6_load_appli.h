@@ -9,8 +9,9 @@ typedef enum {
     N6_APPLI_ERASED,    /* the slot holds nothing */
     N6_APPLI_NO_HEADER, /* no boot header of the version that is expected */
     N6_APPLI_TOO_LONG,  /* longer than its slot or than the RAM it is copied to */
+    N6_APPLI_TOO_SHORT, /* no room for the vectors it starts with */
     N6_APPLI_DAMAGED,   /* the sum of its bytes is not that of the header */
-    N6_APPLI_BAD_ENTRY, /* does not start inside itself */
+    N6_APPLI_BAD_ENTRY, /* does not start inside itself, or not in Thumb state */
 } n6_appli_status_t;
 
 /* Checks the image in its flash slot and copies it, header and all, to N6_APPLI_LOAD_ADDRESS: as many bytes as its header

@@ -1,0 +1,16 @@
+"""The real FSBL, ready for a NOR."""
+
+from __future__ import annotations
+
+import pytest
+from firmware_build import BOARD, bring_up, build, image_of
+from n6build.image.boot_header import BinaryType
+from n6build.linker_script import fsbl_script
+from n6build.paths import FIRMWARE
+
+
+@pytest.fixture(scope="session")
+def fsbl(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    sources = [*sorted((FIRMWARE / "fsbl").glob("*.c")), *bring_up()]
+    elf = build(tmp_path_factory.mktemp("fsbl"), "fsbl", sources, fsbl_script(BOARD.soc))
+    return image_of(elf, BinaryType.FSBL)

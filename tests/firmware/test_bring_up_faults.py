@@ -1,0 +1,54 @@
+"""A program that cannot go on says why on the console, also where its stack is what broke."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firmware_build import BOARD, bring_up, build, image_of, write_nor
+from n6build.image.boot_header import BinaryType
+from n6build.linker_script import appli_script
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.virtual_board.source_lines import find_line
+
+PROGRAM = Path(__file__).parent / "programs" / "faulty.c"
+SUPERVISOR_CALL = 11
+
+
+def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
+    """What the program says at its end, and its ELF file."""
+    extra = [f"-DDOES={does}", "-Wno-infinite-recursion"]
+    elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], appli_script(BOARD.soc), extra)
+    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
+    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    result = run_nor(find_emulator(), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"), timeout_s=30)
+    assert result.ended == "stopped"
+    return result.lines[-1], elf
+
+
+def test_a_stack_that_outgrows_its_limit_is_named(tmp_path: Path, fsbl: bytes) -> None:
+    line, _ = last_line(tmp_path, fsbl, "OUTGROW_THE_STACK")
+    assert line.startswith("n6 fault HardFault cfsr=0x00100000 ")
+    assert line.endswith(" stack=overflow stage=appli")
+
+
+def test_without_a_stack_there_is_a_report_but_no_invented_program_counter(tmp_path: Path, fsbl: bytes) -> None:
+    line, _ = last_line(tmp_path, fsbl, "LOSE_THE_STACK")
+    assert line.startswith("n6 fault HardFault cfsr=0x00009200 ")
+    assert " bfar=0x201ffffc " in line
+    assert " pc=" not in line
+
+
+def test_the_program_counter_is_that_of_the_fault(tmp_path: Path, fsbl: bytes) -> None:
+    line, elf = last_line(tmp_path, fsbl, "RUN_WHAT_IS_NO_INSTRUCTION")
+    assert " cfsr=0x00010000 " in line
+    (address,) = [int(word[3:], 16) for word in line.split() if word.startswith("pc=")]
+    (row,) = [number for number, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "/* FAULT */" in text]
+    found = find_line(address, [elf])
+    assert found is not None
+    assert (found.line, found.function) == (row, "main")
+
+
+def test_an_exception_that_nobody_handles_is_named(tmp_path: Path, fsbl: bytes) -> None:
+    line, _ = last_line(tmp_path, fsbl, "CALL_A_SUPERVISOR")
+    assert line == f"n6 fault exception={SUPERVISOR_CALL} stage=appli"
