@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The application: gives the network the memory of its plan, checks and places its weights, runs it on the test vectors and
- * prints what comes out. The order of the steps is that of ST's applications; a RAM bank has to be on before it is written.
+ * The application: gives the networks the memory of their plan, checks and places their weights, runs each on its test vectors
+ * and prints what comes out. The order of the steps is that of ST's applications; a RAM bank has to be on before it is written.
  */
 #include <stddef.h>
 
@@ -74,12 +74,19 @@ static void place_weights(void)
     }
 }
 
-static void run_vectors(void)
+static uint32_t runs_of(const n6_plan_network_t *network)
 {
-    const n6_plan_vectors_t *vectors = &n6_plan_vectors;
+    return network->vectors.count == 0u ? 1u : network->vectors.count;
+}
+
+/* first: number of the network's first run. */
+static void run_network(const n6_plan_network_t *network, uint32_t first)
+{
+    const n6_plan_vectors_t *vectors = &network->vectors;
     uint32_t crc32;
+    n6_inference_begin(network);
     if (vectors->count == 0u) {
-        (void)n6_inference_run(0u, NULL, 0u);
+        (void)n6_inference_run(network, first, NULL, 0u, 1);
         return;
     }
     n6_slot_status_t status = n6_slot_check(vectors->source, vectors->count * vectors->bytes_each, 0u, &crc32);
@@ -88,10 +95,19 @@ static void run_vectors(void)
     }
     for (uint32_t i = 0; i < vectors->count; i++) {
         const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
-        if (!n6_inference_run(i, input, vectors->bytes_each)) {
-            stop("N6-FW-026 a test vector has another size than the inputs of ", n6_plan_model);
+        if (!n6_inference_run(network, first + i, input, vectors->bytes_each, i == 0u)) {
+            stop("N6-FW-026 a test vector has another size than the inputs of ", network->model);
         }
     }
+}
+
+static uint32_t epochs_of_all(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n6_plan_network_count; i++) {
+        count += n6_inference_epochs(&n6_plan_networks[i]);
+    }
+    return count;
 }
 
 int main(void)
@@ -99,9 +115,9 @@ int main(void)
     n6_caches_enable();
     n6_console_open();
     n6_put("n6 appli start model=");
-    n6_put(n6_plan_model);
+    n6_put(n6_plan_application);
     n6_put(" epochs=");
-    n6_put_u32(n6_inference_epochs());
+    n6_put_u32(epochs_of_all());
     n6_put_end();
     power_banks();
     if (!n6_npu_enable()) {
@@ -110,9 +126,13 @@ int main(void)
     n6_npu_open_rif();
     place_weights();
     n6_inference_open();
-    run_vectors();
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < n6_plan_network_count; i++) {
+        run_network(&n6_plan_networks[i], runs);
+        runs += runs_of(&n6_plan_networks[i]);
+    }
     n6_put("n6 done runs=");
-    n6_put_u32(n6_plan_vectors.count == 0u ? 1u : n6_plan_vectors.count);
+    n6_put_u32(runs);
     n6_put_end();
     return 0;
 }

@@ -3,15 +3,10 @@
 
 #include <string.h>
 
-#include "ll_aton_rt_user_api.h"
-
 #include "n6_cache.h"
 #include "n6_console.h"
-#include "n6_plan.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
-
-LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE(network)
 
 /* Epochs of a network whose cycles are kept; the ones behind are run but not listed. */
 #define EPOCHS_LISTED 512u
@@ -24,25 +19,28 @@ static uint32_t cycles_now(void)
     return N6_REG32(N6_DWT_CYCCNT);
 }
 
-static uint32_t index_of(const EpochBlock_ItemTypeDef *block)
+static const EpochBlock_ItemTypeDef *epochs_of(const NN_Instance_TypeDef *instance)
 {
-    return (uint32_t)(block - LL_ATON_EpochBlockItems_network());
+    return instance->network->epoch_block_items();
 }
 
 static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
 {
-    (void)instance;
     if (type == LL_ATON_RT_Callbacktype_PRE_START) {
         epoch_began = cycles_now();
-    } else if (type == LL_ATON_RT_Callbacktype_POST_END && index_of(block) < EPOCHS_LISTED) {
-        epoch_cycles[index_of(block)] = cycles_now() - epoch_began;
+    } else if (type == LL_ATON_RT_Callbacktype_POST_END) {
+        uint32_t index = (uint32_t)(block - epochs_of(instance));
+        if (index < EPOCHS_LISTED) {
+            epoch_cycles[index] = cycles_now() - epoch_began;
+        }
     }
 }
 
-uint32_t n6_inference_epochs(void)
+uint32_t n6_inference_epochs(const n6_plan_network_t *network)
 {
+    const EpochBlock_ItemTypeDef *epochs = epochs_of(network->instance);
     uint32_t count = 0;
-    while (!EpochBlock_IsLastEpochBlock(&LL_ATON_EpochBlockItems_network()[count])) {
+    while (!EpochBlock_IsLastEpochBlock(&epochs[count])) {
         count++;
     }
     return count;
@@ -54,14 +52,27 @@ void n6_inference_open(void)
     N6_REG32(N6_DWT_CYCCNT) = 0u;
     N6_REG32(N6_DWT_CTRL) |= N6_DWT_CTRL_CYCCNTENA;
     LL_ATON_RT_RuntimeInit();
-    LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
-    LL_ATON_RT_Init_Network(&NN_Instance_network);
 }
 
-static int fill_inputs(const uint8_t *input, uint32_t input_bytes)
+void n6_inference_begin(const n6_plan_network_t *network)
+{
+    LL_ATON_RT_SetEpochCallback(on_epoch, network->instance);
+    LL_ATON_RT_Init_Network(network->instance);
+}
+
+/* Writes back what the CPU wrote and forgets the rest: before an inference, so that no dirty line is written over what the NPU
+ * puts into an output, and after it, so that the CPU reads memory and not what it had read before. */
+static void synchronise_outputs(const n6_plan_network_t *network)
+{
+    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info(network->instance); buffer->name != NULL; buffer++) {
+        n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
+    }
+}
+
+static int fill_inputs(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes)
 {
     uint32_t used = 0;
-    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Input_Buffers_Info_network(); buffer->name != NULL; buffer++) {
+    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Input_Buffers_Info(network->instance); buffer->name != NULL; buffer++) {
         uint32_t bytes = LL_Buffer_len(buffer);
         if (buffer->is_param) {
             continue;
@@ -105,27 +116,31 @@ static uint32_t largest(const LL_Buffer_InfoTypeDef *buffer)
     return best;
 }
 
-static void put_results(uint32_t number, uint32_t cycles)
+static void put_epochs(const n6_plan_network_t *network, uint32_t number)
 {
-    if (number == 0u) {
-        for (uint32_t epoch = 0; epoch < n6_inference_epochs() && epoch < EPOCHS_LISTED; epoch++) {
-            begin_line(number);
-            n6_put(" epoch ");
-            n6_put_u32(epoch + 1u); /* as network.c numbers them */
-            n6_put(" cycles=");
-            n6_put_u32(epoch_cycles[epoch]);
-            n6_put_end();
-        }
+    uint32_t count = n6_inference_epochs(network);
+    for (uint32_t epoch = 0; epoch < count && epoch < EPOCHS_LISTED; epoch++) {
+        begin_line(number);
+        n6_put(" epoch ");
+        n6_put_u32(epoch + 1u); /* as network.c numbers them */
+        n6_put(" cycles=");
+        n6_put_u32(epoch_cycles[epoch]);
+        n6_put_end();
     }
+}
+
+static void put_results(const n6_plan_network_t *network, uint32_t number, uint32_t cycles)
+{
     uint32_t index = 0;
-    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info_network(); buffer->name != NULL; buffer++, index++) {
+    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info(network->instance); buffer->name != NULL;
+         buffer++, index++) {
         begin_line(number);
         n6_put(" output ");
         n6_put_u32(index);
         n6_put(" ");
         n6_put_bytes(LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
         n6_put_end();
-        if (index == 0u && n6_plan_is_classification) {
+        if (index == 0u && network->is_classification) {
             begin_line(number);
             n6_put(" class ");
             n6_put_u32(largest(buffer));
@@ -138,23 +153,30 @@ static void put_results(uint32_t number, uint32_t cycles)
     n6_put_end();
 }
 
-int n6_inference_run(uint32_t number, const uint8_t *input, uint32_t input_bytes)
+int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const uint8_t *input, uint32_t input_bytes,
+                     int lists_epochs)
 {
-    if (!fill_inputs(input, input_bytes)) {
+    if (!fill_inputs(network, input, input_bytes)) {
         return 0;
     }
+    synchronise_outputs(network);
     begin_line(number);
     n6_put(" begin");
     n6_put_end();
     uint32_t began = cycles_now();
     LL_ATON_RT_RetValues_t state;
     do {
-        state = LL_ATON_RT_RunEpochBlock(&NN_Instance_network);
+        state = LL_ATON_RT_RunEpochBlock(network->instance);
         if (state == LL_ATON_RT_WFE) {
             __asm volatile("wfe");
         }
     } while (state != LL_ATON_RT_DONE);
-    put_results(number, cycles_now() - began);
-    LL_ATON_RT_Reset_Network(&NN_Instance_network);
+    uint32_t cycles = cycles_now() - began;
+    synchronise_outputs(network);
+    if (lists_epochs) {
+        put_epochs(network, number);
+    }
+    put_results(network, number, cycles);
+    LL_ATON_RT_Reset_Network(network->instance);
     return 1;
 }

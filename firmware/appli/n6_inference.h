@@ -4,13 +4,20 @@
 
 #include <stdint.h>
 
-/* Number of epochs of the network. */
-uint32_t n6_inference_epochs(void);
+#include "n6_plan.h"
 
+/* Number of epochs of the network. */
+uint32_t n6_inference_epochs(const n6_plan_network_t *network);
+
+/* Once, before the first network. */
 void n6_inference_open(void);
 
-/* One inference on `input` (as many bytes as the network's inputs have; NULL: zeros), printed as run `number`. The first
- * one also prints the cycles of each epoch. False where the input does not fit. */
-int n6_inference_run(uint32_t number, const uint8_t *input, uint32_t input_bytes);
+/* Before the first inference of a network. */
+void n6_inference_begin(const n6_plan_network_t *network);
+
+/* One inference on `input` (as many bytes as the network's inputs have; NULL: zeros), printed as run `number`, with the
+ * cycles of each epoch where `lists_epochs`. False where the input does not fit. */
+int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const uint8_t *input, uint32_t input_bytes,
+                     int lists_epochs);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory plan, as the build generates it for one network and one board (n6_memory_plan.c). Addresses are secure aliases.
+ * The memory plan, as the build generates it for the networks of one application and one board (n6_memory_plan.c). Addresses are secure aliases.
  */
 #ifndef N6_PLAN_H
 #define N6_PLAN_H
 
 #include <stdint.h>
+
+#include "ll_aton_rt_user_api.h"
 
 /* A RAM bank that the network uses: its bit in RCC MEMENR, its RAMCFG control register, the words to test it with. */
 typedef struct {
@@ -33,12 +35,20 @@ typedef struct {
     uint32_t bytes_each;
 } n6_plan_vectors_t;
 
-extern const char n6_plan_model[];
-extern const uint32_t n6_plan_is_classification;
+typedef struct {
+    const char *model;
+    NN_Instance_TypeDef *instance;
+    uint32_t is_classification;
+    n6_plan_vectors_t vectors;
+} n6_plan_network_t;
+
+/* The model, or the models joined by '+'. */
+extern const char n6_plan_application[];
+extern const n6_plan_network_t n6_plan_networks[];
+extern const uint32_t n6_plan_network_count;
 extern const n6_plan_bank_t n6_plan_banks[];
 extern const uint32_t n6_plan_bank_count;
 extern const n6_plan_image_t n6_plan_images[];
 extern const uint32_t n6_plan_image_count;
-extern const n6_plan_vectors_t n6_plan_vectors;
 
 #endif

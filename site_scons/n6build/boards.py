@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +11,8 @@ from n6build.errors import N6Error, did_you_mean
 from n6build.paths import BOARDS
 from n6build.soc import ClockProfile, Level, Profile, Soc, load_soc
 from n6build.yaml_schema import Address, Document, Range, Size, read_document
+
+Alias = Literal["secure", "non-secure"]
 
 # VDDIO3 at 1.8 V with its high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
@@ -72,17 +74,36 @@ class Slots:
 
 
 @dataclass(frozen=True)
+class Region:
+    """A part of the external RAM. limit: what it must not grow beyond, though there were room."""
+
+    size: Size
+    limit: Size | None = None
+
+
+@dataclass(frozen=True)
+class ExternalRam:
+    """PSRAM in a memory-mapped window, divided into regions that lie one behind the other from its start."""
+
+    memory: str
+    size: Size
+    regions: dict[str, Region]
+
+
+@dataclass(frozen=True)
 class ExternalPool:
-    """A memory pool in a flash slot."""
+    """A memory pool in a flash slot, read-only, or in a region of the external RAM. size: default is all of it."""
 
     fname: str
-    slot: Literal["weights"]
     throughput: Level
     latency: Level
     byte_width: int
     freq_ratio: float
     read_power: float
     write_power: float
+    slot: Literal["weights"] | None = None
+    region: str | None = None
+    size: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +127,18 @@ class _BoardFile:
     programmer: ProgrammerHints
     pools: dict[str, ExternalPool]
     aliases: tuple[str, ...] = ()
+    external_ram: ExternalRam | None = None
+    pool_sizes: dict[str, Size] = field(default_factory=dict)
+    alias: Alias = "secure"
 
 
 @dataclass(frozen=True)
 class Board:
+    """pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
+
+    alias: which alias of the chip's memories the pools are in.
+    """
+
     name: str
     title: str
     aliases: tuple[str, ...]
@@ -120,6 +149,9 @@ class Board:
     slots: Slots
     programmer: ProgrammerHints
     pools: dict[str, ExternalPool]
+    external_ram: ExternalRam | None
+    pool_sizes: dict[str, int]
+    alias: Alias
     files: tuple[Path, ...]
 
     @property
@@ -132,21 +164,24 @@ class Board:
         return self.clock.xspi_source_hz // self.xspi_divider
 
     def profile(self, name: str) -> Profile:
-        """Raises N6-BOARD-009 where the chip has no such profile, or this board lacks a pool of it."""
-        if name not in self.profiles():
-            where = f"boards/{self.name}/board.yaml"
+        """Raises N6-BOARD-009 where the chip has no such profile, N6-BOARD-010 where this board lacks a memory of it."""
+        where = f"boards/{self.name}/board.yaml"
+        if name not in self.soc.profiles:
             hint = did_you_mean(name, self.profiles())
             raise N6Error("N6-BOARD-009", f"{self.title} has no profile '{name}'", where=where, hint=hint)
-        return self.soc.profiles[name]
+        profile = self.soc.profiles[name]
+        if lacking := self._lacking(profile):
+            what = f"profile '{name}' puts data in {', '.join(lacking)}, a memory that {self.title} lacks"
+            raise N6Error("N6-BOARD-010", what, where=where, hint=f"it has {', '.join(self.profiles())}")
+        return profile
 
     def profiles(self) -> list[str]:
-        """The profiles whose pools this board has."""
+        """The profiles whose memories this board has."""
+        return [name for name, profile in self.soc.profiles.items() if not self._lacking(profile)]
+
+    def _lacking(self, profile: Profile) -> list[str]:
         known = {*self.soc.pools, *self.pools}
-        return [
-            name
-            for name, profile in self.soc.profiles.items()
-            if known.issuperset({*profile.activations, profile.weights})
-        ]
+        return [name for name in dict.fromkeys((*profile.activations, profile.weights)) if name not in known]
 
 
 def board_names(folder: Path = BOARDS) -> list[str]:
@@ -186,6 +221,9 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
         slots=described.slots,
         programmer=described.programmer,
         pools=described.pools,
+        external_ram=described.external_ram,
+        pool_sizes=described.pool_sizes,
+        alias=described.alias,
         files=(folder / name / "board.yaml", soc_path),
     )
 
@@ -211,11 +249,47 @@ def _check(board: _BoardFile, soc: Soc, document: Document) -> None:
     _check_pins(board, soc, document)
     _check_nor(board, soc, document)
     _check_slots(board, soc, document)
-    for name in board.pools:
+    _check_external_ram(board, soc, document)
+    _check_pools(board, soc, document)
+
+
+def _check_external_ram(board: _BoardFile, soc: Soc, document: Document) -> None:
+    if board.external_ram is None:
+        return
+    name, size = board.external_ram.memory, board.external_ram.size
+    if name not in soc.memories:
+        hint = did_you_mean(name, soc.memories)
+        where = document.where("external_ram", "memory")
+        raise N6Error("N6-BOARD-011", f"no memory '{name}'", where=where, hint=hint)
+    beyond = size - soc.memories[name].size
+    if beyond > 0:
+        where = document.where("external_ram", "size")
+        raise N6Error("N6-BOARD-011", f"{beyond} bytes more than the window {name} has", where=where)
+
+
+def _check_pools(board: _BoardFile, soc: Soc, document: Document) -> None:
+    regions = board.external_ram.regions if board.external_ram else {}
+    for name, pool in board.pools.items():
         if name in soc.pools:
             raise N6Error(
                 "N6-BOARD-008", f"pool '{name}' is one of the chip's own", where=document.where("pools", name)
             )
+        if (pool.slot is None) == (pool.region is None):
+            raise N6Error(
+                "N6-BOARD-008", f"pool '{name}' needs either 'slot' or 'region'", where=document.where("pools", name)
+            )
+        if pool.region is not None and pool.region not in regions:
+            raise N6Error(
+                "N6-BOARD-008",
+                f"no region '{pool.region}' of the external RAM",
+                where=document.where("pools", name, "region"),
+                hint=did_you_mean(pool.region, regions),
+            )
+    known = {*soc.pools, *board.pools}
+    for name in board.pool_sizes:
+        if name not in known:
+            where = document.where("pool_sizes", name)
+            raise N6Error("N6-BOARD-008", f"no pool '{name}'", where=where, hint=did_you_mean(name, known))
 
 
 def _check_pins(board: _BoardFile, soc: Soc, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""Models: any folder with a model.yaml, or a bare .tflite file."""
+"""Models: any folder with a model.yaml, a bare model file, or a folder with a network that was compiled elsewhere."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Literal
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import read_bytes, sha256
 from n6build.paths import MODELS
-from n6build.yaml_schema import Document, read_document
+from n6build.yaml_schema import Document, Size, read_document
 
 TensorType = Literal["int8", "uint8", "float32"]
+Backend = Literal["auto", "reference", "st_edge_ai", "prebuilt"]
+MODEL_SUFFIXES = (".tflite", ".onnx")
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,26 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class NetworkTypes:
-    """What the application sees; a model that delivers something else is refused."""
+class NetworkChoices:
+    """How a model becomes a network.
 
+    input_type, output_type: what the application expects. name: of the network's files and symbols. folder: of a network
+    that was compiled elsewhere (backend prebuilt). pools: bytes of memory pools that this model wants another size of.
+    """
+
+    backend: Backend = "auto"
+    name: str | None = None
+    folder: str | None = None
     input_type: TensorType | None = None
     output_type: TensorType | None = None
+    pools: dict[str, Size] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """waive: by id of a check, the reason why its finding is accepted for this model."""
+
+    waive: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,12 +59,13 @@ class Vectors:
 @dataclass(frozen=True)
 class _ModelFile:
     name: str
-    file: str
+    file: str | None = None
     sha256: str | None = None
     description: str = ""
     quality: Quality | None = None
     made_by: str | None = None
-    network: NetworkTypes = field(default_factory=NetworkTypes)
+    network: NetworkChoices = field(default_factory=NetworkChoices)
+    checks: Checks = field(default_factory=Checks)
     result: Literal["classification", "reconstruction", "raw"] = "raw"
     classes: tuple[str, ...] = ()
     vectors: Vectors | None = None
@@ -55,14 +73,20 @@ class _ModelFile:
 
 @dataclass(frozen=True)
 class Model:
-    """description_file: the model.yaml, None for a bare model file. inputs, expected: paths of the test vectors."""
+    """file: None for a network that was compiled elsewhere, in the folder `prebuilt`, whose model is not there.
+
+    inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None
+    for a bare model file or folder.
+    """
 
     name: str
-    file: Path
+    file: Path | None
+    prebuilt: Path | None
     sha256: str | None
     description: str
     quality: Quality | None
-    network: NetworkTypes
+    network: NetworkChoices
+    waived: dict[str, str]
     result: Literal["classification", "reconstruction", "raw"]
     classes: tuple[str, ...]
     labels: tuple[str, ...]
@@ -76,7 +100,8 @@ def model_names(folder: Path = MODELS) -> list[str]:
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
-    """`name`: of a folder in `folder`, a path of a folder with a model.yaml, or a path of a .tflite file.
+    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, or of a folder with
+    a compiled network.
 
     relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-00x, N6-YAML-00x.
     """
@@ -85,26 +110,38 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     path = (relative_to or Path()) / name
     if (path / "model.yaml").is_file():
         return _described(path, f"{name.rstrip('/')}/model.yaml")
-    if path.is_file() and path.suffix == ".tflite":
+    if path.is_file() and path.suffix in MODEL_SUFFIXES:
         return _bare(path)
+    if path.is_dir() and (path / "network.c").is_file():
+        return _bare_network(path)
     if path.is_file():
         raise N6Error(
             "N6-MODEL-002",
             f"'{path.suffix}' is no kind of model that is read here",
             where=name,
-            hint="give a .tflite file",
+            hint="give a .tflite or .onnx file",
         )
     if "/" in name or "." in name:
         raise N6Error(
-            "N6-MODEL-001", f"no model file or folder '{name}'", hint="a .tflite file, or a folder with a model.yaml"
+            "N6-MODEL-001",
+            f"no model file or folder '{name}'",
+            hint="a .tflite or .onnx file, a folder with a model.yaml, or one with network.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
 
 
 def _bare(path: Path) -> Model:
-    # The name becomes that of a folder and a text in C.
-    empty = _ModelFile(name=re.sub(r"[^\w.-]", "_", path.stem, flags=re.ASCII), file=path.name)
-    return _model(empty, path.parent, None)
+    return _model(_ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
+
+
+def _bare_network(path: Path) -> Model:
+    name = _safe_name(path.resolve().name)
+    return _model(_ModelFile(name=name, network=NetworkChoices(backend="prebuilt", folder=".")), path, None)
+
+
+def _safe_name(text: str) -> str:
+    """It becomes the name of a folder and a text in C."""
+    return re.sub(r"[^\w.-]", "_", text, flags=re.ASCII)
 
 
 def _described(folder: Path, shown_as: str) -> Model:
@@ -118,11 +155,13 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
     vectors = described.vectors
     return Model(
         name=described.name,
-        file=folder / described.file,
+        file=folder / described.file if described.file else None,
+        prebuilt=folder / described.network.folder if described.network.folder else None,
         sha256=described.sha256,
         description=described.description,
         quality=described.quality,
         network=described.network,
+        waived=described.checks.waive,
         result=described.result,
         classes=described.classes,
         labels=vectors.labels if vectors else (),
@@ -136,7 +175,21 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
         hint = "letters, digits, '_', '.' and '-'"
         raise N6Error("N6-MODEL-007", f"'{model.name}' is no name for a model", where=document.where("name"), hint=hint)
-    named: dict[tuple[str, ...], str] = {("file",): model.file}
+    _check_files(model, folder, document)
+    _check_network(model, folder, document)
+    for id, reason in model.checks.waive.items():
+        if not reason.strip():
+            raise N6Error("N6-MODEL-009", "a waived check needs a reason", where=document.where("checks", "waive", id))
+    _check_classes(model, document)
+
+
+def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
+    named: dict[tuple[str, ...], str] = {}
+    if model.file:
+        named[("file",)] = model.file
+    elif not model.network.folder:
+        hint = "name the model file, or the folder of a compiled network (network.folder)"
+        raise N6Error("N6-MODEL-008", "key 'file' is missing", where=document.where(), hint=hint)
     if model.vectors:
         named[("vectors", "inputs")] = model.vectors.inputs
         if model.vectors.expected:
@@ -147,6 +200,22 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
             raise N6Error(
                 "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)
             )
+
+
+def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
+    network = model.network
+    if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
+        where = document.where("network", "name")
+        raise N6Error("N6-MODEL-007", f"'{network.name}' is no name for a network: a C identifier", where=where)
+    if network.folder and not (folder / network.folder).is_dir():
+        where = document.where("network", "folder")
+        raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
+    if network.backend == "prebuilt" and not network.folder:
+        where = document.where("network", "backend")
+        raise N6Error("N6-MODEL-008", "backend prebuilt needs network.folder", where=where)
+
+
+def _check_classes(model: _ModelFile, document: Document) -> None:
     if model.result == "classification" and not model.classes:
         raise N6Error(
             "N6-MODEL-004",
@@ -164,7 +233,7 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
 
 def check_hash(model: Model) -> None:
     """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
-    if model.sha256 is None:
+    if model.sha256 is None or model.file is None:
         return
     found = sha256(read_bytes(model.file))
     if found != model.sha256:

@@ -32,13 +32,21 @@ OPTIONS = (
     Option(
         "model",
         "miniresnet",
-        "the model: a name (`scons models`), a folder with a model.yaml, or a .tflite file",
+        "the model: a name (`scons models`), a folder with a model.yaml or a network.c, or a model file; several: a,b",
         environment="N6BUILD_MODEL",
     ),
     Option(
         "profile",
         "extflash",
-        "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot",
+        "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot; "
+        "extram and allmems use external RAM",
+    ),
+    Option(
+        "backend",
+        "auto",
+        "network compiler: st_edge_ai, reference (every epoch on the CPU), prebuilt; auto takes ST's tool where it is found",
+        ("auto", "reference", "st_edge_ai", "prebuilt"),
+        environment="N6BUILD_BACKEND",
     ),
     Option(
         "probe",

@@ -80,10 +80,11 @@ def _linker_script(env: Any, target: str, function: Any) -> Any:
     return script[0]
 
 
-def _link(env: Any, elf: str, script: Any, objects: list[Any]) -> Any:
+def _link(env: Any, elf: str, scripts: list[Any], objects: list[Any]) -> Any:
     map_file = elf.replace(".elf", ".map")
-    program = env.Program(elf, objects, LINKFLAGS=[*env["LINKFLAGS"], "-T", script, f"-Wl,-Map={map_file}"])
-    env.Depends(program, script)
+    flags = [*env["LINKFLAGS"], *(flag for script in scripts for flag in ("-T", script)), f"-Wl,-Map={map_file}"]
+    program = env.Program(elf, objects, LINKFLAGS=flags)
+    env.Depends(program, scripts)
     env.SideEffect(map_file, program)
     env.Clean(program, map_file)
     return program[0]
@@ -99,29 +100,48 @@ def _fsbl(env: Any, board_folder: str, headers: list[Any], bring_up: list[Any]) 
 
     script = _linker_script(env, f"{board_folder}/fsbl/fsbl.ld", fsbl_script)
     own = _objects(_with_includes(env, headers, "bring_up", "fsbl"), board_folder, "fsbl")
-    return _link(env, f"{board_folder}/fsbl/fsbl.elf", script, [*bring_up, *own])
+    return _link(env, f"{board_folder}/fsbl/fsbl.elf", [script], [*bring_up, *own])
 
 
 def _appli(
-    env: Any, folder: str, board_folder: str, headers: list[Any], bring_up: list[Any], generated: list[Any]
+    env: Any,
+    folder: str,
+    board_folder: str,
+    headers: list[Any],
+    bring_up: list[Any],
+    networks: list[Any],
+    plan: list[Any],
 ) -> Any:
-    """generated: network.c, network.h and n6_memory_plan.c. What no model changes is compiled once a board."""
+    """networks: of N6Networks. plan: the files of N6MemoryPlan. What no model changes is compiled once a board."""
     from n6build.linker_script import appli_script
 
-    directories = ("bring_up", "runtime", "kernels", "appli")
-    script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
-    shared = _with_includes(env, headers, *directories)
+    runtime = env["N6_RUNTIME"]
+    runtime_env = _with_runtime(_with_includes(env, headers, "bring_up", "kernels", "appli"), runtime)
+    common = f"{board_folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     # What changes seldom stands first, so that an edit behind it moves no address in front.
-    stable = _objects(shared.Clone(CCFLAGS=[*env["CCFLAGS"], "-O3"]), f"{board_folder}/common", "kernels")
+    stable = _objects(runtime_env.Clone(CCFLAGS=[*runtime_env["CCFLAGS"], "-O3"]), common, "kernels")
     stable += [
-        *_objects(shared, f"{board_folder}/common", "runtime"),
-        *bring_up,
-        *_objects(shared, f"{board_folder}/common", "appli"),
+        runtime_env.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source))) for source in runtime.sources
     ]
-    own = _with_includes(env, [*headers, *generated], *directories)
+    stable += [*bring_up, *_objects(runtime_env, common, "appli")]
+
+    script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
+    pools = next(node for node in plan if str(node).endswith(".ld"))
+    generated = [*(node for network in networks for node in network.targets), *plan]
+    own = runtime_env.Clone(CPPPATH=[*runtime_env["CPPPATH"], *sorted({f"#{node.dir}" for node in generated})])
     sources = [node for node in generated if str(node).endswith(".c")]
     objects = [own.Object(f"{folder}/appli/{Path(str(node)).stem}.o", node) for node in sources]
-    return _link(env, f"{folder}/appli/appli.elf", script, [*stable, *objects])
+    libraries = [env.File(str(library)) for library in runtime.libraries]
+    link_env = env.Clone(LINKFLAGS=[*env["LINKFLAGS"], *runtime.link_flags])
+    return _link(link_env, f"{folder}/appli/appli.elf", [script, pools], [*stable, *objects, *libraries])
+
+
+def _with_runtime(env: Any, runtime: Any) -> Any:
+    return env.Clone(
+        CPPPATH=[*env["CPPPATH"], *(str(folder) for folder in runtime.include_folders)],
+        CPPDEFINES=list(runtime.defines),
+        CCFLAGS=[*env["CCFLAGS"], *runtime.compile_flags],
+    )
 
 
 def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:

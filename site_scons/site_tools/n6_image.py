@@ -19,18 +19,22 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _manifest(env: Any, target: str, parts: list[tuple[str, Any]]) -> Any:
-    """parts: (flash slot, image)."""
+def _manifest(env: Any, target: str, parts: list[tuple[str, Any]], plan: Any) -> Any:
+    """parts: (flash slot, image). plan: memory_plan.json, which says where several images share a slot."""
     board = env["N6_BOARD"]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.image.manifest import make_manifest, manifest_json
+        from n6build.memory_plan.plan import read_plan
 
         path = Path(str(target[0]))
         files = [(slot, Path(str(image))) for slot, image in parts]
-        write_atomically(path, manifest_json(make_manifest(board, files, path.parent)))
+        addresses = read_plan(Path(str(source[0]))).flash_addresses()
+        write_atomically(path, manifest_json(make_manifest(board, files, path.parent, addresses)))
 
-    manifest = env.Command(target, [image for _, image in parts], stage_action("Manifest", make, stage="image"))
+    manifest = env.Command(
+        target, [plan, *(image for _, image in parts)], stage_action("Manifest", make, stage="image")
+    )
     env.Depends(manifest, env.Value(" ".join(slot for slot, _ in parts), name="slots"))
     env.Depends(manifest, [env.File(str(path)) for path in board.files])
     env.Depends(manifest, library_files(env, "image/manifest.py"))

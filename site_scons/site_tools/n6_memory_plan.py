@@ -1,4 +1,5 @@
-"""SCons tool: env.N6MemoryPlan(folder, model, network) -> memory_plan.json, n6_memory_plan.c and the images of the data slots."""
+"""SCons tool: env.N6MemoryPlan(folder, networks) -> memory_plan.json, n6_memory_plan.c, n6_pools.ld and the images of the data
+slots."""
 
 from __future__ import annotations
 
@@ -9,6 +10,9 @@ from n6build.files import read_bytes, write_atomically
 from n6build.paths import TEMPLATES
 from n6scons import library_files, stage_action
 
+PLAN_FILES = ("memory_plan", "network/artifacts.py", "network/read_artifacts.py", "network/c_info_reader.py")
+PLAN_FILES += ("network/network_c.py", "network/json_value.py", "boards.py", "soc.py")
+
 
 def generate(env: Any) -> None:
     env.AddMethod(_memory_plan, "N6MemoryPlan")
@@ -18,68 +22,84 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _memory_plan(env: Any, folder: str, model: Any, network: list[Any]) -> dict[str, list[Any]]:
-    """network: the targets of N6Network. Returns 'plan' (json, c), 'weights' and 'vectors' (slot images)."""
+def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[Any]]:
+    """networks: of N6Networks. Returns 'plan' (json, c, linker script), 'weights' and 'vectors' (slot images)."""
     board, profile = env["N6_BOARD"], env["N6_PROFILE"]
-    network_folder = Path(str(network[0])).parent
-    raws = [node for node in network if str(node).endswith(".raw")]
-    inputs = [env.File(str(model.inputs))] if model.inputs else []
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
-        from n6build.memory_plan.generated_c import plan_source
-        from n6build.memory_plan.plan import make_plan, plan_json
+        from n6build.memory_plan.generated_c import plan_source, pools_script
+        from n6build.memory_plan.plan import CompiledNetwork, make_plan, plan_json
         from n6build.memory_plan.vectors import NO_VECTORS, read_vectors
-        from n6build.network.artifacts import read_artifacts
+        from n6build.network.read_artifacts import read_artifacts
 
-        artifacts = read_artifacts(network_folder, network_folder.name)
-        vectors = read_vectors(model.inputs) if model.inputs else NO_VECTORS
-        plan = make_plan(
-            board, profile, model.name, artifacts, vectors, is_classification=model.result == "classification"
-        )
-        write_atomically(Path(str(target[0])), plan_json(plan))
-        write_atomically(Path(str(target[1])), plan_source(plan))
+        compiled = [
+            CompiledNetwork(
+                model=network.model.name,
+                artifacts=read_artifacts(network.folder, network.name),
+                vectors=read_vectors(network.model.inputs) if network.model.inputs else NO_VECTORS,
+                is_classification=network.model.result == "classification",
+            )
+            for network in networks
+        ]
+        plan = make_plan(board, profile, compiled)
+        for path, text in zip(target, (plan_json(plan), plan_source(plan), pools_script(plan)), strict=True):
+            write_atomically(Path(str(path)), text)
 
+    inputs = [env.File(str(network.model.inputs)) for network in networks if network.model.inputs]
     plan = env.Command(
-        [f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c"],
-        [*network, *inputs],
+        [f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld"],
+        [*(node for network in networks for node in network.targets), *inputs],
         stage_action("Plan", make, stage="plan"),
     )
-    env.Depends(plan, env.Value(f"{model.name} {model.result} {profile}", name="model"))
+    about = [f"{network.name} {network.model.name} {network.model.result}" for network in networks]
+    env.Depends(plan, env.Value(" ".join([*about, profile]), name="networks"))
     env.Depends(plan, [env.File(str(path)) for path in board.files])
-    env.Depends(plan, library_files(env, "memory_plan", "boards.py", "soc.py"))
+    env.Depends(plan, library_files(env, *PLAN_FILES))
     env.Depends(plan, env.File(str(TEMPLATES / "n6_memory_plan.c.j2")))
+    return {
+        "plan": plan,
+        "weights": [
+            _weights_image(env, folder, network, raw, plan[0], len(networks))
+            for network in networks
+            for raw in network.raws
+        ],
+        "vectors": [
+            _vectors_image(env, folder, network, len(networks)) for network in networks if network.model.inputs
+        ],
+    }
 
-    def weights_image(target: list[Any], source: list[Any], env: Any) -> None:
+
+def _weights_image(env: Any, folder: str, network: Any, raw: Any, plan: Any, networks: int) -> Any:
+    """Empty where the network compiler put nothing into the pool."""
+    from n6build.memory_plan.plan import weights_slot_file
+
+    def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.plan import read_plan
         from n6build.memory_plan.slot_image import slot_image
 
         raw = Path(str(source[0]))
-        image = next(image for image in read_plan(Path(str(source[1]))).images if image.file == raw.name)
-        write_atomically(Path(str(target[0])), slot_image(read_bytes(raw), image.signature))
+        images = [image for image in read_plan(Path(str(source[1]))).images if image.file == raw.name]
+        data = slot_image(read_bytes(raw), images[0].signature) if images else b""
+        write_atomically(Path(str(target[0])), data)
 
-    def vectors_image(target: list[Any], source: list[Any], env: Any) -> None:
+    name = weights_slot_file(Path(str(raw)).name, network.name, networks)
+    image = env.Command(f"{folder}/{name}", [raw, plan], stage_action("Weights", make, stage="image"))
+    env.Depends(image, library_files(env, "memory_plan/slot_image.py"))
+    return image[0]
+
+
+def _vectors_image(env: Any, folder: str, network: Any, networks: int) -> Any:
+    from n6build.memory_plan.plan import vectors_slot_file
+
+    def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.slot_image import slot_image
         from n6build.memory_plan.vectors import read_vectors
 
-        write_atomically(Path(str(target[0])), slot_image(read_vectors(model.inputs).data, 0))
+        write_atomically(Path(str(target[0])), slot_image(read_vectors(Path(str(source[0]))).data, 0))
 
-    image_sources = library_files(env, "memory_plan/slot_image.py", "memory_plan/vectors.py")
-    weights = [
-        env.Command(
-            f"{folder}/weights_{_pool_of(raw)}.bin",
-            [raw, plan[0]],
-            stage_action("Weights", weights_image, stage="image"),
-        )
-        for raw in raws
-    ]
-    vectors = (
-        [env.Command(f"{folder}/vectors.bin", inputs, stage_action("Vectors", vectors_image, stage="image"))]
-        if inputs
-        else []
+    name = vectors_slot_file(network.name, networks)
+    image = env.Command(
+        f"{folder}/{name}", env.File(str(network.model.inputs)), stage_action("Vectors", make, stage="image")
     )
-    env.Depends([*weights, *vectors], image_sources)
-    return {"plan": plan, "weights": env.Flatten(weights), "vectors": env.Flatten(vectors)}
-
-
-def _pool_of(raw: Any) -> str:
-    return str(raw).split(".")[-2]
+    env.Depends(image, library_files(env, "memory_plan/slot_image.py", "memory_plan/vectors.py"))
+    return image[0]

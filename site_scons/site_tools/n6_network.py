@@ -1,36 +1,81 @@
-"""SCons tool, stage 1: env.N6Network(folder, model) -> network.c, network.h, pool images, c_info and report.
+"""SCons tool, stage 1: env.N6Networks(folder) -> the networks of the application: network.c, pool images, c_info, report.
 
-Construction variables: N6_BOARD (n6build.boards.Board), N6_PROFILE (name of a memory pool profile).
+Construction variables: N6_BOARD (n6build.boards.Board), N6_MODELS (tuple of n6build.models.Model), N6_PROFILE (name of a memory
+pool profile), N6_BACKEND (auto, reference, st_edge_ai or prebuilt), N6_RUNTIME (n6build.network.runtimes.Runtime).
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from n6build.console import say
+from n6build.errors import N6Error
 from n6build.files import to_json
+from n6build.network.board_pools import pools_of_networks
+from n6build.network.memory_pools import initializer_pools
+from n6build.network.names import network_names
+from n6build.network.runtimes import own_runtime
 from n6build.paths import TEMPLATES
-from n6scons import library_files, stage_action
+from n6scons import library_files, stage_action, stop_with
 
-NETWORK = "network"
+
+class Network(NamedTuple):
+    """One network of the application. name: of its files. targets: network.c first. backend: that made it."""
+
+    model: Any
+    name: str
+    folder: Path
+    targets: list[Any]
+    backend: str
+
+    @property
+    def raws(self) -> list[Any]:
+        return [node for node in self.targets if str(node).endswith(".raw")]
 
 
 def generate(env: Any) -> None:
-    env.AddMethod(_network, "N6Network")
+    env.SetDefault(N6_RUNTIME=own_runtime())
+    env.AddMethod(_networks, "N6Networks")
 
 
 def exists(env: Any) -> bool:
     return True
 
 
-def _network(env: Any, folder: str, model: Any) -> list[Any]:
-    """model: n6build.models.Model. Returns the targets, network.c first."""
-    from n6build.network.board_pools import pools_of
-    from n6build.network.memory_pools import initializer_pools
+def _networks(env: Any, folder: str) -> list[Network]:
+    """A single network goes to <folder>/network, several to a folder each, and each gets its part of the pool for weights."""
+    board, models = env["N6_BOARD"], env["N6_MODELS"]
+    try:
+        names = network_names(models)
+        pools_of_each = pools_of_networks(board, env["N6_PROFILE"], [model.network.pools for model in models])
+        networks = []
+        for model, name, pools in zip(models, names, pools_of_each, strict=True):
+            own = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
+            backend = _backend_of(env, model)
+            targets = _BACKENDS[backend](env, own, model, pools, name)
+            networks.append(Network(model, name, Path(own), targets, backend))
+    except N6Error as error:
+        stop_with(error)
+    return networks
 
-    pools = pools_of(env["N6_BOARD"], env["N6_PROFILE"])
+
+def _backend_of(env: Any, model: Any) -> str:
+    """The command line is stronger than model.yaml. Raises N6-NET-024 where a backend cannot take the model."""
+    asked = env["N6_BACKEND"] if env["N6_BACKEND"] != "auto" else model.network.backend
+    if asked == "auto":
+        asked = "prebuilt" if model.prebuilt else "reference"
+    if asked == "prebuilt" and not model.prebuilt:
+        hint = "model.yaml names the folder: network.folder"
+        raise N6Error("N6-NET-024", "there is no compiled network to take", where=model.name, hint=hint)
+    if asked != "prebuilt" and not model.file:
+        raise N6Error("N6-NET-024", f"backend {asked} needs the model file", where=model.name, hint="backend=prebuilt")
+    return str(asked)
+
+
+def _reference(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[Any]:
+    runtime = env["N6_RUNTIME"]
 
     def compile_model(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.models import check_hash
@@ -38,16 +83,60 @@ def _network(env: Any, folder: str, model: Any) -> list[Any]:
 
         check_hash(model)
         say("Backend", "reference", "every epoch runs on the Cortex-M55")
-        compile_network(Path(str(source[0])), pools, Path(str(target[0])).parent, name=NETWORK)
+        out = Path(str(target[0])).parent
+        compile_network(Path(str(source[0])), pools, out, name=name, ll_aton=runtime.version)
 
-    names = [f"{NETWORK}.c", f"{NETWORK}.h", f"{NETWORK}_c_info.json", f"{NETWORK}_generate_report.txt"]
-    names += [f"{NETWORK}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(pools)]
+    names = [f"{name}.c", f"{name}.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
+    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(pools)]
     targets = env.Command(
-        [f"{folder}/{name}" for name in names],
-        [env.File(str(model.file)), env.Value(to_json([asdict(pool) for pool in pools]), name="memory pools")],
+        [f"{folder}/{each}" for each in names],
+        [env.File(str(model.file)), _pools_value(env, pools), env.Value(list(runtime.version), name="ll_aton")],
         stage_action("Network", compile_model, stage="network"),
     )
     env.Depends(targets, env.Value(model.sha256 or "", name="sha256"))
-    env.Depends(targets, library_files(env, "network", "models.py"))
+    env.Depends(targets, library_files(env, *_REFERENCE_FILES, "models.py"))
     env.Depends(targets, [env.File(str(path)) for path in sorted(TEMPLATES.glob("network*.j2"))])
     return targets
+
+
+def _prebuilt(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[Any]:
+    from n6build.network.prebuilt import find_network
+
+    found = find_network(model.prebuilt, name)
+
+    def copy(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.network.prebuilt import import_network
+
+        say("Backend", "prebuilt", f"{len(found.inputs)} files of {found.source.parent.name}")
+        import_network(found, Path(str(target[0])).parent)
+
+    targets = env.Command(
+        [f"{folder}/{each}" for each in found.outputs],
+        [env.File(str(path)) for path in found.inputs],
+        stage_action("Network", copy, stage="network"),
+    )
+    env.Depends(targets, library_files(env, "network/prebuilt.py"))
+    return targets
+
+
+def _pools_value(env: Any, pools: Any) -> Any:
+    return env.Value(to_json([asdict(pool) for pool in pools]), name="memory pools")
+
+
+# What the reference backend is made of: a change of another backend compiles nothing again.
+_REFERENCE_FILES = [
+    "network/c_info.py",
+    "network/fixed_point.py",
+    "network/generated_c.py",
+    "network/graph.py",
+    "network/graph_checks.py",
+    "network/liveness.py",
+    "network/lowering.py",
+    "network/memory_pools.py",
+    "network/placement.py",
+    "network/reference.py",
+    "network/report.py",
+    "network/tflite_reader.py",
+    "network/units.py",
+]
+_BACKENDS = {"reference": _reference, "prebuilt": _prebuilt}

@@ -1,4 +1,4 @@
-"""SCons tool: reads the options into N6_BOARD, N6_MODEL, N6_PROFILE, N6_PROBE, N6_GDB, N6_VERBOSE; help, lists, doctor."""
+"""SCons tool: reads the options into N6_BOARD, N6_MODELS, N6_PROFILE, N6_PROBE, N6_GDB, N6_VERBOSE; help, lists, doctor."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ def generate(env: Any) -> None:
         if only_informs():
             return
         board = load_board(settings["board"].value)
-        model = load_model(settings["model"].value, relative_to=Path(GetLaunchDir()))
+        names = settings["model"].value.split(",")
+        models = tuple(load_model(name, relative_to=Path(GetLaunchDir())) for name in names)
         board.profile(settings["profile"].value)
     except N6Error as error:
         stop_with(error)
     env.SetDefault(N6_BUILD="build")
     env.Replace(
         N6_BOARD=board,
-        N6_MODEL=model,
+        N6_MODELS=models,
+        N6_BACKEND=settings["backend"].value,
         N6_PROFILE=settings["profile"].value,
         N6_PROBE=settings["probe"].value,
         N6_GDB=settings["gdb"].value == "1",

@@ -20,30 +20,31 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _run(env: Any, target: str, receipt: Any, network: list[Any], programs: list[Any]) -> Any:
-    """receipt: of N6Flash. programs: the ELF files of FSBL and Appli, for source lines in findings."""
-    model, board = env["N6_MODEL"], env["N6_BOARD"]
+def _run(env: Any, target: str, receipt: Any, networks: list[Any], programs: list[Any]) -> Any:
+    """receipt: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
+    board = env["N6_BOARD"]
     if env["N6_PROBE"] != VIRTUAL:
         console = f"{board.title} prints on its ST-LINK's serial port, {board.console.baud} 8N1"
         what = f"run boots the virtual board only so far; {console}"
         stop_with(N6Error("N6-RUN-010", what, hint="leave 'run' away, or use probe=virtual"))
     folder = env.N6VirtualBoardFolder()
-    network_folder = Path(str(network[0])).parent
     elves = [Path(str(program)) for program in programs]
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
-        from n6build.network.artifacts import read_artifacts
+        from n6build.network.read_artifacts import read_artifacts
         from n6build.run.session import run_on_virtual_board
         from n6build.run.table import print_results
 
-        artifacts = read_artifacts(network_folder, network_folder.name)
-        outcome = run_on_virtual_board(board, model, artifacts, folder, elves, gdb=env["N6_GDB"])
+        artifacts = [read_artifacts(network.folder, network.name) for network in networks]
+        models = [network.model for network in networks]
+        pairs = list(zip(models, artifacts, strict=True))
+        outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"])
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
         print_results(outcome, artifacts)
         outcome.raise_if_wrong()
 
     result = env.Command(target, [receipt], stage_action("Run", boot, stage="run"))
-    env.Depends(result, [*network, *programs])
+    env.Depends(result, [*(node for network in networks for node in network.targets), *programs])
     # Somebody who asks for a run wants to see one.
     env.AlwaysBuild(result)
     env.NoCache(result)

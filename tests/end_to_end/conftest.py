@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import tflite
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -69,6 +71,19 @@ class Project:
         text = path.read_text()
         assert text.count(old) >= 1, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new, 1))
+
+    def change_one_weight(self, model: str) -> None:
+        """The last weight of the largest buffer is another one, and model.yaml knows the file."""
+        path = self.root / f"models/{model}/{model}.tflite"
+        data = bytearray(path.read_bytes())
+        before = hashlib.sha256(data).hexdigest()
+        file = tflite.Model.GetRootAs(bytes(data), 0)
+        buffers = (file.Buffers(index) for index in range(file.BuffersLength()))
+        largest = max(buffers, key=lambda buffer: buffer.DataLength())
+        start = bytes(data).index(largest.DataAsNumpy().tobytes())
+        data[start + largest.DataLength() - 1] ^= 1
+        path.write_bytes(data)
+        self.replace(f"models/{model}/model.yaml", before, hashlib.sha256(data).hexdigest())
 
 
 def make_project(folder: Path) -> Project:

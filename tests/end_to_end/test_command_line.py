@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.mark.parametrize("model", ["miniresnet", "keyword", "anomaly"])
 @pytest.mark.parametrize("profile", ["extflash", "noextmem"])
-@pytest.mark.parametrize("board", ["nucleo-n657", "stm32n6570-dk"])
+@pytest.mark.parametrize("board", ["nucleo-n657", "stm32n6570-dk", "openmv-n6"])
 def test_ten_inferences_equal_the_reference_interpreter(project: Project, board: str, model: str, profile: str) -> None:
     result = project.scons(f"board={board}", f"model={model}", f"profile={profile}", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
@@ -37,10 +38,32 @@ def test_ten_inferences_equal_the_reference_interpreter(project: Project, board:
     assert "Finding" not in result.output
     folder = project.root / "build" / board / (model if profile == "extflash" else f"{model}-{profile}")
     run = json.loads((folder / "run.json").read_text())
-    assert [verdict["equal"] for verdict in run["verdicts"]] == [True] * 10
+    assert [verdict["equal"] for verdict in run["networks"][0]["verdicts"]] == [True] * 10
     plan = json.loads((folder / "memory_plan.json").read_text())
     banks = {"extflash": {"AXISRAM3"}, "noextmem": {"AXISRAM3", "AXISRAM5"}}[profile]
     assert {bank["name"] for bank in plan["banks"]} == banks
+
+
+def test_two_networks_share_an_application(project: Project) -> None:
+    result = project.scons("model=keyword,anomaly", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "20 of 20 outputs equal the reference interpreter bit for bit" in result.output
+    folder = project.root / "build/nucleo-n657/keyword+anomaly"
+    run = json.loads((folder / "run.json").read_text())
+    assert [network["model"] for network in run["networks"]] == ["keyword", "anomaly"]
+    segments = json.loads((folder / "flash_manifest.json").read_text())["segments"]
+    sectors = [(part["address"] // 65536, (part["address"] + part["length"] - 1) // 65536) for part in segments]
+    assert len(segments) == 6
+    assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(sectors))
+
+
+def test_new_weights_of_one_network_leave_the_other_as_it_is(project: Project) -> None:
+    models = "model=keyword,anomaly"
+    assert project.scons(models, "build").status == 0
+    project.change_one_weight("keyword")
+    result = project.scons(models, "build")
+    assert result.status == 0, result.output
+    assert not [action for action in result.actions if "+anomaly/anomaly" in action]
 
 
 def test_a_wrong_expectation_fails_the_run(project: Project) -> None:
@@ -183,6 +206,7 @@ def test_help_names_every_target_and_option(built: Project) -> None:
         "board",
         "model",
         "profile",
+        "backend",
         "probe",
         "gdb",
         "verbose",

@@ -160,7 +160,22 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path)
     board = load_board("nucleo-n657")
     (tmp_path / "fsbl.bin").write_bytes(bytes(board.slots.fsbl.size + 5))
     with pytest.raises(N6Error, match="5 more than slot 'fsbl'"):
-        make_manifest(board, [("fsbl", tmp_path / "fsbl.bin")], tmp_path)
+        make_manifest(board, [("fsbl", tmp_path / "fsbl.bin")], tmp_path, {})
+
+
+def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -> None:
+    board = load_board("nucleo-n657")
+    for name in ("a.bin", "b.bin", "none.bin"):
+        (tmp_path / name).write_bytes(b"" if name == "none.bin" else bytes(9))
+    slot = board.slots.weights
+    files = [("weights", tmp_path / name) for name in ("a.bin", "none.bin", "b.bin")]
+    behind = {"b.bin": slot.address + board.nor.sector}
+    manifest = make_manifest(board, files, tmp_path, behind)
+    assert [(part.file, part.address) for part in manifest.segments] == [("a.bin", slot.address), *behind.items()]
+    with pytest.raises(N6Error, match="share a flash sector"):
+        make_manifest(board, files, tmp_path, {"b.bin": slot.address + 16})
+    with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
+        make_manifest(board, files, tmp_path, {"b.bin": slot.end - 8})
 
 
 def test_a_manifest_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:

@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from n6build.network.artifacts import NetworkArtifacts, read_artifacts
+from n6build.network.artifacts import NetworkArtifacts
 from n6build.network.memory_pools import MemoryPool
+from n6build.network.read_artifacts import read_artifacts
 from n6build.network.reference import compile_network
 from numpy.typing import NDArray
 

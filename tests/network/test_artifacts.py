@@ -10,7 +10,8 @@ import one_op_models as ops
 import pytest
 from host_network import extflash, noextmem
 from n6build.errors import N6Error
-from n6build.network.artifacts import NetworkArtifacts, read_artifacts
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.read_artifacts import read_artifacts
 from n6build.network.reference import compile_network
 from network_models import own_models, samples_folder
 from one_op_models import Quantisation

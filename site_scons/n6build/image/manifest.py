@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -36,22 +36,29 @@ class FlashManifest:
     segments: tuple[Segment, ...]
 
 
-def make_manifest(board: Board, files: Sequence[tuple[str, Path]], folder: Path) -> FlashManifest:
-    """files: (slot name, path) in flash order. Raises N6-IMAGE-005 where a file is larger than its slot."""
+def make_manifest(
+    board: Board, files: Sequence[tuple[str, Path]], folder: Path, addresses: Mapping[str, int]
+) -> FlashManifest:
+    """files: (slot name, path) in flash order; an empty file has no place. addresses: by name of file, of those that do not
+    stand at the start of their slot. Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006."""
     slots = dict(board.slots.items())
     segments = []
     for slot_name, path in files:
         data = read_bytes(path)
+        if not data:
+            continue
         slot = slots[slot_name]
-        if len(data) > slot.size:
+        address = addresses.get(path.name, slot.address)
+        beyond = address + len(data) - slot.end
+        if beyond > 0:
             raise N6Error(
                 "N6-IMAGE-005",
-                f"{path.name} has {len(data)} bytes, {len(data) - slot.size} more than slot '{slot_name}' ({slot.size})",
+                f"{path.name} has {len(data)} bytes, {beyond} more than slot '{slot_name}' ({slot.size})",
                 where=f"boards/{board.name}/board.yaml: slots.{slot_name}",
                 hint="make the slot larger or the image smaller (scons size shows what takes the room)",
             )
         file = Path(os.path.relpath(path, folder)).as_posix()
-        segments.append(Segment(slot_name, file, slot.address, len(data), sha256(data)))
+        segments.append(Segment(slot_name, file, address, len(data), sha256(data)))
     manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
     check_overlap(manifest)
     return manifest

@@ -1,4 +1,4 @@
-"""The memory plan joins a compiled network and a board. All sizes are bytes; addresses are of the secure alias."""
+"""The memory plan joins the networks of an application and a board. All sizes are bytes; addresses are of the secure alias."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from n6build.boards import Board
+from n6build.boards import Board, Slot
 from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
@@ -19,22 +19,41 @@ from n6build.soc import Memory, Soc, field_bits
 
 
 @dataclass(frozen=True)
+class CompiledNetwork:
+    """What the plan is made of, once for each network. vectors: test inputs that go to flash with it."""
+
+    model: str
+    artifacts: NetworkArtifacts
+    vectors: VectorSet
+    is_classification: bool
+
+
+@dataclass(frozen=True)
 class PlannedImage:
     """Initializers of one pool. source: in flash. destination: where the network reads them; equal to source: in place.
 
-    signature: what the trailer in flash has to carry, so that the image of another network is refused.
+    file: of the network compiler. slot_file: what is programmed. signature: what the trailer in flash has to carry, so that
+    the image of another network is refused.
     """
 
+    network: str
     pool: str
     file: str
+    slot_file: str
     source: int
     destination: int
     bytes: int
     signature: int
+    relative: bool
 
     @property
     def in_place(self) -> bool:
         return self.source == self.destination
+
+    @property
+    def source_end(self) -> int:
+        """Behind the trailer."""
+        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES
 
 
 @dataclass(frozen=True)
@@ -50,15 +69,30 @@ class PlannedBank:
 
 @dataclass(frozen=True)
 class PlannedVectors:
+    """slot_file: what is programmed, empty where there are none."""
+
+    slot_file: str
     source: int
     count: int
     bytes_each: int
 
 
 @dataclass(frozen=True)
-class PoolUse:
-    """A pool as the network uses it: [address, address + used)."""
+class PlannedNetwork:
+    """name: of the network's files. suffix: of its symbols in C."""
 
+    model: str
+    name: str
+    suffix: str
+    is_classification: bool
+    vectors: PlannedVectors
+
+
+@dataclass(frozen=True)
+class PoolUse:
+    """A pool as a network uses it: [address, address + used)."""
+
+    network: str
     name: str
     fname: str
     address: int
@@ -67,62 +101,155 @@ class PoolUse:
 
 
 @dataclass(frozen=True)
+class LinkerRegion:
+    """RAM that a program of ours is linked to."""
+
+    name: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
 class MemoryPlan:
-    model: str
+    application: str
     board: str
     profile: str
-    is_classification: bool
+    networks: tuple[PlannedNetwork, ...]
     images: tuple[PlannedImage, ...]
     banks: tuple[PlannedBank, ...]
-    vectors: PlannedVectors
     pools: tuple[PoolUse, ...]
+    linker_regions: tuple[LinkerRegion, ...]
+
+    def flash_addresses(self) -> dict[str, int]:
+        """Of every file that the plan gives a place in a flash slot."""
+        addresses = {image.slot_file: image.source for image in self.images}
+        addresses |= {each.vectors.slot_file: each.vectors.source for each in self.networks if each.vectors.slot_file}
+        return addresses
 
 
-def make_plan(
-    board: Board, profile: str, model: str, artifacts: NetworkArtifacts, vectors: VectorSet, *, is_classification: bool
-) -> MemoryPlan:
-    """Raises N6-PLAN-00x where network and board do not fit together."""
+def application_name(models: Sequence[str]) -> str:
+    return "+".join(models)
+
+
+def weights_slot_file(raw: str, network: str, networks: int) -> str:
+    """raw: name of the file of stage 1, such as network_atonbuf.xSPI2.raw. A single network needs no name in that of its slot."""
+    pool = raw.removeprefix(f"{network}_atonbuf").removesuffix(".raw").strip(".")
+    return _slot_file("weights", pool, network, networks)
+
+
+def vectors_slot_file(network: str, networks: int) -> str:
+    return _slot_file("vectors", "", network, networks)
+
+
+def _slot_file(kind: str, pool: str, network: str, networks: int) -> str:
+    return "_".join(part for part in (network if networks > 1 else "", kind, pool) if part) + ".bin"
+
+
+def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -> MemoryPlan:
+    """Raises N6-PLAN-00x where networks and board do not fit together."""
     uses = tuple(
-        PoolUse(pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
-        for pool in artifacts.pools
-        if pool.used_bytes
+        PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
+        for network in networks
+        for pool in network.artifacts.pools
+        if pool.used_bytes and not pool.relative
     )
+    for network in networks:
+        _check_relative(network.artifacts)
     for use in uses:
         _check_pool(board, use)
-    images = _plan_images(board, artifacts)
-    _check_vectors(board, vectors, artifacts)
+    boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
-        model=model,
+        application=application_name([network.model for network in networks]),
         board=board.name,
         profile=profile,
-        is_classification=is_classification,
-        images=images,
+        networks=_plan_networks(board, networks),
+        images=_plan_images(board, networks),
         banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, uses)),
-        vectors=PlannedVectors(board.slots.vectors.address, vectors.count, vectors.bytes_each),
         pools=uses,
+        linker_regions=(
+            LinkerRegion("FSBL", boot.header_address, boot.max_image),
+            LinkerRegion("Appli", load.load_address, load.max_bytes),
+        ),
     )
 
 
-def _plan_images(board: Board, artifacts: NetworkArtifacts) -> tuple[PlannedImage, ...]:
-    """One behind the other in the weights slot, each on a sector of its own; in place where the pool is that slot."""
-    slot = board.slots.weights
-    # An image fits as long as the code that reads it is the same; comments in it name sizes of pools and the like.
-    signature = zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(artifacts.source), flags=re.DOTALL))
-    images = []
+def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedNetwork, ...]:
+    """Test vectors lie one set behind the other, each on a sector of its own."""
+    slot = board.slots.vectors
     source = slot.address
-    for image in artifacts.initializers:
-        if slot.address <= image.address < slot.end:
-            source = image.address
-        end = source + trailer_offset(image.bytes) + TRAILER_BYTES
-        if end > slot.end:
+    planned = []
+    for network in networks:
+        vectors = network.vectors
+        _check_vectors(vectors, network.artifacts)
+        file = vectors_slot_file(network.artifacts.name, len(networks)) if vectors.count else ""
+        planned.append(
+            PlannedNetwork(
+                model=network.model,
+                name=network.artifacts.name,
+                suffix=network.artifacts.suffix,
+                is_classification=network.is_classification,
+                vectors=PlannedVectors(file, source, vectors.count, vectors.bytes_each),
+            )
+        )
+        end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
+        if vectors.count and end > slot.end:
+            raise N6Error(
+                "N6-PLAN-005",
+                f"{vectors.count} test vectors need {end - slot.end} bytes more than their slot has",
+                where=f"boards/{board.name}/board.yaml: slots.vectors",
+            )
+        source = _next_sector(board, end) if vectors.count else source
+    return tuple(planned)
+
+
+def _next_sector(board: Board, address: int) -> int:
+    return -(-address // board.nor.sector) * board.nor.sector
+
+
+def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedImage, ...]:
+    """In place where a pool lies in the weights slot. The others come behind those, each on a sector of its own."""
+    slot = board.slots.weights
+    unplaced = [image for network in networks for image in _images_of(network, slot, len(networks))]
+    source = max((_next_sector(board, image.source_end) for image in unplaced if image.source), default=slot.address)
+    planned = []
+    for image in unplaced:
+        placed = image
+        if not image.source:
+            # A relative pool is where its image is: the linker gives it this address.
+            destination = source if image.relative else image.destination
+            placed = replace(image, source=source, destination=destination)
+            source = _next_sector(board, placed.source_end)
+        beyond = placed.source_end - slot.end
+        if beyond > 0:
             raise N6Error(
                 "N6-PLAN-001",
-                f"the weights of pool {image.fname} need {end - slot.end} bytes more than slot 'weights' has ({slot.size})",
+                f"the weights of pool {placed.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})",
                 where=f"boards/{board.name}/board.yaml: slots.weights",
             )
-        images.append(PlannedImage(image.fname, image.file.name, source, image.address, image.bytes, signature))
-        source = -(-end // board.nor.sector) * board.nor.sector
-    return tuple(images)
+        planned.append(placed)
+    return tuple(planned)
+
+
+def _images_of(network: CompiledNetwork, slot: Slot, networks: int) -> list[PlannedImage]:
+    """source: 0 where the image does not lie in the slot by itself."""
+    artifacts = network.artifacts
+    # An image fits as long as the code that reads it is the same; comments in it name sizes of pools and the like.
+    code = re.sub(rb"/\*.*?\*/", b"", read_bytes(artifacts.source), flags=re.DOTALL)
+    return [
+        PlannedImage(
+            network=artifacts.name,
+            pool=image.fname,
+            file=image.file.name,
+            slot_file=weights_slot_file(image.file.name, artifacts.name, networks),
+            source=image.address if slot.address <= image.address < slot.end else 0,
+            destination=image.address,
+            bytes=image.bytes,
+            signature=zlib.crc32(code),
+            relative=image.relative,
+        )
+        for image in artifacts.initializers
+        if image.bytes
+    ]
 
 
 def _banks_of(soc: Soc, uses: Sequence[PoolUse]) -> list[tuple[str, Memory]]:
@@ -139,6 +266,18 @@ def _bank(soc: Soc, name: str, memory: Memory) -> PlannedBank:
     ramcfg = soc.peripherals["RAMCFG"]
     control = ramcfg.instances[memory.power.ramcfg] + ramcfg.registers["CR"].offset
     return PlannedBank(name, mask, control, memory.base, memory.end - 4)
+
+
+def _check_relative(artifacts: NetworkArtifacts) -> None:
+    """Weights of a relative pool lie where their image is; RAM for one is only found by the loader of relocatable models."""
+    for pool in artifacts.pools:
+        if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":
+            raise N6Error(
+                "N6-PLAN-007",
+                f"memory pool {pool.name} is relative and writable, {pool.used_bytes} bytes of it are used",
+                where=artifacts.described_by,
+                hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
+            )
 
 
 def _check_pool(board: Board, use: PoolUse) -> None:
@@ -160,7 +299,7 @@ def _check_pool(board: Board, use: PoolUse) -> None:
         )
 
 
-def _check_vectors(board: Board, vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
+def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
     expected = sum(buffer.bytes for buffer in artifacts.inputs)
     if vectors.count and vectors.bytes_each != expected:
         raise N6Error(
@@ -168,13 +307,6 @@ def _check_vectors(board: Board, vectors: VectorSet, artifacts: NetworkArtifacts
             f"a test vector has {vectors.bytes_each} bytes, the network's input {expected}",
             where=vectors.name,
             hint="the rows of 'inputs' must have the type and shape of the model's input",
-        )
-    total = trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
-    if total > board.slots.vectors.size:
-        raise N6Error(
-            "N6-PLAN-005",
-            f"{vectors.count} test vectors need {total - board.slots.vectors.size} bytes more than their slot has",
-            where=f"boards/{board.name}/board.yaml: slots.vectors",
         )
 
 
@@ -188,8 +320,12 @@ def read_plan(path: Path) -> MemoryPlan:
         values = json.loads(read_bytes(path))
         values["images"] = tuple(PlannedImage(**image) for image in values["images"])
         values["banks"] = tuple(PlannedBank(**bank) for bank in values["banks"])
-        values["vectors"] = PlannedVectors(**values["vectors"])
+        values["networks"] = tuple(
+            PlannedNetwork(**{**network, "vectors": PlannedVectors(**network["vectors"])})
+            for network in values["networks"]
+        )
         values["pools"] = tuple(PoolUse(**pool) for pool in values["pools"])
+        values["linker_regions"] = tuple(LinkerRegion(**region) for region in values["linker_regions"])
         return MemoryPlan(**values)
     except (ValueError, TypeError, KeyError) as error:
         raise N6Error("N6-PLAN-006", f"is no memory plan: {error}", where=path.name) from error

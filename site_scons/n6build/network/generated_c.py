@@ -17,15 +17,24 @@ from n6build.templates import render
 
 SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
 HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
-# Of the runtime whose types and one-argument epoch functions the source uses.
+# Of the runtime in firmware/runtime.
 LL_ATON_VERSION = (1, 1, 3, 8)
+# From this version on the functions of an epoch have a second argument, the instance of the network.
+_TWO_ARGUMENTS = (1, 1, 3, 262)
 # What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
 _READ_AHEAD = 64
 _TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT", "float64": "FLOAT"}
 
 
-def network_source(network: Network, placement: Placement, pools: Sequence[MemoryPool], name: str, backend: str) -> str:
-    """name: suffix of every symbol, a C identifier. backend: what the file says it was compiled by."""
+def network_source(
+    network: Network,
+    placement: Placement,
+    pools: Sequence[MemoryPool],
+    name: str,
+    backend: str,
+    ll_aton: tuple[int, int, int, int],
+) -> str:
+    """name: suffix of every symbol, a C identifier. backend: what the file says it was compiled by. ll_aton: its runtime."""
     buffers = {buffer.name: buffer for buffer in network.buffers}
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     outputs = {port.buffer for port in network.outputs}
@@ -54,7 +63,8 @@ def network_source(network: Network, placement: Placement, pools: Sequence[Memor
         {
             "name": name,
             "backend": backend,
-            "version": LL_ATON_VERSION,
+            "version": ll_aton,
+            "passes_instance": ll_aton >= _TWO_ARGUMENTS,
             "pools": [_pool(pool, placement.used_bytes(pool), name) for pool in pools],
             "epochs": epochs,
             "inputs": [_port(port, buffers, placement, name) for port in network.inputs],

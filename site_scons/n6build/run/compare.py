@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from n6build.errors import N6Error
-from n6build.run.console_log import ConsoleLog
+from n6build.network.artifacts import TensorType
+from n6build.run.console_log import ConsoleLog, Inference
 
-_DTYPES = {"int8": "i1", "uint8": "u1", "float32": "<f4"}
+_DTYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "float32": "<f4"}
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,21 @@ class Verdict:
 
 
 def judge(
-    log: ConsoleLog,
+    inferences: Sequence[Inference],
     expected: Sequence[bytes],
     *,
     labels: Sequence[str],
     classes: Sequence[str],
-    output_type: Literal["int8", "uint8", "float32"],
+    output_type: TensorType,
     scale: float,
     zero_point: int,
 ) -> list[Verdict]:
-    """expected: per vector, or empty. scale, zero_point: of a quantised output (score = scale * (value - zero_point))."""
+    """inferences: of one network, in order. expected: per vector, or empty.
+
+    scale, zero_point: of a quantised output (score = scale * (value - zero_point)).
+    """
     verdicts = []
-    for index, inference in sorted(log.inferences.items()):
+    for index, inference in enumerate(inferences):
         output = inference.output()
         wanted = expected[index] if index < len(expected) else None
         different = _difference(output, wanted) if wanted is not None else 0

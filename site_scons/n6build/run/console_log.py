@@ -16,10 +16,14 @@ _FAULT = re.compile(r"n6 fault (.*)")
 
 @dataclass
 class Inference:
-    """outputs: by index, the raw bytes of each. cycles: of the whole inference, None where it was not printed."""
+    """outputs: by index, the raw bytes of each. cycles: of the whole inference, None where it was not printed.
+
+    epoch_cycles: by epoch, of a network's first inference only.
+    """
 
     outputs: dict[int, bytes] = field(default_factory=dict)
     cycles: int | None = None
+    epoch_cycles: dict[int, int] = field(default_factory=dict)
 
     def output(self) -> bytes:
         return b"".join(data for _, data in sorted(self.outputs.items()))
@@ -27,10 +31,10 @@ class Inference:
 
 @dataclass
 class ConsoleLog:
-    """epoch_cycles: of the first inference, by epoch. error: the firmware's own, with its id. done: inferences it counted."""
+    """inferences: by number, those of a second network behind those of the first. error: the firmware's own, with its id.
+    done: inferences it counted."""
 
     inferences: dict[int, Inference] = field(default_factory=dict)
-    epoch_cycles: dict[int, int] = field(default_factory=dict)
     error: tuple[str, str] | None = None
     fault: str | None = None
     done: int | None = None
@@ -52,7 +56,7 @@ def _read_line(log: ConsoleLog, line: str) -> None:
     if match := _OUTPUT.fullmatch(line):
         log.inferences.setdefault(int(match[1]), Inference()).outputs[int(match[2])] = bytes.fromhex(match[3])
     elif match := _EPOCH.fullmatch(line):
-        log.epoch_cycles[int(match[2])] = int(match[3])
+        log.inferences.setdefault(int(match[1]), Inference()).epoch_cycles[int(match[2])] = int(match[3])
     elif match := _CYCLES.fullmatch(line):
         log.inferences.setdefault(int(match[1]), Inference()).cycles = int(match[2])
     elif match := _DONE.fullmatch(line):

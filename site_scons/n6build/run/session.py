@@ -13,7 +13,7 @@ from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
-from n6build.run.console_log import ends_run, read_console
+from n6build.run.console_log import Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 
@@ -21,35 +21,46 @@ _TIMEOUT_S = 120
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """epoch_cycles: of the first inference. findings: what the virtual board objects to, as text with source lines.
+class NetworkOutcome:
+    """epoch_cycles: of the first inference; the virtual board counts one cycle an instruction."""
 
-    The virtual board counts one cycle an instruction.
-    """
-
-    board: str
     model: str
     verdicts: tuple[Verdict, ...]
     epoch_cycles: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """findings: what the virtual board objects to, as text with source lines."""
+
+    board: str
+    networks: tuple[NetworkOutcome, ...]
     findings: tuple[str, ...]
 
     def raise_if_wrong(self) -> None:
         """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
         if self.findings:
             raise N6Error("N6-RUN-004", f"the virtual board has {len(self.findings)} findings", where=self.findings[0])
-        wrong = [verdict for verdict in self.verdicts if verdict.equal is False]
+        verdicts = [verdict for network in self.networks for verdict in network.verdicts]
+        wrong = [verdict for verdict in verdicts if verdict.equal is False]
         if wrong:
             bytes_wrong = sum(verdict.different_bytes for verdict in wrong)
             raise N6Error(
                 "N6-RUN-005",
-                f"{len(wrong)} of {len(self.verdicts)} outputs differ from the reference interpreter, {bytes_wrong} bytes",
+                f"{len(wrong)} of {len(verdicts)} outputs differ from the reference interpreter, {bytes_wrong} bytes",
             )
 
 
 def run_on_virtual_board(
-    board: Board, model: Model, artifacts: NetworkArtifacts, folder: Path, programs: Sequence[Path], *, gdb: bool
+    board: Board,
+    networks: Sequence[tuple[Model, NetworkArtifacts]],
+    folder: Path,
+    programs: Sequence[Path],
+    *,
+    gdb: bool,
 ) -> Outcome:
-    """folder: of the virtual board, with its NOR. programs: ELF files, for source lines."""
+    """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
+    lines."""
     result = run_nor(
         find_emulator(),
         NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
@@ -63,12 +74,26 @@ def run_on_virtual_board(
     findings = tuple(str(finding) for finding in result.findings)
     for finding in findings:
         say("Finding", finding)
-    inputs = read_vectors(model.inputs) if model.inputs else None
+    counts = [_runs_of(model) for model, _ in networks]
     if not findings:
-        check_complete(log, inputs.count if inputs else 1)
+        check_complete(log, sum(counts))
+    outcomes = []
+    first = 0
+    for (model, artifacts), count in zip(networks, counts, strict=True):
+        inferences = [each for number, each in sorted(log.inferences.items()) if first <= number < first + count]
+        outcomes.append(_judge_network(model, artifacts, inferences))
+        first += count
+    return Outcome(board.name, tuple(outcomes), findings)
+
+
+def _runs_of(model: Model) -> int:
+    return read_vectors(model.inputs).count if model.inputs else 1
+
+
+def _judge_network(model: Model, artifacts: NetworkArtifacts, inferences: Sequence[Inference]) -> NetworkOutcome:
     output = artifacts.outputs[0]
     verdicts = judge(
-        log,
+        inferences,
         rows(read_vectors(model.expected)) if model.expected else [],
         labels=model.labels,
         classes=model.classes,
@@ -76,7 +101,7 @@ def run_on_virtual_board(
         scale=output.scale,
         zero_point=output.zero_point,
     )
-    return Outcome(board.name, model.name, tuple(verdicts), log.epoch_cycles, findings)
+    return NetworkOutcome(model.name, tuple(verdicts), inferences[0].epoch_cycles if inferences else {})
 
 
 def _show(text: str) -> None:

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from n6build.console import say, styled
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict
-from n6build.run.session import Outcome
+from n6build.run.session import NetworkOutcome, Outcome
 
 
-def print_results(outcome: Outcome, artifacts: NetworkArtifacts) -> None:
-    for verdict in outcome.verdicts:
+def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> None:
+    for network, artifacts in zip(outcome.networks, networks, strict=True):
+        if len(networks) > 1:
+            say("Model", network.model)
+        _print_network(network, artifacts)
+    compared = [verdict for each in outcome.networks for verdict in each.verdicts if verdict.equal is not None]
+    equal = sum(verdict.equal is True for verdict in compared)
+    if compared:
+        say("Result", f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+    else:
+        count = sum(len(network.verdicts) for network in outcome.networks)
+        say("Result", f"{count} inferences", "no expected outputs to compare with")
+
+
+def _print_network(network: NetworkOutcome, artifacts: NetworkArtifacts) -> None:
+    for verdict in network.verdicts:
         say("Vector", f"{verdict.index}  {_answer(verdict)}", _comparison(verdict))
-    total = sum(outcome.epoch_cycles.values())
+    total = sum(network.epoch_cycles.values())
     for epoch in artifacts.epochs:
-        cycles = outcome.epoch_cycles.get(epoch.index)
+        cycles = network.epoch_cycles.get(epoch.index)
         if cycles is not None and total:
             per_mac = f"{cycles / epoch.macs:.2f} per MAC" if epoch.macs else ""
             print(
                 f"  {epoch.index:>4}  {epoch.kind:<20}{cycles:>12,} instructions {cycles / total:>6.1%}  {per_mac}".rstrip()
             )
-    compared = [verdict for verdict in outcome.verdicts if verdict.equal is not None]
-    equal = sum(verdict.equal is True for verdict in compared)
-    if compared:
-        say("Result", f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
-    else:
-        say("Result", f"{len(outcome.verdicts)} inferences", "no expected outputs to compare with")
 
 
 def _answer(verdict: Verdict) -> str:

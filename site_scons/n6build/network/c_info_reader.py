@@ -1,0 +1,154 @@
+"""network_c_info.json of any backend, versions 2.x of the schema: pools, buffers, epochs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.network.artifacts import EpochInfo, IoBuffer, PoolRange, Quantised, TensorType
+from n6build.network.json_value import JsonValue, read_json
+
+_TYPES: dict[str, TensorType] = {
+    "STAI_FORMAT_S8": "int8",
+    "STAI_FORMAT_U8": "uint8",
+    "STAI_FORMAT_S16": "int16",
+    "STAI_FORMAT_U16": "uint16",
+    "STAI_FORMAT_S32": "int32",
+    "STAI_FORMAT_FLOAT": "float32",
+    "STAI_FORMAT_FLOAT32": "float32",
+}
+# The postfix of a pool's file; a pool of the C array format has another ending.
+_POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
+_SCHEMA_MAJOR = "2"
+
+
+@dataclass(frozen=True)
+class CInfo:
+    pools: tuple[PoolRange, ...]
+    inputs: tuple[IoBuffer, ...]
+    outputs: tuple[IoBuffer, ...]
+    quantised: tuple[Quantised, ...]
+    epochs: tuple[EpochInfo, ...]
+    tools: tuple[tuple[str, str], ...]
+
+
+def read_c_info(path: Path) -> CInfo:
+    """Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says."""
+    document = read_json(path)
+    version = document["json_schema_version"]
+    if version.text().split(".")[0] != _SCHEMA_MAJOR:
+        raise version.error(f"version {version.text()[:20]} of the schema is not known, {_SCHEMA_MAJOR}.x is")
+    graph = document["graphs"].first()
+    buffers = {buffer["id"].count(): buffer for buffer in document["buffers"]}
+    pools = {pool["id"].count(): pool for pool in document["memory_pools"]}
+    weights = _weights_bytes(buffers.values())
+    inputs = [_buffer(number, buffers) for number in graph["inputs"]]
+    outputs = [_buffer(number, buffers) for number in graph["outputs"]]
+    io = {buffer["id"].count() for buffer in (*inputs, *outputs)}
+    return CInfo(
+        # A virtual pool is a view of concrete ones, which already count its buffers.
+        pools=tuple(_pool(pool, weights.get(key, 0)) for key, pool in pools.items() if not list(pool["subpools"])),
+        inputs=tuple(_io(buffer, pools) for buffer in inputs),
+        outputs=tuple(_io(buffer, pools) for buffer in outputs),
+        quantised=tuple(
+            found for key, buffer in buffers.items() if (found := _quantised(buffer, is_io=key in io)) is not None
+        ),
+        epochs=tuple(epoch for node in graph["nodes"] if (epoch := _epoch(node)) is not None),
+        tools=tuple((tool["name"].text(), tool["version"].text()) for tool in document["environment"]["tools"]),
+    )
+
+
+def _buffer(number: JsonValue, buffers: dict[int, JsonValue]) -> JsonValue:
+    if number.count() not in buffers:
+        raise number.error(f"there is no buffer {number.count()}")
+    return buffers[number.count()]
+
+
+def _address(pool: JsonValue) -> int | None:
+    """None for a relative pool, whose address is absent or a symbol."""
+    text = pool.data.get("address")
+    return pool["address"].count() if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else None
+
+
+def _pool(pool: JsonValue, weights_bytes: int) -> PoolRange:
+    fname = pool["fname"]
+    match = _POOL_FILE.fullmatch(fname.text())
+    if not match:
+        raise fname.error(f"'{fname.text()[:40]}' is not the name of a pool's file")
+    address = _address(pool)
+    return PoolRange(
+        name=pool["name"].text(),
+        fname=match[1],
+        address=address or 0,
+        # Pools that the compiler makes for buffers of the application have no size of their own.
+        size=max(pool["size_bytes"].integer(), 0),
+        used_bytes=pool["used_size_bytes"].count(),
+        weights_bytes=weights_bytes,
+        rights=pool["rights"].text(),
+        relative=address is None,
+    )
+
+
+def _weights_bytes(buffers: Iterable[JsonValue]) -> dict[int, int]:
+    """By pool: bytes from its start to the end of its last initializer."""
+    ends: dict[int, int] = {}
+    for buffer in buffers:
+        if buffer["is_param"].data is True:
+            key = buffer["mpool_id"].count()
+            ends[key] = max(ends.get(key, 0), buffer["offset_start"].count() + buffer["size_bytes"].count())
+    return ends
+
+
+def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
+    pool = pools.get(buffer["mpool_id"].count())
+    base = _address(pool) if pool else None
+    kind = buffer["format"]
+    if kind.text() not in _TYPES:
+        raise kind.error(f"'{kind.text()[:40]}' is no type of an input or output that is known")
+    scale, zero_point = 1.0, 0
+    if quantisation := buffer.get("intq"):
+        scale = quantisation["scales"].first().number()
+        zero_point = quantisation["offsets"].first().integer()
+    return IoBuffer(
+        name=buffer["name"].text(),
+        address=None if base is None else base + buffer["offset_start"].count(),
+        bytes=buffer["size_bytes"].count(),
+        type=_TYPES[kind.text()],
+        shape=tuple(size.count() for size in buffer["shape"]),
+        scale=scale,
+        zero_point=zero_point,
+    )
+
+
+def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
+    quantisation = buffer.get("intq")
+    if quantisation is None:
+        return None
+    scales = [scale.number() for scale in quantisation["scales"]]
+    zero_points = [zero.integer() for zero in quantisation["offsets"]]
+    if not scales or not zero_points:
+        return None
+    # What is not a number is neither the smallest nor the largest: it has to come out all the same.
+    strange = next(filter(math.isnan, scales), None)
+    low, high = (strange, strange) if strange is not None else (min(scales), max(scales))
+    kind = _TYPES.get(buffer["format"].text(), buffer["format"].text())
+    return Quantised(buffer["name"].text(), kind, (low, high), (min(zero_points), max(zero_points)), is_io)
+
+
+def _epoch(node: JsonValue) -> EpochInfo | None:
+    """Epoch 0 stands for the parameters; nothing runs there."""
+    match = re.fullmatch(r"epoch_(\d{1,9})", node["name"].text(), re.ASCII)
+    if not match or int(match[1]) == 0:
+        return None
+    parts = list(node["subgraph_nodes"])
+    kinds = [part["description"].text().removeprefix("Node kind=") for part in parts]
+    return EpochInfo(
+        index=int(match[1]),
+        name=" ".join(part["name"].text() for part in parts),
+        kind=" ".join(dict.fromkeys(kinds)),
+        macs=node["macc"].count() or sum(part["macc"].count() for part in parts),
+        mapping=node["mapping"].text(),
+    )

@@ -1,0 +1,139 @@
+"""Reads a compiled network: c_info first, network.c for what only stands there, and for everything where c_info is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.network.artifacts import EpochInfo, InitializerImage, IoBuffer, NetworkArtifacts, PoolRange, Quantised
+from n6build.network.c_info_reader import CInfo, read_c_info
+from n6build.network.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
+from n6build.network.prebuilt import weights_name
+
+_MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
+_IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
+
+
+def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
+    """Raises N6-FILE-002 where a file is missing, N6-NET-020 and N6-NETC-00x where one is not what it should be, N6-NET-021
+    where a raw file has another size than its pool's initializers."""
+    path = folder / f"{name}.c"
+    info_path = folder / f"{name}_c_info.json"
+    source = read_network_c(path)
+    info = read_c_info(info_path) if info_path.is_file() else _from_source(source, path)
+    artifacts = NetworkArtifacts(
+        name=name,
+        suffix=source.suffix,
+        source=path,
+        pools=info.pools,
+        initializers=_initializers(folder, name, info.pools),
+        inputs=info.inputs,
+        outputs=info.outputs,
+        quantised=info.quantised,
+        epochs=info.epochs,
+        ll_aton=source.ll_aton,
+        uses_epoch_controller=source.uses_epoch_controller,
+        tools=info.tools,
+        described_by=info_path.name if info_path.is_file() else path.name,
+    )
+    for image in artifacts.initializers:
+        _check_size(image)
+    return artifacts
+
+
+def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tuple[InitializerImage, ...]:
+    """A network without weights leaves an empty file; a pool without initializers none."""
+    holding = [pool for pool in pools if pool.weights_bytes]
+    unnamed = folder / weights_name(name, "")
+    images = []
+    for pool in pools:
+        file = folder / weights_name(name, pool.fname)
+        if pool.weights_bytes and (folder / f"{name}_atonbuf.{pool.fname}.c").is_file():
+            # As a C array they are compiled into the Appli.
+            continue
+        if holding == [pool] and unnamed.is_file():
+            file = unnamed
+        if pool.weights_bytes or file.is_file():
+            images.append(
+                InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
+            )
+    return tuple(images)
+
+
+def _check_size(image: InitializerImage) -> None:
+    try:
+        size = image.file.stat().st_size
+    except OSError as error:
+        raise N6Error(
+            "N6-FILE-002",
+            f"cannot read the initializers of pool {image.pool}: {error.strerror}",
+            where=str(image.file),
+            hint="it belongs to what the network compiler leaves beside network.c",
+        ) from error
+    if size != image.bytes:
+        raise N6Error(
+            "N6-NET-021",
+            f"has {size} bytes, the initializers of pool {image.pool} take {image.bytes}",
+            where=image.file.name,
+            hint="compile the network again",
+        )
+
+
+def _from_source(source: NetworkSource, path: Path) -> CInfo:
+    concrete = {pool.fname: pool for pool in source.pools if not pool.is_virtual}
+    if not concrete:
+        hint = f"{path.stem}_c_info.json beside it says what is in the memory pools"
+        raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
+    buffers = (*source.inputs, *source.outputs, *source.params, *source.internals)
+    return CInfo(
+        pools=tuple(_pool(pool, buffers) for pool in concrete.values()),
+        inputs=tuple(_io(buffer, path) for buffer in source.inputs),
+        outputs=tuple(_io(buffer, path) for buffer in source.outputs),
+        quantised=tuple(
+            Quantised(
+                buffer.name,
+                buffer.type,
+                (min(buffer.scale), max(buffer.scale)),
+                (min(buffer.offset), max(buffer.offset)),
+                buffer in source.inputs or buffer in source.outputs,
+            )
+            for buffer in buffers
+            if buffer.scale and buffer.offset
+        ),
+        epochs=tuple(
+            EpochInfo(epoch.index, f"epoch_{epoch.index}", epoch.operators, 0, _MAPPINGS[epoch.kind])
+            for epoch in source.epochs
+        ),
+        tools=(("network compiler", source.git_description),),
+    )
+
+
+def _pool(pool: SourcePool, buffers: tuple[SourceBuffer, ...]) -> PoolRange:
+    weights = max((buffer.offset_end for buffer in buffers if buffer.is_param and buffer.pool == pool.fname), default=0)
+    # Without internal buffers in the file nobody can say how much of the pool they need: all of it, then.
+    used = 0 if not pool.used else weights if pool.rights == "ACC_READ" else pool.size
+    return PoolRange(
+        pool.name,
+        pool.fname,
+        0 if pool.relative else pool.address,
+        pool.size,
+        used,
+        weights,
+        pool.rights,
+        pool.relative,
+    )
+
+
+def _io(buffer: SourceBuffer, path: Path) -> IoBuffer:
+    for kind in _IO_TYPES:
+        if kind == buffer.type:
+            return IoBuffer(
+                name=buffer.name,
+                address=None if buffer.base is None else buffer.base + buffer.offset_start,
+                bytes=buffer.offset_end - buffer.offset_start,
+                type=kind,  # type: ignore[arg-type]
+                shape=buffer.shape,
+                scale=buffer.scale[0] if buffer.scale else 1.0,
+                zero_point=buffer.offset[0] if buffer.offset else 0,
+            )
+    raise N6Error("N6-NET-020", f"buffer {buffer.name} has the type {buffer.type}", where=path.name)
