@@ -86,10 +86,11 @@ class EpochInfo:
 
 @dataclass(frozen=True)
 class NetworkArtifacts:
-    """name: of its files. suffix: of its symbols in C. source: network.c. ll_aton: version of the runtime that it asks for.
+    """name: of its files. suffix: of its symbols in C. source: network.c.
 
-    uses_epoch_controller: parts of it are command streams for the NPU (<name>_ecblobs.h). tools: name and version of what
-    made it. described_by: the file that this was read from.
+    weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
+    for. uses_epoch_controller: parts of it are command streams for the NPU (<name>_ecblobs.h). tools: name and version of
+    what made it. described_by: the file that this was read from.
     """
 
     name: str
@@ -97,6 +98,7 @@ class NetworkArtifacts:
     source: Path
     pools: tuple[PoolRange, ...]
     initializers: tuple[InitializerImage, ...]
+    weight_sources: tuple[Path, ...]
     inputs: tuple[IoBuffer, ...]
     outputs: tuple[IoBuffer, ...]
     quantised: tuple[Quantised, ...]

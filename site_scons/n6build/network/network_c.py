@@ -1,16 +1,46 @@
-"""Placeholder until the parser of network.c is complete."""
+"""Reads network.c of any backend and of every ST Edge AI Core from 2.0 on: version gate, memory pools, buffers, epochs.
+
+The file is generated line by line in one shape, so that patterns do where a C parser would be too much. Every search is linear
+in the length of the file. c_info says the same and more; this is for what only stands here, and for where c_info is missing.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from n6build.files import read_bytes
+from n6build.errors import N6Error
+
+MAX_BYTES = 64 << 20
+EpochKind = Literal["hw", "sw", "hybrid", "ec"]
+
+_SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\(")
+_VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s*!=\s*\(?\s*(\d{1,9})\b")
+_GATE = re.compile(r"^[ \t]*#[ \t]*(error|warning)\b", re.MULTILINE)
+_DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
+_ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
+_POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
+_POOL = re.compile(
+    r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,16})\s{1,8}(absolute|relative)_mode "
+    r"size=(\d{1,20}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
+)
+_ARRAY = re.compile(r"\bstatic const \w+ (\w+)\[\d*\] = \{([^{};]*)\}")
+_FIELD = re.compile(r"\.(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
+_ADDRESS = re.compile(r"\b0x([0-9a-fA-F]{1,16})U?L?\b")
+_SYMBOL = re.compile(r"\b_mem_pool_(\w+)")
+_SCHEDULE = re.compile(r"/\* scheduling epoch=(\d{1,9})\b[^*\n]{0,200}\*/|/\* kind=(\w+) node=")
+_INTEGER = re.compile(r"[+-]?\d{1,20}")
+_KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid", "pure_hw": "hw"}
 
 
 @dataclass(frozen=True)
 class SourcePool:
+    """used: something was placed in it. is_virtual: a view of several adjacent pools."""
+
     index: int
     fname: str
     name: str
@@ -18,14 +48,19 @@ class SourcePool:
     relative: bool
     size: int
     is_virtual: bool
-    rights: str
-    cacheable: bool
+    rights: Literal["ACC_READ", "ACC_WRITE"]
     use_for_initializers: bool
     used: bool
 
 
 @dataclass(frozen=True)
 class SourceBuffer:
+    """pool: postfix of the concrete pool. base: its address, None for a relative pool or a buffer of the application.
+
+    Bytes [offset_start, offset_end) from the base. shape: as the application sees it. scale, offset: empty where the buffer
+    is not quantised.
+    """
+
     name: str
     pool: str | None
     base: int | None
@@ -34,38 +69,236 @@ class SourceBuffer:
     is_param: bool
     is_user_allocated: bool
     type: str
-    nbits: int
     shape: tuple[int, ...]
     scale: tuple[float, ...]
     offset: tuple[int, ...]
-    batch: int
 
 
 @dataclass(frozen=True)
 class SourceEpoch:
+    """operators: kinds of its nodes, joined by blanks."""
+
     index: int
-    kind: str
+    kind: EpochKind
     operators: str
 
 
 @dataclass(frozen=True)
 class NetworkSource:
+    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does where the runtime is another."""
+
     suffix: str
     ll_aton: tuple[int, int, int, int] | None
+    gate: Literal["error", "warning"] | None
     git_description: str
-    uses_epoch_controller: bool
-    pools: tuple[SourcePool, ...] = ()
-    inputs: tuple[SourceBuffer, ...] = ()
-    outputs: tuple[SourceBuffer, ...] = ()
-    params: tuple[SourceBuffer, ...] = ()
-    internals: tuple[SourceBuffer, ...] = ()
-    epochs: tuple[SourceEpoch, ...] = ()
+    ecblobs_header: str | None
+    pools: tuple[SourcePool, ...]
+    inputs: tuple[SourceBuffer, ...]
+    outputs: tuple[SourceBuffer, ...]
+    params: tuple[SourceBuffer, ...]
+    internals: tuple[SourceBuffer, ...]
+    epochs: tuple[SourceEpoch, ...]
 
 
 def read_network_c(path: Path) -> NetworkSource:
-    text = read_bytes(path).decode("utf-8", "replace")
-    suffix = re.search(r"LL_ATON_EpochBlockItems_(\w+)", text)[1]
-    v = dict(re.findall(r"LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s*!=\s*(\d+)", text))
+    """Raises N6-FILE-002 where the file cannot be read, N6-NETC-00x."""
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    if size > MAX_BYTES:
+        raise N6Error("N6-NETC-003", f"has {size} bytes, {size - MAX_BYTES} more than is read", where=path.name)
+    return parse_network_c(data.decode("utf-8", "replace"), path.name)
+
+
+def parse_network_c(text: str, file: str) -> NetworkSource:
+    """file: for messages. Raises N6-NETC-001 (no network), N6-NETC-002 (a function or a number is not complete)."""
+    suffix = _SUFFIX.search(text)
+    if not suffix:
+        hint = "network.c of ST Edge AI Core for the NPU defines LL_ATON_EpochBlockItems_<name>()"
+        raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
+    name = suffix[1]
+    pools = tuple(_pools(text, file))
+    buffers = {kind: _buffers(text, kind, name, pools, file) for kind in ("Input", "Output", "Internal")}
+    asked = _VERSION.search(text)
+    gate = _GATE.search(text, asked.end()) if asked else None
+    description = _DESCRIPTION.search(text)
+    ecblobs = _ECBLOBS.search(text)
     return NetworkSource(
-        suffix, (int(v["MAJOR"]), int(v["MINOR"]), int(v["MICRO"]), int(v["DEV"])), "", "_ecblobs.h" in text
+        suffix=name,
+        ll_aton=_version(text),
+        gate=None if gate is None else "error" if gate[1] == "error" else "warning",
+        git_description=description[1] if description else "",
+        ecblobs_header=ecblobs[1] if ecblobs else None,
+        pools=pools,
+        inputs=tuple(buffer for buffer in buffers["Input"] if not buffer.is_param),
+        outputs=tuple(buffers["Output"]),
+        # Initializers are listed behind the inputs.
+        params=tuple(buffer for buffer in buffers["Input"] if buffer.is_param),
+        internals=tuple(buffers["Internal"]),
+        epochs=tuple(_epochs(text, name, file)),
     )
+
+
+def _version(text: str) -> tuple[int, int, int, int] | None:
+    found = {part: int(number) for part, number in _VERSION.findall(text)}
+    if len(found) != 4:
+        return None
+    return (found["MAJOR"], found["MINOR"], found["MICRO"], found["DEV"])
+
+
+def _pools(text: str, file: str) -> Iterator[SourcePool]:
+    uses = {index: use.strip() for index, use in _POOL_USE.findall(text)}
+    for match in _POOL.finditer(text):
+        index, fname, name, address, mode, size, virtual, rights, more = match.groups()
+        yield SourcePool(
+            index=int(index),
+            fname=fname,
+            name=name,
+            address=int(address, 16),
+            relative=mode == "relative",
+            size=_integer(size, text, match.start(), file),
+            is_virtual=virtual is not None,
+            rights="ACC_READ" if rights == "ONLY" else "ACC_WRITE",
+            use_for_initializers="use4initializers=YES" in more,
+            used=uses.get(index, "?") != "?",
+        )
+
+
+def _line(text: str, position: int, file: str) -> str:
+    return f"{file}:{text.count(chr(10), 0, position) + 1}"
+
+
+def _integer(number: str, text: str, position: int, file: str) -> int:
+    value = int(number) if _INTEGER.fullmatch(number) else None
+    if value is None or abs(value) >= 1 << 64:
+        raise N6Error("N6-NETC-002", f"'{number[:40]}' is no number", where=_line(text, position, file))
+    return value
+
+
+def _body(text: str, function: str, file: str) -> tuple[int, str]:
+    """Position and text of a function's body; empty where the function is not defined."""
+    for match in re.finditer(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*\{{", text):
+        end = text.find("\n}", match.end() - 1)
+        if end < 0:
+            what = f"function {function} has no end: the file is not complete"
+            raise N6Error("N6-NETC-002", what, where=_line(text, match.start(), file))
+        return match.end(), text[match.end() : end]
+    return 0, ""
+
+
+def _without_comments(text: str) -> str:
+    """Of the same length, so that positions stay."""
+    parts = []
+    position = 0
+    while (start := text.find("/*", position)) >= 0:
+        end = text.find("*/", start + 2)
+        end = len(text) if end < 0 else end + 2
+        parts += [text[position:start], " " * (end - start)]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _buffers(text: str, kind: str, suffix: str, pools: tuple[SourcePool, ...], file: str) -> list[SourceBuffer]:
+    start, commented = _body(text, f"LL_ATON_{kind}_Buffers_Info_{suffix}", file)
+    body = _without_comments(commented)
+    arrays = {name: [part.strip() for part in values.split(",")] for name, values in _ARRAY.findall(body)}
+    return [
+        _buffer(fields, arrays, pools, text, start + position, file)
+        for position, fields in _entries(body, "name")
+        if fields["name"] != "NULL"
+    ]
+
+
+def _entries(body: str, first: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Position and fields of every initialiser in a table, each of which begins with the field `first`."""
+    begins = [match.start() for match in re.finditer(rf"\.{first}\s*=", body)]
+    for begin, end in itertools.pairwise([*begins, len(body)]):
+        yield begin, {name: value.strip() for name, value in _FIELD.findall(body, begin, end)}
+
+
+def _buffer(
+    fields: dict[str, str],
+    arrays: dict[str, list[str]],
+    pools: tuple[SourcePool, ...],
+    text: str,
+    position: int,
+    file: str,
+) -> SourceBuffer:
+    def number(name: str) -> int:
+        return _integer(fields.get(name, "0"), text, position, file)
+
+    def numbers(name: str) -> tuple[int, ...]:
+        values = arrays.get(fields.get(name, ""), [])
+        return tuple(_integer(value, text, position, file) for value in values if value)
+
+    name = fields["name"].strip('"')
+    if number("offset_end") < number("offset_start"):
+        raise N6Error("N6-NETC-002", f"buffer {name} ends before it begins", where=_line(text, position, file))
+    own = number("is_user_allocated") != 0
+    base, pool = (None, None) if own else _place(fields.get("addr_base", ""), number("offset_start"), pools)
+    return SourceBuffer(
+        name=name,
+        pool=pool,
+        base=base,
+        offset_start=number("offset_start"),
+        offset_end=number("offset_end"),
+        is_param=number("is_param") != 0,
+        is_user_allocated=own,
+        type=_type(fields.get("type", "")),
+        shape=numbers("mem_shape") or numbers("shape"),
+        scale=tuple(_float(value) for value in arrays.get(fields.get("scale", ""), []) if value),
+        offset=numbers("offset"),
+    )
+
+
+def _type(name: str) -> str:
+    """DataType_INT8 -> int8, as NumPy calls it."""
+    kind = name.removeprefix("DataType_").lower()
+    return "float32" if kind == "float" else kind
+
+
+def _float(value: str) -> float:
+    try:
+        return float(value.rstrip("fF") if value.lower() not in ("inf", "-inf") else value)
+    except ValueError:
+        # NAN, INFINITY, or no number at all: in every case none that a network can be scaled with.
+        return float("nan")
+
+
+def _place(addr_base: str, offset: int, pools: tuple[SourcePool, ...]) -> tuple[int | None, str | None]:
+    """(base, postfix of the concrete pool) of a buffer; the base may be that of a virtual pool."""
+    if symbol := _SYMBOL.search(addr_base):
+        relative = (pool for pool in pools if pool.relative and symbol[1].startswith(f"{pool.fname}_"))
+        return None, next((pool.fname for pool in relative), None)
+    address = _ADDRESS.search(addr_base)
+    if not address:
+        return None, None
+    base = int(address[1], 16)
+    at = base + offset
+    concrete = (pool for pool in pools if not pool.is_virtual and not pool.relative)
+    return base, next((pool.fname for pool in concrete if pool.address <= at < pool.address + max(pool.size, 1)), None)
+
+
+def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
+    """From the epoch table; operators from the comments in front of the code of each epoch."""
+    operators: dict[int, list[str]] = {}
+    scheduled = 0
+    for match in _SCHEDULE.finditer(text):
+        if match[1]:
+            scheduled = int(match[1])
+        elif match[2] not in operators.setdefault(scheduled, []):
+            operators[scheduled].append(match[2])
+    start, commented = _body(text, f"LL_ATON_EpochBlockItems_{suffix}", file)
+    body = _without_comments(commented)
+    seen = set()
+    for number, (begin, fields) in enumerate(_entries(body, "start_epoch_block"), 1):
+        flags = fields.get("flags", "")
+        kind = next((kind for flag, kind in _KINDS.items() if f"EpochBlock_Flags_{flag}" in flags), None)
+        if kind is None:
+            continue
+        index = _integer(fields.get("epoch_num", str(number)), text, start + begin, file)
+        if index not in seen:
+            seen.add(index)
+            yield SourceEpoch(index, kind, " ".join(operators.get(index, [])))

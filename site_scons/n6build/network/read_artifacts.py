@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.errors import N6Error
@@ -27,12 +28,13 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         source=path,
         pools=info.pools,
         initializers=_initializers(folder, name, info.pools),
+        weight_sources=tuple(sorted(folder.glob(f"{name}_atonbuf.*.c"))),
         inputs=info.inputs,
         outputs=info.outputs,
         quantised=info.quantised,
         epochs=info.epochs,
         ll_aton=source.ll_aton,
-        uses_epoch_controller=source.uses_epoch_controller,
+        uses_epoch_controller=source.ecblobs_header is not None,
         tools=info.tools,
         described_by=info_path.name if info_path.is_file() else path.name,
     )
@@ -86,7 +88,7 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
         raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
     buffers = (*source.inputs, *source.outputs, *source.params, *source.internals)
     return CInfo(
-        pools=tuple(_pool(pool, buffers) for pool in concrete.values()),
+        pools=tuple(_pool(pool, buffers, all_buffers=bool(source.internals)) for pool in concrete.values()),
         inputs=tuple(_io(buffer, path) for buffer in source.inputs),
         outputs=tuple(_io(buffer, path) for buffer in source.outputs),
         quantised=tuple(
@@ -108,20 +110,32 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
     )
 
 
-def _pool(pool: SourcePool, buffers: tuple[SourceBuffer, ...]) -> PoolRange:
+def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: bool) -> PoolRange:
     weights = max((buffer.offset_end for buffer in buffers if buffer.is_param and buffer.pool == pool.fname), default=0)
-    # Without internal buffers in the file nobody can say how much of the pool they need: all of it, then.
-    used = 0 if not pool.used else weights if pool.rights == "ACC_READ" else pool.size
-    return PoolRange(
-        pool.name,
-        pool.fname,
-        0 if pool.relative else pool.address,
-        pool.size,
-        used,
-        weights,
-        pool.rights,
-        pool.relative,
-    )
+    if not pool.used:
+        used = 0
+    elif pool.rights == "ACC_READ":
+        used = weights
+    elif all_buffers and not pool.relative:
+        used = max(
+            0,
+            *(min(end - pool.address, pool.size) for begin, end in _spans(buffers) if begin < pool.address + pool.size),
+            0,
+        )
+    else:
+        # Without its internal buffers nobody can say how much of the pool the network needs: all of it, then.
+        used = pool.size
+    address = 0 if pool.relative else pool.address
+    return PoolRange(pool.name, pool.fname, address, pool.size, used, weights, pool.rights, pool.relative)
+
+
+def _spans(buffers: Sequence[SourceBuffer]) -> list[tuple[int, int]]:
+    """Addresses; a buffer of a virtual pool may lie across several concrete ones."""
+    return [
+        (buffer.base + buffer.offset_start, buffer.base + buffer.offset_end)
+        for buffer in buffers
+        if buffer.base is not None
+    ]
 
 
 def _io(buffer: SourceBuffer, path: Path) -> IoBuffer:

@@ -1,4 +1,4 @@
-"""Which ll_aton the Appli is linked with."""
+"""Which ll_aton the Appli is linked with: the one in firmware/runtime, or that of an installed ST Edge AI Core."""
 
 from __future__ import annotations
 
@@ -12,10 +12,46 @@ from n6build.paths import FIRMWARE
 
 Version = tuple[int, int, int, int]
 
+# Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
+CORE_RELEASES: dict[Version, str] = {
+    (1, 0, 0, 16): "2.0",
+    (1, 1, 0, 31): "2.1",
+    (1, 1, 1, 14): "2.2",
+    (1, 1, 3, 8): "3.0",
+    (1, 1, 3, 262): "4.0.0",
+    (1, 1, 3, 275): "4.0.1",
+}
+# Sources of ll_aton that a bare-metal application needs; optional ones exist from some release on, or for some networks.
+_SOURCES = (
+    "ll_aton.c",
+    "ll_aton_rt_main.c",
+    "ll_aton_runtime.c",
+    "ll_aton_util.c",
+    "ll_aton_lib.c",
+    "ll_aton_lib_sw_operators.c",
+    "ll_sw_float.c",
+    "ll_sw_integer.c",
+)
+_OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c", "ll_aton_stai_internal.c")
+_DEVICE_SOURCES = ("mcu_cache.c", "npu_cache.c")
+_DEFINES = (
+    "STM32N657xx",
+    "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
+    "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
+    "LL_ATON_RT_MODE=LL_ATON_RT_ASYNC",
+    "LL_ATON_SW_FALLBACK",
+    "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=0",
+)
+# ST's code is written for GNU C11 and warns under the flags of this project. Under them newlib has no float_t, because the
+# compiler evaluates half floats in a way that its math.h does not know, and nano's inttypes.h no PRIx64.
+_COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", "-fpermitted-flt-eval-methods=c11", "-D__int64_t_defined=1")
+# Only the compiler in ST's IDE knows these; any other stops at them.
+_UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
+
 
 @dataclass(frozen=True)
 class Runtime:
-    """libraries: full paths. defines: as NAME or NAME=value."""
+    """defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths."""
 
     name: Literal["n6build", "st"]
     version: Version
@@ -23,7 +59,6 @@ class Runtime:
     include_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     compile_flags: tuple[str, ...]
-    link_flags: tuple[str, ...]
     libraries: tuple[Path, ...]
 
 
@@ -36,9 +71,53 @@ def own_runtime() -> Runtime:
         include_folders=(folder,),
         defines=(),
         compile_flags=(),
-        link_flags=(),
         libraries=(),
     )
+
+
+def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
+    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: folders with the device headers, which are not in it.
+
+    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 for its version.
+    """
+    middleware = core / "Middlewares" / "ST" / "AI"
+    ll_aton = _existing(middleware / "Npu" / "ll_aton")
+    # The folder is spelled in two ways.
+    device = _existing(middleware / "Npu" / "Devices" / "STM32N6XX", middleware / "Npu" / "Devices" / "STM32N6xx")
+    libraries = _existing(middleware / "Lib" / "GCC" / "ARMCortexM55")
+    runtimes = sorted(libraries.glob("NetworkRuntime*_CM55_GCC.a"))
+    if not runtimes:
+        raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
+    return Runtime(
+        name="st",
+        version=read_ll_aton_version(ll_aton / "ll_aton_version.h"),
+        sources=(
+            *(_existing(ll_aton / name) for name in _SOURCES),
+            *(ll_aton / name for name in _OPTIONAL_SOURCES if (ll_aton / name).is_file()),
+            *(_existing(device / name) for name in _DEVICE_SOURCES),
+        ),
+        include_folders=(middleware / "Inc", ll_aton, device, *cmsis),
+        defines=_DEFINES,
+        compile_flags=_COMPILE_FLAGS,
+        libraries=(runtimes[-1],),
+    )
+
+
+def _existing(*candidates: Path) -> Path:
+    for path in candidates:
+        if path.exists():
+            return path
+    raise _missing(candidates[0])
+
+
+def _missing(path: Path) -> N6Error:
+    hint = "STEDGEAI_CORE_DIR has to name the root of ST Edge AI Core or of an X-CUBE-AI pack; unset it for n6build's runtime"
+    return N6Error("N6-LLATON-002", f"ST's runtime has no {path.name}", where=str(path.parent), hint=hint)
+
+
+def without_unknown_flags(flags: list[str]) -> list[str]:
+    """Flags of ST's projects without those that only the compiler in ST's IDE understands."""
+    return [flag for flag in flags if flag not in _UNKNOWN_FLAGS]
 
 
 def read_ll_aton_version(header: Path) -> Version:
@@ -51,3 +130,26 @@ def read_ll_aton_version(header: Path) -> Version:
     if len(found) != 4:
         raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
     return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))
+
+
+def check_version(asked: Version | None, runtime: Runtime, where: str) -> None:
+    """The version gate, before a compiler meets it. Raises N6-LLATON-003, with both versions and the releases to use."""
+    if asked is None or asked == runtime.version:
+        return
+    whose = "ST's" if runtime.name == "st" else "n6build's own"
+    raise N6Error(
+        "N6-LLATON-003",
+        f"asks for ll_aton {version_text(asked)} ({_release(asked)}), {whose} runtime is {version_text(runtime.version)} "
+        f"({_release(runtime.version)})",
+        where=where,
+        hint=f"compile the network with {_release(runtime.version)}, or let STEDGEAI_CORE_DIR name {_release(asked)}",
+    )
+
+
+def version_text(version: Version) -> str:
+    return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"
+
+
+def _release(version: Version) -> str:
+    release = CORE_RELEASES.get(version)
+    return f"ST Edge AI Core {release}" if release else "an unknown release of ST Edge AI Core"

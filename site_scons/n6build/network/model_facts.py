@@ -1,0 +1,141 @@
+"""What a model file says of itself before anything is compiled: format, types, quantisation. Operators need not be known."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from n6build.errors import N6Error
+
+MAX_BYTES = (2 << 30) - 1
+_MAX_ITEMS = 200_000
+# Operators with weights: what the NPU is for.
+_TFLITE_HEAVY = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
+_ONNX_HEAVY = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+_ONNX_INTEGER = ("QLinearConv", "QLinearMatMul", "QGemm", "ConvInteger", "MatMulInteger")
+_BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """type: as NumPy names it. shape: -1 where a size is not fixed."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """ir_version: of ONNX, None otherwise. quantised_operators, float_operators: of those with weights."""
+
+    format: Literal["tflite", "onnx"]
+    ir_version: int | None
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+    quantised_operators: int
+    float_operators: int
+
+
+def read_model_facts(path: Path) -> ModelFacts:
+    """Raises N6-FILE-002 where the file cannot be read, N6-MODEL-020 where it is not the format that its suffix says."""
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    if size > MAX_BYTES:
+        raise _damaged(path, f"has {size} bytes, {size - MAX_BYTES} more than the format allows")
+    return onnx_facts(data, path) if path.suffix == ".onnx" else tflite_facts(data, path)
+
+
+def _damaged(path: Path, why: str) -> N6Error:
+    hint = "is the file complete? save or download it again"
+    return N6Error("N6-MODEL-020", f"is no {path.suffix.lstrip('.')} model: {why}", where=path.name, hint=hint)
+
+
+def tflite_facts(data: bytes, path: Path) -> ModelFacts:
+    """path: for messages."""
+    import tflite  # noqa: PLC0415 - only where a model is looked at.
+
+    types = {value: name.lower() for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
+    operators = {value: name for name, value in vars(tflite.BuiltinOperator).items() if isinstance(value, int)}
+    if data[4:8] != b"TFL3":
+        raise _damaged(path, "its identifier is missing")
+    try:
+        model = tflite.Model.GetRootAs(data, 0)
+        graph = model.Subgraphs(0)
+        for count in (graph.TensorsLength(), graph.OperatorsLength(), model.OperatorCodesLength()):
+            if count > _MAX_ITEMS:
+                raise ValueError(f"{count} items")
+
+        def tensor(index: int) -> TensorFacts:
+            found = graph.Tensors(index)
+            shape = tuple(int(found.Shape(axis)) for axis in range(min(found.ShapeLength(), 16)))
+            name = (found.Name() or b"").decode("utf-8", "replace")[:200]
+            return TensorFacts(name, types.get(found.Type(), "unknown"), shape)
+
+        heavy = [
+            tensor(operator.Inputs(1)).type
+            for operator in (graph.Operators(index) for index in range(graph.OperatorsLength()))
+            if operators.get(_code(model.OperatorCodes(operator.OpcodeIndex()))) in _TFLITE_HEAVY
+        ]
+        return ModelFacts(
+            format="tflite",
+            ir_version=None,
+            inputs=tuple(tensor(graph.Inputs(index)) for index in range(min(graph.InputsLength(), 100))),
+            outputs=tuple(tensor(graph.Outputs(index)) for index in range(min(graph.OutputsLength(), 100))),
+            quantised_operators=sum(kind in ("int8", "uint8", "int4", "int16") for kind in heavy),
+            float_operators=sum(kind in ("float32", "float16") for kind in heavy),
+        )
+    except _BROKEN as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _code(operator_code: Any) -> int:
+    """Files of older writers fill only the first field, which ends at 127."""
+    return max(int(operator_code.BuiltinCode()), int(operator_code.DeprecatedBuiltinCode()))
+
+
+def onnx_facts(data: bytes, path: Path) -> ModelFacts:
+    """Quantised: an integer operator, or one whose weights come from a DequantizeLinear (QDQ). path: for messages."""
+    import google.protobuf.message  # noqa: PLC0415
+    import onnx  # noqa: PLC0415
+
+    try:
+        model = onnx.load_model_from_string(data)
+    except (google.protobuf.message.DecodeError, *_BROKEN) as error:
+        raise _damaged(path, str(error)) from error
+    graph = model.graph
+    if not graph.node or not model.ir_version:
+        raise _damaged(path, "it has no graph")
+    dequantised = {name for node in graph.node if node.op_type == "DequantizeLinear" for name in node.output}
+    initializers = {tensor.name for tensor in graph.initializer}
+    heavy = [node for node in graph.node if node.op_type in _ONNX_HEAVY and len(node.input) > 1]
+    weighted = [node.input[1] for node in heavy if node.input[1] in dequantised | initializers]
+    integer = sum(node.op_type in _ONNX_INTEGER for node in graph.node)
+    quantised = sum(name in dequantised for name in weighted)
+    return ModelFacts(
+        format="onnx",
+        ir_version=int(model.ir_version),
+        inputs=tuple(_onnx_ports(each for each in graph.input if each.name not in initializers)),
+        outputs=tuple(_onnx_ports(iter(graph.output))),
+        quantised_operators=integer + quantised,
+        float_operators=len(weighted) - quantised,
+    )
+
+
+def _onnx_ports(values: Iterator[Any]) -> Iterator[TensorFacts]:
+    import onnx  # noqa: PLC0415
+
+    for value in values:
+        tensor = value.type.tensor_type
+        try:
+            kind = str(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+        except (KeyError, TypeError, ValueError):
+            kind = "unknown"
+        shape = tuple(size.dim_value if size.HasField("dim_value") else -1 for size in tensor.shape.dim)
+        yield TensorFacts(value.name[:200], kind, shape)

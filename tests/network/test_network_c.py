@@ -1,0 +1,148 @@
+"""What is read of network.c: of this project's backend, of every release of ST's tool, and of damaged files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from host_network import extflash
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.errors import N6Error
+from n6build.network.network_c import parse_network_c, read_network_c
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.reference import compile_network
+from network_c_texts import CORES, Core, network_c
+from network_models import own_models
+
+NEWEST = CORES[-1]
+
+
+def with_weights(folder: Path, core: Core, text: str) -> str:
+    """Writes the network and its weights; returns its name."""
+    name = "network" if core.suffix == "Default" else core.suffix
+    (folder / f"{name}.c").write_text(text)
+    (folder / f"{name}_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
+    return name
+
+
+@pytest.mark.parametrize("core", CORES, ids=lambda core: core.release)
+def test_every_release(core: Core) -> None:
+    source = parse_network_c(network_c(core), "network.c")
+    assert (source.suffix, source.ll_aton, source.gate) == (core.suffix, core.ll_aton, core.gate)
+    assert source.git_description.startswith("atonn-v1.")
+    assert source.ecblobs_header == f"{core.suffix}_ecblobs.h"
+    assert [(pool.fname, pool.is_virtual, pool.used) for pool in source.pools] == [
+        ("AXISRAM5", False, True),
+        ("AXISRAM6", False, False),
+        ("xSPI2", False, True),
+        ("", True, False),
+    ]
+    assert [(epoch.index, epoch.kind, epoch.operators) for epoch in source.epochs] == [
+        (1, "ec", ""),
+        (2, "hw", "Conv Relu"),
+        (3, "sw", "Softmax"),
+    ]
+    (first,), (result,), (weights,) = source.inputs, source.outputs, source.params
+    assert (first.pool, first.base, first.type, first.shape) == ("AXISRAM5", 0x342E0000, "int8", (1, 64, 64, 3))
+    assert (result.scale, result.offset, result.offset_end - result.offset_start) == ((0.000424027,), (-128,), 32)
+    assert (weights.pool, weights.base, weights.offset_end) == ("xSPI2", 0x70380000, 4704)
+
+
+@pytest.mark.parametrize("core", CORES, ids=lambda core: core.release)
+def test_without_c_info_the_artifacts_come_from_network_c(core: Core, tmp_path: Path) -> None:
+    name = with_weights(tmp_path, core, network_c(core))
+    artifacts = read_artifacts(tmp_path, name)
+    assert artifacts.described_by == f"{name}.c"
+    assert [(image.fname, image.address, image.bytes) for image in artifacts.initializers] == [
+        ("xSPI2", 0x70380000, 4704)
+    ]
+    # Internal buffers are not listed: the whole pool counts as used.
+    used = {pool.fname: pool.used_bytes for pool in artifacts.pools if pool.used_bytes}
+    assert used == {"AXISRAM5": 458752, "xSPI2": 4704}
+    assert (artifacts.inputs[0].address, artifacts.inputs[0].scale) == (0x342E0000, 0.00784312188625336)
+
+
+def test_a_relative_pool_has_no_address(tmp_path: Path) -> None:
+    name = with_weights(tmp_path, NEWEST, network_c(NEWEST, flash_mode="relative"))
+    (image,) = read_artifacts(tmp_path, name).initializers
+    assert (image.fname, image.address, image.relative) == ("xSPI2", 0, True)
+
+
+def test_a_buffer_of_the_application_has_no_address(tmp_path: Path) -> None:
+    name = with_weights(tmp_path, NEWEST, network_c(NEWEST, own_output=True))
+    assert read_artifacts(tmp_path, name).outputs[0].address is None
+
+
+def test_a_network_without_epoch_controller() -> None:
+    assert parse_network_c(network_c(NEWEST, blobs=False), "od.c").ecblobs_header is None
+
+
+def test_our_own_network_c_says_what_its_c_info_says(tmp_path: Path) -> None:
+    model = next(path for path in own_models() if path.stem == "miniresnet")
+    compile_network(model, extflash(), tmp_path)
+    described = read_artifacts(tmp_path, "network")
+    (tmp_path / "network_c_info.json").unlink()
+    read = read_artifacts(tmp_path, "network")
+    assert read.initializers == described.initializers
+    assert read.pools == described.pools
+    assert [port.address for port in read.inputs] == [port.address for port in described.inputs]
+    assert [(epoch.index, epoch.kind) for epoch in read.epochs] == [(e.index, e.kind) for e in described.epochs]
+
+
+@pytest.mark.parametrize("word", ["0.5f", "INFINITY", "NAN", "inf", "1e400", "nonsense"])
+def test_a_scale_of_any_spelling_is_read(word: str) -> None:
+    text = network_c(NEWEST).replace("0.000424027", word)
+    (scale,) = parse_network_c(text, "od.c").outputs[0].scale
+    assert scale == 0.5 or not math.isfinite(scale)
+
+
+def refused(text: str) -> N6Error:
+    with pytest.raises(N6Error) as caught:
+        parse_network_c(text, "network.c")
+    return caught.value
+
+
+def test_another_c_file_is_refused() -> None:
+    assert refused("int main(void) { return 0; }\n").id == "N6-NETC-001"
+
+
+def test_a_file_that_ends_early_names_the_function_and_its_line() -> None:
+    text = network_c(NEWEST)
+    error = refused(text[: text.index("Quantize_9_out_0")])
+    assert error.id == "N6-NETC-002"
+    assert "LL_ATON_Output_Buffers_Info_od has no end" in error.what
+    line = text[: text.index("const LL_Buffer_InfoTypeDef *LL_ATON_Output")].count("\n") + 1
+    assert error.where == f"network.c:{line}"
+
+
+@pytest.mark.parametrize("number", ["12x", "99999999999999999999", "-", "1 + 2"])
+def test_a_number_that_is_none(number: str) -> None:
+    error = refused(network_c(NEWEST).replace(".offset_end = 12288", f".offset_end = {number}"))
+    assert error.id == "N6-NETC-002"
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-FILE-002"):
+        read_network_c(tmp_path / "network.c")
+
+
+def test_hostile_lines_come_to_an_end() -> None:
+    head = "LL_ATON_EpochBlockItems_x(void) {\n"
+    for text in ("{" * 500_000, "/*" * 500_000, ".name = " * 200_000, "/* index=1 " * 100_000, " " * 1_000_000):
+        try:
+            parse_network_c(head + text + "\n}\n", "network.c")
+        except N6Error as error:
+            assert error.id.startswith("N6-NETC")
+
+
+@given(data=st.data())
+def test_damage_is_an_error_of_ours_or_none(data: st.DataObject) -> None:
+    text = network_c(data.draw(st.sampled_from(CORES)))
+    cut = data.draw(st.integers(0, len(text)))
+    rest = data.draw(st.sampled_from(["", text[cut + 1 :], "{", "/*", '"', "\n}", "9" * 30]))
+    try:
+        parse_network_c(text[:cut] + rest, "network.c")
+    except N6Error as error:
+        assert error.id.startswith("N6-NETC")
