@@ -31,6 +31,14 @@ def say(verb: str, subject: str, detail: str = "") -> None:
     print(line(verb, subject, detail), flush=True)
 
 
+def progress(verb: str, subject: str, percent: int) -> None:
+    """One line that is written over on a terminal; a log file gets none of it."""
+    if sys.stdout.isatty():
+        filled = percent * 30 // 100
+        end = "\n" if percent >= 100 else ""
+        print(f"\r{line(verb, subject)} [{'#' * filled:<30}] {percent:3} %", end=end, flush=True)
+
+
 def kib(size: int) -> str:
     """Bytes as a person reads them: 812 B, 126.7 KiB, 4.0 MiB."""
     if size < 1 << 10:

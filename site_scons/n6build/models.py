@@ -9,6 +9,7 @@ from typing import Literal
 
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import read_bytes, sha256
+from n6build.network.st_edge_ai.options import CompilerOptions, check_options
 from n6build.paths import MODELS
 from n6build.yaml_schema import Document, Size, read_document
 
@@ -38,6 +39,7 @@ class NetworkChoices:
     input_type: TensorType | None = None
     output_type: TensorType | None = None
     pools: dict[str, Size] = field(default_factory=dict)
+    st_edge_ai: CompilerOptions = field(default_factory=CompilerOptions)
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,7 @@ def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
     if network.folder and not (folder / network.folder).is_dir():
         where = document.where("network", "folder")
         raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
+    check_options(network.st_edge_ai, document.where("network", "st_edge_ai", "arguments"))
     if network.backend == "prebuilt" and not network.folder:
         where = document.where("network", "backend")
         raise N6Error("N6-MODEL-008", "backend prebuilt needs network.folder", where=where)

@@ -116,7 +116,9 @@ def _appli(
     from n6build.linker_script import appli_script
 
     runtime = env["N6_RUNTIME"]
-    runtime_env = _with_runtime(_with_includes(env, headers, "bring_up", "kernels", "appli"), runtime)
+    runtime_env = _with_includes(env, headers, "bring_up", "kernels", "appli")
+    runtime_env.Append(CPPPATH=[str(folder) for folder in runtime.include_folders], CPPDEFINES=list(runtime.defines))
+    foreign = runtime_env.Clone(CCFLAGS=[*runtime_env["CCFLAGS"], *runtime.compile_flags])
     common = f"{board_folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     # What changes seldom stands first, so that an edit behind it moves no address in front.
     stable = _objects(runtime_env.Clone(CCFLAGS=[*runtime_env["CCFLAGS"], "-O3"]), common, "kernels")
@@ -127,21 +129,20 @@ def _appli(
 
     script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
     pools = next(node for node in plan if str(node).endswith(".ld"))
-    generated = [*(node for network in networks for node in network.targets), *plan]
-    own = runtime_env.Clone(CPPPATH=[*runtime_env["CPPPATH"], *sorted({f"#{node.dir}" for node in generated})])
-    sources = [node for node in generated if str(node).endswith(".c")]
-    objects = [own.Object(f"{folder}/appli/{Path(str(node)).stem}.o", node) for node in sources]
+    includes = sorted({f"#{node.dir}" for network in networks for node in network.targets} | {f"#{folder}"})
+    objects = []
+    for network in networks:
+        # Code of ST's compiler is not held to the warnings of this project.
+        flags = [] if network.backend == "reference" else ["-w"]
+        network_env = foreign.Clone(CPPPATH=[*foreign["CPPPATH"], *includes], CCFLAGS=[*foreign["CCFLAGS"], *flags])
+        sources = [node for node in network.targets if str(node).endswith(".c") and "stai_" not in node.name]
+        objects += [network_env.Object(f"{folder}/appli/{Path(str(node)).stem}.o", node) for node in sources]
+    # The plan has compared the versions of network and runtime: before a compiler meets them.
+    env.Requires(objects, plan)
+    tables = next(node for node in plan if str(node).endswith(".c"))
+    objects.append(runtime_env.Object(f"{folder}/appli/{Path(str(tables)).stem}.o", tables))
     libraries = [env.File(str(library)) for library in runtime.libraries]
-    link_env = env.Clone(LINKFLAGS=[*env["LINKFLAGS"], *runtime.link_flags])
-    return _link(link_env, f"{folder}/appli/appli.elf", [script, pools], [*stable, *objects, *libraries])
-
-
-def _with_runtime(env: Any, runtime: Any) -> Any:
-    return env.Clone(
-        CPPPATH=[*env["CPPPATH"], *(str(folder) for folder in runtime.include_folders)],
-        CPPDEFINES=list(runtime.defines),
-        CCFLAGS=[*env["CCFLAGS"], *runtime.compile_flags],
-    )
+    return _link(env, f"{folder}/appli/appli.elf", [script, pools], [*stable, *objects, *libraries])
 
 
 def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:

@@ -11,7 +11,7 @@ from n6build.paths import TEMPLATES
 from n6scons import library_files, stage_action
 
 PLAN_FILES = ("memory_plan", "network/artifacts.py", "network/read_artifacts.py", "network/c_info_reader.py")
-PLAN_FILES += ("network/network_c.py", "network/json_value.py", "boards.py", "soc.py")
+PLAN_FILES += ("network/network_c.py", "network/json_value.py", "network/runtimes.py", "boards.py", "soc.py")
 
 
 def generate(env: Any) -> None:
@@ -24,13 +24,14 @@ def exists(env: Any) -> bool:
 
 def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[Any]]:
     """networks: of N6Networks. Returns 'plan' (json, c, linker script), 'weights' and 'vectors' (slot images)."""
-    board, profile = env["N6_BOARD"], env["N6_PROFILE"]
+    board, profile, runtime = env["N6_BOARD"], env["N6_PROFILE"], env["N6_RUNTIME"]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.generated_c import plan_source, pools_script
         from n6build.memory_plan.plan import CompiledNetwork, make_plan, plan_json
         from n6build.memory_plan.vectors import NO_VECTORS, read_vectors
         from n6build.network.read_artifacts import read_artifacts
+        from n6build.network.runtimes import check_version
 
         compiled = [
             CompiledNetwork(
@@ -41,6 +42,8 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
             )
             for network in networks
         ]
+        for network in compiled:
+            check_version(network.artifacts.ll_aton, runtime, network.artifacts.source.name)
         plan = make_plan(board, profile, compiled)
         for path, text in zip(target, (plan_json(plan), plan_source(plan), pools_script(plan)), strict=True):
             write_atomically(Path(str(path)), text)
@@ -53,6 +56,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
     )
     about = [f"{network.name} {network.model.name} {network.model.result}" for network in networks]
     env.Depends(plan, env.Value(" ".join([*about, profile]), name="networks"))
+    env.Depends(plan, env.Value(list(runtime.version), name="ll_aton"))
     env.Depends(plan, [env.File(str(path)) for path in board.files])
     env.Depends(plan, library_files(env, *PLAN_FILES))
     env.Depends(plan, env.File(str(TEMPLATES / "n6_memory_plan.c.j2")))

@@ -6,19 +6,21 @@ pool profile), N6_BACKEND (auto, reference, st_edge_ai or prebuilt), N6_RUNTIME 
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from n6build.console import say
+from n6build.console import progress, say
 from n6build.errors import N6Error
 from n6build.files import to_json
 from n6build.network.board_pools import pools_of_networks
 from n6build.network.memory_pools import initializer_pools
 from n6build.network.names import network_names
-from n6build.network.runtimes import own_runtime
+from n6build.network.runtimes import own_runtime, st_runtime
+from n6build.network.st_edge_ai.find import CORE_DIR
 from n6build.paths import TEMPLATES
-from n6scons import library_files, stage_action, stop_with
+from n6scons import library_files, only_informs, stage_action, stop_with
 
 
 class Network(NamedTuple):
@@ -36,7 +38,13 @@ class Network(NamedTuple):
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_RUNTIME=own_runtime())
+    """ST's runtime takes the place of ours where STEDGEAI_CORE_DIR says where it is."""
+    try:
+        core = os.environ.get(CORE_DIR)
+        cmsis = tuple(Path(folder) for folder in os.environ.get("N6BUILD_CMSIS", "").split(os.pathsep) if folder)
+        env.SetDefault(N6_RUNTIME=st_runtime(Path(core), cmsis) if core and not only_informs() else own_runtime())
+    except N6Error as error:
+        stop_with(error)
     env.AddMethod(_networks, "N6Networks")
 
 
@@ -65,7 +73,7 @@ def _backend_of(env: Any, model: Any) -> str:
     """The command line is stronger than model.yaml. Raises N6-NET-024 where a backend cannot take the model."""
     asked = env["N6_BACKEND"] if env["N6_BACKEND"] != "auto" else model.network.backend
     if asked == "auto":
-        asked = "prebuilt" if model.prebuilt else "reference"
+        asked = "prebuilt" if model.prebuilt else "st_edge_ai" if _stedgeai() else "reference"
     if asked == "prebuilt" and not model.prebuilt:
         hint = "model.yaml names the folder: network.folder"
         raise N6Error("N6-NET-024", "there is no compiled network to take", where=model.name, hint=hint)
@@ -96,6 +104,59 @@ def _reference(env: Any, folder: str, model: Any, pools: Any, name: str) -> list
     env.Depends(targets, env.Value(model.sha256 or "", name="sha256"))
     env.Depends(targets, library_files(env, *_REFERENCE_FILES, "models.py"))
     env.Depends(targets, [env.File(str(path)) for path in sorted(TEMPLATES.glob("network*.j2"))])
+    return targets
+
+
+def _stedgeai() -> Any:
+    from n6build.network.st_edge_ai.find import find_tool
+
+    return find_tool(os.environ, Path.home())
+
+
+def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[Any]:
+    from n6build.network.st_edge_ai.find import installed_version
+    from n6build.network.st_edge_ai.options import scrubbed
+
+    installation = _stedgeai()
+    if installation is None:
+        hint = f"set {CORE_DIR} to the root of ST Edge AI Core, or use backend=reference"
+        raise N6Error("N6-STAI-004", "ST Edge AI Core was not found", hint=hint)
+    environment = scrubbed(os.environ)
+    version = installed_version(installation, environment, Path(env["N6_BUILD"]) / "stedgeai.json")
+    options = model.network.st_edge_ai
+
+    def compile_model(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.models import check_hash
+        from n6build.network.st_edge_ai.compile import compile_network
+
+        check_hash(model)
+        say("Backend", "st_edge_ai", f"ST Edge AI Core {version.text}")
+        compile_network(
+            Path(str(source[0])),
+            pools,
+            Path(str(target[0])).parent,
+            name,
+            options,
+            installation,
+            version,
+            environment,
+            on_progress=lambda percent: progress("Compile", name, percent),
+            on_note=lambda note: say("Note", name, note),
+        )
+
+    from n6build.network.st_edge_ai.compile import output_names
+
+    targets = env.Command(
+        [f"{folder}/{each}" for each in output_names(name, pools, options, version)],
+        [env.File(str(model.file)), _pools_value(env, pools), env.Value(repr(options), name="options")],
+        stage_action("Network", compile_model, stage="network"),
+    )
+    env.Depends(targets, env.Value(f"{version.text} {model.sha256 or ''}", name="version"))
+    env.Depends(targets, env.File(str(installation.executable)))
+    env.Depends(targets, library_files(env, "network/st_edge_ai", "network/mpool.py", "models.py"))
+    log = f"{folder}/{name}_stedgeai.log"
+    env.SideEffect(log, targets)
+    env.Clean(targets, log)
     return targets
 
 
@@ -139,4 +200,4 @@ _REFERENCE_FILES = [
     "network/tflite_reader.py",
     "network/units.py",
 ]
-_BACKENDS = {"reference": _reference, "prebuilt": _prebuilt}
+_BACKENDS = {"reference": _reference, "st_edge_ai": _st_edge_ai, "prebuilt": _prebuilt}

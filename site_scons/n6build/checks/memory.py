@@ -1,0 +1,202 @@
+"""Checks of memory: pools, what lies beside them, and what has to be there before a network runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from n6build.boards import Board
+from n6build.checks.subject import Finding, NetworkSubject, Subject
+from n6build.console import kib
+from n6build.network.artifacts import PoolRange
+from n6build.network.board_pools import SECURE_BIT, Span
+
+# The size of the last of several adjacent pools may be printed this much too small.
+_SIZE_TOLERANCE = 8
+_INTERNAL = (0x2000_0000, 0x4000_0000)
+
+
+def _used(subject: Subject) -> Iterator[tuple[NetworkSubject, PoolRange]]:
+    for network in subject.networks:
+        for pool in network.artifacts.pools:
+            if pool.used_bytes and not pool.relative:
+                yield network, pool
+
+
+def _at(network: NetworkSubject, pool: PoolRange) -> str:
+    return f"{network.model.name}: pool {pool.name} (0x{pool.address:08X}..0x{pool.used_end:08X})"
+
+
+def _is_internal(pool: PoolRange) -> bool:
+    return _INTERNAL[0] <= pool.address < _INTERNAL[1]
+
+
+def _external_ram(board: Board) -> Span | None:
+    ram = board.external_ram
+    return Span(board.soc.memories[ram.memory].base, ram.size) if ram else None
+
+
+def pool_overflow(subject: Subject) -> Iterator[Finding]:
+    """More bytes used than the pool has; the network compiler refuses that itself, unless a file was edited or mixed up."""
+    for network, pool in _used(subject):
+        missing = pool.used_bytes - pool.size - _SIZE_TOLERANCE
+        if missing > 0:
+            missing += _SIZE_TOLERANCE
+            yield Finding(
+                _at(network, pool),
+                f"uses {pool.used_bytes} bytes of {pool.size}, {missing} are missing",
+                "enlarge the pool (network.pools in model.yaml), or choose a profile with more memory",
+            )
+
+
+def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
+    """The network was compiled for other pools than the board gives it: made elsewhere, or before the board was changed."""
+    for network, pool in _used(subject):
+        given = next((each for each in network.pools if each.fname == pool.fname), None)
+        if given is None:
+            continue
+        if given.address != pool.address:
+            what = f"begins at 0x{pool.address:08X}, the board gives this pool 0x{given.address:08X}"
+        elif pool.used_bytes > given.size + _SIZE_TOLERANCE:
+            what = f"uses {pool.used_bytes} bytes, {pool.used_bytes - given.size} more than the board gives this pool"
+        else:
+            continue
+        hint = "compile the network with the pools of this board: tools/pools.py board BOARD PROFILE writes them"
+        yield Finding(_at(network, pool), what, hint)
+
+
+def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
+    board = subject.board
+    external = _external_ram(board)
+    for network, pool in _used(subject):
+        spans = [Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name]
+        spans += [Span(slot.address, slot.size) for _, slot in board.slots.items()]
+        spans += [external] if external else []
+        address = pool.address | SECURE_BIT if _is_internal(pool) else pool.address
+        if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
+            holds = "weights" if pool.weights_bytes else "activations"
+            yield Finding(
+                _at(network, pool),
+                f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.title}",
+                f"choose a profile that the board has: {', '.join(board.profiles())}",
+            )
+
+
+def spilled_activations(subject: Subject) -> Iterator[Finding]:
+    external = _external_ram(subject.board)
+    for network in subject.networks:
+        used = [pool for pool in network.artifacts.pools if pool.rights == "ACC_WRITE"]
+        total = sum(pool.used_bytes - pool.weights_bytes for pool in used)
+        for pool in used:
+            activations = pool.used_bytes - pool.weights_bytes
+            outside = pool.relative or (external and external.address <= pool.address < external.end)
+            if activations > 0 and outside:
+                yield Finding(
+                    f"{network.model.name}: pool {pool.name}",
+                    f"{kib(activations)} of activations, {activations / total:.0%} of all, lie in external RAM: some 5 to 20 "
+                    "times slower, since the NPU waits for every access",
+                    "a smaller input or fewer channels keep a network in the AXISRAMs",
+                )
+
+
+def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
+    """The first access to a window that is not memory-mapped faults."""
+    external = _external_ram(subject.board)
+    for network, pool in _used(subject):
+        if external and external.address <= pool.address < external.end:
+            yield Finding(
+                _at(network, pool),
+                "FSBL and Appli map the NOR on XSPI2 only; nothing maps the external RAM on XSPI1 before the network runs",
+                "use profile extflash, or waive this check where your own firmware maps it",
+            )
+
+
+def missing_copy(subject: Subject) -> Iterator[Finding]:
+    """Weights in RAM without an image in flash that is copied there: outputs are constant, and nothing says why."""
+    for network in subject.networks:
+        name = network.artifacts.name
+        planned = {image.pool for image in subject.plan.images if image.network == name}
+        compiled_in = {source.stem.rsplit(".", 1)[-1] for source in network.artifacts.weight_sources}
+        for pool in network.artifacts.pools:
+            if pool.weights_bytes and pool.fname not in planned | compiled_in:
+                yield Finding(
+                    f"{network.model.name}: pool {pool.name}",
+                    f"{kib(pool.weights_bytes)} of weights are read at run time, but no image of them is programmed or copied",
+                    f"add {name}_atonbuf.{pool.fname}.raw to the network's folder",
+                )
+
+
+def linker_regions(subject: Subject) -> Iterator[Finding]:
+    """Against the Appli's RAM. The FSBL's is free again when the Appli runs."""
+    appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
+    for network, pool in _used(subject):
+        address = pool.address | SECURE_BIT if _is_internal(pool) else pool.address
+        overlap = min(address + pool.used_bytes, appli.address + appli.size) - max(address, appli.address)
+        if overlap > 0:
+            yield Finding(
+                _at(network, pool),
+                f"overlaps the RAM of the Appli (0x{appli.address:08X}..0x{appli.address + appli.size:08X}) by {overlap} bytes",
+                "leave the pool out: network.pools in model.yaml with size 0",
+            )
+
+
+def external_regions(subject: Subject) -> Iterator[Finding]:
+    """A pool may fill its own region of the external RAM, and must not reach into another one."""
+    own = {pool.fname: pool.region for pool in subject.board.pools.values() if pool.region}
+    for network, pool in _used(subject):
+        for name, region in subject.regions.items():
+            overlap = min(pool.used_end, region.end) - max(pool.address, region.address)
+            if overlap > 0 and own.get(pool.fname) != name:
+                yield Finding(
+                    _at(network, pool),
+                    f"overlaps region '{name}' of the external RAM (0x{region.address:08X}..0x{region.end:08X}) by "
+                    f"{overlap} bytes",
+                    "compile the network with the pools of this board, or make the region smaller in board.yaml",
+                )
+
+
+def float_copies(subject: Subject) -> Iterator[Finding]:
+    """An application without a post-processor turns quantised outputs into float: 4 bytes a value, on the heap."""
+    heap = subject.regions.get("heap")
+    if heap is None:
+        return
+    in_heap = {pool.fname for pool in subject.board.pools.values() if pool.region == "heap"}
+    for network in subject.networks:
+        activations = sum(pool.used_bytes for pool in network.artifacts.pools if pool.fname in in_heap)
+        copies = sum(
+            4 * (output.bytes // (2 if "16" in output.type else 1))
+            for output in network.artifacts.outputs
+            if output.type in ("int8", "uint8", "int16", "uint16")
+        )
+        if activations + copies > heap.size:
+            yield Finding(
+                f"{network.model.name}: heap",
+                f"{kib(activations)} of activations and {kib(copies)} for outputs as float need "
+                f"{kib(activations + copies - heap.size)} more than the heap's {kib(heap.size)}",
+                "read the raw outputs in a post-processor: then no float copy is made",
+            )
+
+
+def weights_overwritten(subject: Subject) -> Iterator[Finding]:
+    """Weights stay from one inference to the next; those in RAM must not lie where another network has its activations."""
+    for (network, pool), (other, used) in itertools.permutations(_used(subject), 2):
+        if network is other or not pool.weights_bytes:
+            continue
+        weights_end = pool.address + pool.weights_bytes
+        overlap = min(weights_end, used.used_end) - max(pool.address, used.address)
+        if overlap > 0:
+            yield Finding(
+                _at(network, pool),
+                f"{overlap} bytes of its weights lie where {other.model.name} has pool {used.name}",
+                "compile both networks for one application: model=a,b divides the pool of weights",
+            )
+
+
+def mixed_aliases(subject: Subject) -> Iterator[Finding]:
+    for network, pool in _used(subject):
+        if _is_internal(pool) and not pool.address & SECURE_BIT:
+            yield Finding(
+                _at(network, pool),
+                "is in the non-secure alias, FSBL and Appli run secure",
+                f"compile the network with pools of the secure alias: 0x{pool.address | SECURE_BIT:08X}",
+            )

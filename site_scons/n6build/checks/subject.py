@@ -1,0 +1,47 @@
+"""What is checked: an application on a board, as far as it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.boards import Board
+from n6build.image.manifest import FlashManifest
+from n6build.memory_plan.plan import MemoryPlan
+from n6build.models import Model
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.board_pools import Span
+from n6build.network.memory_pools import MemoryPool
+from n6build.network.model_facts import ModelFacts
+from n6build.network.runtimes import Runtime
+
+
+@dataclass(frozen=True)
+class NetworkSubject:
+    """pools: that the network compiler was given. facts: of the model file, None where there is none."""
+
+    model: Model
+    backend: str
+    artifacts: NetworkArtifacts
+    pools: tuple[MemoryPool, ...]
+    facts: ModelFacts | None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """regions: of the external RAM. runtime: the ll_aton that the Appli is linked with."""
+
+    board: Board
+    networks: tuple[NetworkSubject, ...]
+    plan: MemoryPlan
+    manifest: FlashManifest
+    regions: dict[str, Span]
+    runtime: Runtime
+
+
+@dataclass(frozen=True)
+class Finding:
+    """what: one sentence with its numbers. where: network, pool, buffer or file."""
+
+    where: str
+    what: str
+    hint: str

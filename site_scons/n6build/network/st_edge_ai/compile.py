@@ -1,0 +1,203 @@
+"""One compilation: descriptors written, the tool run in a room of its own, its output taken over under its own names."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes, write_atomically
+from n6build.network.compiler_profile import profile_text
+from n6build.network.memory_pools import MemoryPool
+from n6build.network.mpool import mpool_text
+from n6build.network.st_edge_ai.find import CoreVersion, Installation
+from n6build.network.st_edge_ai.log import CompilerLog, clean, diagnose, progress_of, read_log
+from n6build.network.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text
+from n6build.network.st_edge_ai.options import (
+    EPOCH_CONTROLLER,
+    PROFILE,
+    CompilerOptions,
+    check_paths,
+    compiler_options,
+    generate_command,
+    scrubbed,
+)
+
+TIMEOUT_S = 3600
+_NO_BLOBS = "/* This network has no epoch controller blobs. */\n"
+
+
+def initializer_candidates(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
+    """Pools that may get initializers: those marked for them, or any where none is."""
+    usable = [pool for pool in pools if pool.size]
+    return tuple([pool for pool in usable if pool.use_for_initializers] or usable)
+
+
+def output_names(
+    name: str, pools: Sequence[MemoryPool], options: CompilerOptions, version: CoreVersion
+) -> tuple[str, ...]:
+    """Of all files that `compile_network` writes, network.c first; known before the compiler runs."""
+    names = [f"{name}.c", f"{name}_c_info.json", f"{name}_generate_report.txt"]
+    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_candidates(pools)]
+    names += [f"{name}_ecblobs.h"] if EPOCH_CONTROLLER in compiler_options(options, version).split() else []
+    names += [f"{name}.h", f"stai_{name}.h", f"stai_{name}.c"] if version.writes_stai else []
+    return tuple(names)
+
+
+def compile_network(
+    model: Path,
+    pools: Sequence[MemoryPool],
+    out: Path,
+    name: str,
+    options: CompilerOptions,
+    installation: Installation,
+    version: CoreVersion,
+    environment: Mapping[str, str],
+    *,
+    on_progress: Callable[[int], None],
+    on_note: Callable[[str], None],
+    timeout_s: float = TIMEOUT_S,
+) -> None:
+    """Writes `output_names` to `out`; a pool without initializers leaves an empty file.
+
+    Raises N6-STAI-01x before the tool runs, N6-STAI-02x and -03x for what it says, N6-STAI-040 where it says nothing but has
+    not written what it should, N6-STAI-041 after timeout_s. `out` is then left as it was.
+    """
+    with tempfile.TemporaryDirectory(prefix="n6build-stedgeai-") as folder:
+        room = Path(folder).resolve()
+        output, workspace = room / "output", room / "workspace"
+        output.mkdir()
+        workspace.mkdir()
+        check_paths(model.resolve(), room)
+        mpool, profile = room / "n6build.mpool", room / "neural_art.json"
+        write_atomically(mpool, mpool_text(pools))
+        write_atomically(profile, profile_text(PROFILE, mpool, compiler_options(options, version)))
+        command = generate_command(
+            installation, model.resolve(), options, name=name, profile=profile, output=output, workspace=workspace
+        )
+        status, text = _run(command, room, scrubbed(environment), on_progress, timeout_s)
+        log = read_log(text)
+        for note in log.notes:
+            on_note(note)
+        write_atomically(out / f"{name}_stedgeai.log", "".join(f"{line}\n" for line in clean(text)))
+        if error := diagnose(log, status, pool_bytes=sum(pool.size for pool in pools)):
+            raise error
+        contents = _collect(output, workspace, name, output_names(name, pools, options, version), version, log)
+    for file, content in contents.items():
+        write_atomically(out / file, content)
+
+
+def _run(
+    command: Sequence[str],
+    room: Path,
+    environment: Mapping[str, str],
+    on_progress: Callable[[int], None],
+    timeout_s: float,
+) -> tuple[int, str]:
+    """(status, all that was printed). The tool starts others: they end with it, whatever happens here."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=room,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise N6Error("N6-STAI-042", f"stedgeai does not start: {error.strerror}", where=command[0]) from error
+    printed = bytearray()
+    shown = -1
+    assert process.stdout is not None
+    timer = _Timer(process, timeout_s)
+    try:
+        while chunk := os.read(process.stdout.fileno(), 4096):
+            printed += chunk
+            tail = re.split(rb"[\r\n]", bytes(printed[-400:]))
+            percents = [
+                percent
+                for line in tail
+                if (percent := progress_of(line.decode("utf-8", "replace").strip())) is not None
+            ]
+            if percents and percents[-1] != shown:
+                shown = percents[-1]
+                on_progress(shown)
+        status = process.wait()
+    finally:
+        timer.cancel()
+        _end(process)
+    if timer.expired:
+        raise N6Error("N6-STAI-041", f"stedgeai was ended after {timeout_s:g} s without a result", where=command[0])
+    return status, printed.decode("utf-8", "replace")
+
+
+class _Timer:
+    """Ends the process, and all that it has started, after some seconds."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        import threading  # noqa: PLC0415
+
+        self.expired = False
+        self._process = process
+        self._timer = threading.Timer(seconds, self._expire)
+        self._timer.start()
+
+    def _expire(self) -> None:
+        self.expired = True
+        _end(self._process)
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _collect(
+    output: Path, workspace: Path, name: str, wanted: Sequence[str], version: CoreVersion, log: CompilerLog
+) -> dict[str, bytes | str]:
+    """The folders were empty before the run: whatever is there is new."""
+    found = {path.name: path for path in output.iterdir() if path.is_file()}
+    c_info = f"{name}_c_info.json"
+    if not version.has_c_info_in_output and c_info not in found:
+        left = sorted(workspace.rglob("c_info.json"))
+        found |= {c_info: left[0]} if left else {}
+    contents: dict[str, bytes | str] = {}
+    for file in wanted:
+        path = found.get(file)
+        if path is not None:
+            contents[file] = _content(path, file)
+        elif file.endswith(".raw"):
+            contents[file] = b""
+        elif file.endswith("_ecblobs.h"):
+            contents[file] = _NO_BLOBS
+        elif file.endswith(".h") or file.startswith("stai_"):
+            contents[file] = "/* Not written by this release. */\n"
+        else:
+            last = f"; its last words: {log.lines[-1][:200]}" if log.lines else ""
+            raise N6Error(
+                "N6-STAI-040",
+                f"stedgeai ended with status 0, but has not written {file}{last}",
+                where=f"ST Edge AI Core {version.text}",
+                hint="run `stedgeai --version` by hand; a broken installation may end like this",
+            )
+    return contents
+
+
+def _content(path: Path, file: str) -> bytes | str:
+    data = read_bytes(path)
+    if file.endswith(".json"):
+        return normalised_c_info(data, file)
+    if file.endswith((".c", ".h")):
+        return normalised_c(data.decode("utf-8", "replace"))
+    return normalised_text(data.decode("utf-8", "replace")) if file.endswith(".txt") else data

@@ -1,0 +1,139 @@
+"""Where ST Edge AI Core is installed, and which release it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import to_json, write_atomically
+
+CORE_DIR = "STEDGEAI_CORE_DIR"
+# Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
+_EXECUTABLES = tuple(
+    f"Utilities/{system}/stedgeai{suffix}"
+    for system, suffix in (("linux", ""), ("mac", ""), ("macarm", ""), ("windows", ".exe"))
+)
+_PACKS = "STM32Cube/Repository/Packs/STMicroelectronics/X-CUBE-AI"
+_TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Installation:
+    """root: None where the executable was found in PATH alone."""
+
+    root: Path | None
+    executable: Path
+
+
+@dataclass(frozen=True, order=True)
+class CoreVersion:
+    major: int
+    minor: int
+    micro: int
+    text: str
+
+    @property
+    def has_c_info_in_output(self) -> bool:
+        """2.0 leaves it in the workspace."""
+        return (self.major, self.minor) >= (2, 1)
+
+    @property
+    def default_suffix(self) -> str | None:
+        """Of the symbols, before a network could be named."""
+        return "Default" if self.major < 3 else None
+
+    @property
+    def needs_mvei(self) -> bool:
+        """Newer releases describe the Cortex-M55 to the compiler in another way."""
+        return self.major < 3
+
+    @property
+    def writes_stai(self) -> bool:
+        return self.major >= 3
+
+
+def find_tool(environment: Mapping[str, str], home: Path) -> Installation | None:
+    """STEDGEAI_CORE_DIR, then the newest X-CUBE-AI pack, then PATH. Raises N6-STAI-001 where the first names no such folder."""
+    if root := environment.get(CORE_DIR):
+        found = _in_root(Path(root))
+        if found is None:
+            hint = f"it has to name the folder above {_EXECUTABLES[0]}, of ST Edge AI Core or of an X-CUBE-AI pack"
+            raise N6Error("N6-STAI-001", f"{CORE_DIR} names a folder without stedgeai", where=root, hint=hint)
+        return found
+    for pack in sorted((home / _PACKS).glob("*"), key=lambda path: _numbers(path.name), reverse=True):
+        if found := _in_root(pack):
+            return found
+    executable = shutil.which("stedgeai", path=environment.get("PATH", ""))
+    return Installation(_root_above(Path(executable)), Path(executable)) if executable else None
+
+
+def _in_root(root: Path) -> Installation | None:
+    for name in _EXECUTABLES:
+        if (root / name).is_file():
+            return Installation(root, root / name)
+    return None
+
+
+def _root_above(executable: Path) -> Path | None:
+    parents = executable.resolve().parents
+    return parents[2] if len(parents) > 2 and parents[1].name == "Utilities" else None
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,6}", name)]
+
+
+def parse_version(output: str) -> CoreVersion:
+    """Of `stedgeai --version`: ST Edge AI Core v4.0.1-20581 7ed50de05.
+
+    Raises N6-STAI-002 where there is none, N6-STAI-003 for one before 2.0 or from 5.0 on.
+    """
+    match = re.search(r"ST Edge AI Core v(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(\S{0,40}(?: [0-9a-f]{6,12}\b)?)", output)
+    if not match:
+        first = output.strip().splitlines()[:1]
+        raise N6Error("N6-STAI-002", f"stedgeai does not say its version: {first[0][:80] if first else 'no output'}")
+    version = CoreVersion(int(match[1]), int(match[2]), int(match[3] or 0), match[0].removeprefix("ST Edge AI Core v"))
+    if not 2 <= version.major <= 4:
+        raise N6Error(
+            "N6-STAI-003",
+            f"ST Edge AI Core {version.text} is not known here",
+            hint="releases 2.0 to 4.x work with n6build",
+        )
+    return version
+
+
+def installed_version(installation: Installation, environment: Mapping[str, str], cache: Path) -> CoreVersion:
+    """Asked once for each executable: the answer takes seconds, and a build that changes nothing has not that time.
+
+    cache: a file in the build folder. Raises N6-STAI-002, N6-STAI-003.
+    """
+    state = installation.executable.stat()
+    key = [str(installation.executable), state.st_size, state.st_mtime_ns]
+    try:
+        known = json.loads(cache.read_text())
+        if known["executable"] == key:
+            return parse_version(known["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    try:
+        result = subprocess.run(
+            [str(installation.executable), "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise N6Error("N6-STAI-002", f"stedgeai --version: {error}", where=str(installation.executable)) from error
+    output = result.stdout.decode("utf-8", "replace")
+    version = parse_version(output)
+    write_atomically(cache, to_json({"executable": key, "version": f"ST Edge AI Core v{version.text}"}))
+    return version

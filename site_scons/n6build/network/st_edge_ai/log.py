@@ -1,0 +1,212 @@
+"""What ST's compiler prints: progress bars, log prefixes and wrapped lines taken away, and one error for what went wrong.
+
+Each message that is recognised here was seen in a real log of Core 2.x to 4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.console import kib
+from n6build.errors import N6Error
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[\w+\] \w+:\d+ - ")
+_PROGRESS = re.compile(r"^PASS:\s{1,4}(\d{1,3})%\|")
+_MESSAGE = re.compile(
+    r"\b(E\d{3}\(\w{1,40}\)|(?:CLI|LOAD|INTERNAL|TOOLS?) ERROR|NOT IMPLEMENTED|INTERRUPT): (.{0,2000})"
+)
+_BYTES_LEFT = re.compile(r"total bytes left unallocated=(\d{1,20})")
+_NOT_QUANTISED = re.compile(r"WARNING: (\S{1,200}) is not quantized")
+_IR_VERSION = re.compile(r"ir_version (\d{1,6}) is higher than the checker's \((\d{1,6})\)")
+_MINIMAL_SIZES = re.compile(r"Minimal sizes needed are: \{[^}]{0,400}?(\d{1,20})[^}\d]{0,40}\}")
+_UNSUPPORTED_KEYS = re.compile(r"WARNING: Unsupported keys in the current profile .{0,200}")
+# More bytes than any memory of a board has: the number means nothing, as for float models.
+_MEANINGLESS_BYTES = 1 << 30
+_BLOCK_LINES = 20
+
+
+@dataclass(frozen=True)
+class CompilerLog:
+    """lines: cleaned. failure: what the NPU compiler said before it failed. bytes_left: by configuration it tried."""
+
+    lines: tuple[str, ...]
+    messages: tuple[tuple[str, str], ...]
+    failure: tuple[str, ...]
+    bytes_left: tuple[int, ...]
+    not_quantised: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def has(self, text: str) -> bool:
+        return any(text in line for line in self.lines)
+
+
+def progress_of(line: str) -> int | None:
+    """Percent, where the line is a progress bar."""
+    match = _PROGRESS.match(line)
+    return min(int(match[1]), 100) if match else None
+
+
+def clean(text: str) -> list[str]:
+    """Lines without ANSI codes and log prefixes; what a carriage return has overwritten counts as lines of its own."""
+    lines = []
+    for raw in re.split(r"[\r\n]+", _ANSI.sub("", text)):
+        line = _PREFIX.sub("", raw).rstrip()
+        if line.strip() and progress_of(line.strip()) is None:
+            lines.append(line.strip())
+    return lines
+
+
+def read_log(text: str) -> CompilerLog:
+    lines = clean(text)
+    found = [match for line in lines if (match := _MESSAGE.search(line))]
+    return CompilerLog(
+        lines=tuple(lines),
+        messages=tuple((match[1], match[2].strip()) for match in found),
+        failure=tuple(_failure(lines)),
+        bytes_left=tuple(int(match[1]) for line in lines if (match := _BYTES_LEFT.fullmatch(line))),
+        not_quantised=tuple(match[1] for line in lines if (match := _NOT_QUANTISED.search(line))),
+        notes=tuple(_notes(lines)),
+    )
+
+
+def _failure(lines: Sequence[str]) -> list[str]:
+    """Between '>>> Shell execution has FAILED' and '<<<', without what names files of this run."""
+    start = next((number for number, line in enumerate(lines) if ">>> Shell execution has FAILED" in line), None)
+    if start is None:
+        return []
+    end = next((number for number in range(start, len(lines)) if lines[number] == "<<<"), len(lines))
+    return [line for line in lines[start + 1 : end] if not line.startswith(("$ ", "saving memory pool description"))]
+
+
+def _notes(lines: Sequence[str]) -> list[str]:
+    notes = [match[0] for line in lines if (match := _UNSUPPORTED_KEYS.search(line))]
+    if any("undefined reference to" in line and "_mem_pool_" in line for line in lines):
+        # The tool links a program to measure the runtime, without the symbols of relative pools. The network is whole.
+        notes.append("the size of the runtime was not computed: relative memory pools have no address yet")
+    return notes
+
+
+def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
+    """The error that a run means, also one with status 0; None where all went well. pool_bytes: of all pools together.
+
+    Raises nothing; ids N6-STAI-020 to -034, a row of the documented messages each.
+    """
+    if log.has("Ignore Quantization JSON file") or log.has('invalid value "BOOL"'):
+        # Worse than a failure: the tool goes on, and compiles a float network.
+        what = "the compiler has dropped the quantisation of the whole model"
+        return _error("N6-STAI-020", what, log, "a boolean tensor is the usual cause: remove or replace the operator")
+    if status == 0:
+        return None
+    return _failure_of(log, pool_bytes) or _error(
+        "N6-STAI-034", f"stedgeai failed with status {status}", log, "the lines above are all that it said"
+    )
+
+
+def _failure_of(log: CompilerLog, pool_bytes: int) -> N6Error | None:
+    """Causes first, then what follows from them."""
+    causes = (_bad_pools(log), _text_failure(log), _float_model(log), _pool_overflow(log, pool_bytes))
+    return next(filter(None, (*causes, _cortex_m_overflow(log), _own_message(log))), None)
+
+
+def _bad_pools(log: CompilerLog) -> N6Error | None:
+    if not log.has("memory pool JSON ERROR"):
+        return None
+    line = next(line for line in log.lines if "memory pool JSON ERROR" in line)
+    return _error(
+        "N6-STAI-021", f"the compiler cannot read its memory pools: {line}", log, "report this: n6build wrote them"
+    )
+
+
+def _text_failure(log: CompilerLog) -> N6Error | None:
+    """Messages whose text alone says what it is."""
+    if match := next((match for line in log.lines if (match := _IR_VERSION.search(line))), None):
+        what = f"the model has ONNX IR version {match[1]}, this release of the tool reads up to {match[2]}"
+        return _error(
+            "N6-STAI-022", what, log, f"save the model with ir_version {match[2]}, or use a newer ST Edge AI Core"
+        )
+    for texts, id, what, hint in _TEXTS:
+        if any(log.has(text) for text in texts):
+            return _error(id, what, log, hint)
+    return None
+
+
+_TEXTS = (
+    (
+        ("wstring_convert", "std::range_error", "Internal compiler error (signo=22)"),
+        "N6-STAI-023",
+        "the compiler stumbled over a letter beyond ASCII in a path",
+        "use ASCII letters only in the paths of the model and of the build",
+    ),
+    (
+        ("Internal compiler error (signo=11)",),
+        "N6-STAI-024",
+        "the compiler crashed (signal 11)",
+        "try other options (network.st_edge_ai.options), such as without --Oauto-sched, and report the model to ST",
+    ),
+    (
+        ("E801(", "Invalid firmware", "Unable to bind the ST.AI runtime"),
+        "N6-STAI-025",
+        "the tool wanted a board, which only validation needs",
+        "leave --mode target away: n6build runs the network itself",
+    ),
+)
+
+
+def _float_model(log: CompilerLog) -> N6Error | None:
+    if len(log.not_quantised) < 2 or not (log.bytes_left or log.failure):
+        return None
+    what = (
+        f"the model is not quantised: {len(log.not_quantised)} tensors compute in float, {log.not_quantised[0]} first"
+    )
+    hint = "quantise the model to int8; how many bytes are missing says nothing before that"
+    return _error("N6-STAI-026", what, log, hint)
+
+
+def _pool_overflow(log: CompilerLog, pool_bytes: int) -> N6Error | None:
+    if not log.bytes_left:
+        return None
+    missing = min(log.bytes_left)
+    if missing >= _MEANINGLESS_BYTES:
+        return _error(
+            "N6-STAI-027", "the memory pools are too small, by an unknown number of bytes", log, "is it quantised?"
+        )
+    tried = ", ".join(f"configuration {number}: {left}" for number, left in enumerate(log.bytes_left))
+    what = f"the memory pools ({kib(pool_bytes)} together) are too small: {missing} bytes missing ({tried})"
+    hint = "a profile with more memory (scons boards), larger pools (network.pools), or a smaller input"
+    return _error("N6-STAI-028", what, log, hint)
+
+
+def _cortex_m_overflow(log: CompilerLog) -> N6Error | None:
+    if not log.has("E700("):
+        return None
+    sizes = next((match for line in log.lines if (match := _MINIMAL_SIZES.search(line))), None)
+    need = f": {sizes[1]} bytes are needed at least" if sizes else ""
+    return _error("N6-STAI-029", f"the flow without NPU ran out of RAM{need}", log, "is --st-neural-art missing?")
+
+
+def _own_message(log: CompilerLog) -> N6Error | None:
+    """The tool's own words; E103 last, since it only says that the NPU compiler failed."""
+    ordered = sorted(log.messages, key=lambda message: message[0].startswith("E103"))
+    if not ordered:
+        return None
+    category, text = ordered[0]
+    id = next((id for prefix, id in _MESSAGE_IDS if category.startswith(prefix)), "N6-STAI-034")
+    return _error(
+        id, f"{category}: {text[:300]}", log, _MESSAGE_HINTS.get(id, "the tool's own words; see the whole log")
+    )
+
+
+_MESSAGE_IDS = (("E102", "N6-STAI-030"), ("E010", "N6-STAI-031"), ("TOOL", "N6-STAI-031"), ("E103", "N6-STAI-033"))
+_MESSAGE_HINTS = {
+    "N6-STAI-030": "see network.st_edge_ai.arguments in model.yaml",
+    "N6-STAI-031": "the importer does not take this model: simplify or export it again, or try another release",
+}
+
+
+def _error(id: str, what: str, log: CompilerLog, hint: str) -> N6Error:
+    block = log.failure[-_BLOCK_LINES:]
+    shown = "".join(f"\n    {line[:200]}" for line in block)
+    return N6Error(id, what + shown, where="stedgeai", hint=hint)

@@ -1,0 +1,63 @@
+"""Output of ST's compiler without what differs from machine to machine: dates, host paths, build numbers of the host.
+
+Only comments and descriptions are touched; the code is that of the compiler, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from n6build.errors import N6Error
+
+# An absolute path of any system, as far as it stands in quotes, after a blank or an equals sign.
+_PATH = re.compile(r"(?:(?<=[\s\"'=@])|^)(?:[A-Za-z]:)?[/\\](?:[^\s\"'*<>|:/\\]{1,255}[/\\]){1,40}", re.M)
+_DATES = (
+    re.compile(r"^([ \t]*\*?[ \t]*(?:@date|Created date|date|BUILD_\w+)\b[^\n:\"]{0,40}[:\"]?)[^\n]*$", re.M | re.I),
+    re.compile(r"^(elapsed time[^\n:]{0,40}:)[^\n]*$", re.M | re.I),
+    re.compile(r"()\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,12})?(?:[+-]\d\d:?\d\d|Z)?"),
+)
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def normalised_text(text: str) -> str:
+    """For a report: paths become their last part, dates nothing."""
+    for pattern in _DATES:
+        text = pattern.sub(r"\1", text)
+    return "".join(f"{line.rstrip()}\n" for line in _PATH.sub("", text).splitlines())
+
+
+def normalised_c(text: str) -> str:
+    """For C: comments only."""
+    return _COMMENT.sub(lambda match: _normalised_comment(match[0]), text)
+
+
+def _normalised_comment(comment: str) -> str:
+    if "Equivalent hex address" in comment:
+        return comment
+    for pattern in _DATES:
+        comment = pattern.sub(r"\1", comment)
+    return _PATH.sub("", comment)
+
+
+def normalised_c_info(data: bytes, file: str) -> str:
+    """Raises N6-NET-020 where it is no JSON."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise N6Error("N6-NET-020", f"is no JSON: {error}", where=file) from error
+    if isinstance(document, dict) and isinstance(document.get("environment"), dict):
+        document["environment"] = _without_host(document["environment"])
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def _without_host(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: "" if key in ("generated_time", "arguments") else [] if key == "environment" else _without_host(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_without_host(item) for item in value]
+    return _PATH.sub("", value) if isinstance(value, str) else value

@@ -1,0 +1,132 @@
+"""How a model is given to ST's compiler: the key network.st_edge_ai of a model.yaml, and the command it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from n6build.errors import N6Error
+from n6build.network.st_edge_ai.find import CoreVersion, Installation
+
+DataType = Literal["float32", "int8", "uint8"]
+ChannelPosition = Literal["chfirst", "chlast"]
+
+# What ST's example applications are compiled with; --all-buffers-info tells what lies where.
+DEFAULT_OPTIONS = (
+    "-O3 --all-buffers-info --cache-maintenance --Oauto-sched --native-float --enable-virtual-mem-pools "
+    "--Omax-ca-pipe 4 --Ocache-opt --Os --enable-epoch-controller"
+)
+EPOCH_CONTROLLER = "--enable-epoch-controller"
+PROFILE = "n6build"
+# Of the flow for a Cortex-M without NPU; with the NPU they make another kind of output, or fail late.
+_CORTEX_M_ONLY = (
+    "--binary",
+    "--address",
+    "--copy-weights-at",
+    "--ihex",
+    "--split-weights",
+    "--memory-pool",
+    "--compression",
+    "-c",
+    "--optimization",
+    "-O",
+)
+_SET_BY_THE_BUILD = (
+    "-m",
+    "--model",
+    "--target",
+    "--st-neural-art",
+    "-n",
+    "--name",
+    "-o",
+    "--output",
+    "-w",
+    "--workspace",
+    "--no-workspace",
+    "--no-report",
+    "--no-c-files",
+)
+# stedgeai calls make, which would obey these; what a build may depend on is named instead.
+_KEPT_VARIABLES = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LANG", "STEDGEAI_CORE_DIR")
+
+
+@dataclass(frozen=True)
+class CompilerOptions:
+    """options: of the NPU compiler, instead of the default. own_inputs, own_outputs: buffers that the application allocates.
+
+    *_data_type, *_ch_position: of inputs and outputs as the application sees them. arguments: further ones of stedgeai.
+    """
+
+    options: str | None = None
+    input_data_type: DataType | None = None
+    output_data_type: DataType | None = None
+    inputs_ch_position: ChannelPosition | None = None
+    outputs_ch_position: ChannelPosition | None = None
+    own_inputs: bool = False
+    own_outputs: bool = False
+    arguments: tuple[str, ...] = ()
+
+
+def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
+    """Of the NPU compiler, as they stand in a profile."""
+    text = DEFAULT_OPTIONS if options.options is None else options.options
+    return f"{text} --mvei" if version.needs_mvei and "--mvei" not in text.split() else text
+
+
+def check_options(options: CompilerOptions, where: str) -> None:
+    """Raises N6-STAI-010 for arguments that belong to another flow or to the build."""
+    for argument in options.arguments:
+        name = argument.split("=", 1)[0]
+        if name in _CORTEX_M_ONLY:
+            what = f"'{name}' belongs to the flow without NPU"
+            raise N6Error(
+                "N6-STAI-010", what, where=where, hint="memory pools and profiles take its place with the NPU"
+            )
+        if name in _SET_BY_THE_BUILD:
+            raise N6Error("N6-STAI-010", f"'{name}' is set by the build", where=where, hint="leave it away")
+
+
+def check_paths(model: Path, *others: Path) -> None:
+    """Raises N6-STAI-011 for a letter beyond ASCII, on which the compiler crashes, N6-STAI-012 for an intermediate model."""
+    for path in (model, *others):
+        if not str(path).isascii():
+            letter = next(letter for letter in str(path) if not letter.isascii())
+            hint = "use a path of ASCII letters only, for the model and for the build folder"
+            raise N6Error(
+                "N6-STAI-011", f"ST's compiler crashes on the letter '{letter}' in a path", where=str(path), hint=hint
+            )
+    if model.suffix == ".onnx" and "_OE_" in model.stem:
+        hint = "give the model that it was made of"
+        raise N6Error("N6-STAI-012", "is an intermediate file of ST Edge AI Core", where=model.name, hint=hint)
+
+
+def generate_command(
+    installation: Installation,
+    model: Path,
+    options: CompilerOptions,
+    *,
+    name: str,
+    profile: Path,
+    output: Path,
+    workspace: Path,
+) -> list[str]:
+    """profile: file with the profile `n6build`. All paths have to be absolute: the tool runs in a folder of its own."""
+    command = [str(installation.executable), "generate", "--model", str(model), "--target", "stm32n6"]
+    command += ["--st-neural-art", f"{PROFILE}@{profile}", "--name", name]
+    command += ["--output", str(output), "--workspace", str(workspace)]
+    for flag, value in (
+        ("--input-data-type", options.input_data_type),
+        ("--output-data-type", options.output_data_type),
+        ("--inputs-ch-position", options.inputs_ch_position),
+        ("--outputs-ch-position", options.outputs_ch_position),
+    ):
+        command += [flag, value] if value else []
+    command += ["--no-inputs-allocation"] if options.own_inputs else []
+    command += ["--no-outputs-allocation"] if options.own_outputs else []
+    return [*command, *options.arguments]
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: environment[name] for name in _KEPT_VARIABLES if name in environment}

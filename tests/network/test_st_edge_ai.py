@@ -1,0 +1,332 @@
+"""The contract with ST's compiler: how it is found and called, what its log means, and what is taken over of its output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.boards import load_board
+from n6build.errors import N6Error
+from n6build.files import sha256
+from n6build.network.board_pools import pools_of
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.st_edge_ai.compile import compile_network, output_names
+from n6build.network.st_edge_ai.find import CoreVersion, Installation, find_tool, installed_version, parse_version
+from n6build.network.st_edge_ai.log import clean, diagnose, progress_of, read_log
+from n6build.network.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text
+from n6build.network.st_edge_ai.options import (
+    CompilerOptions,
+    check_options,
+    check_paths,
+    compiler_options,
+    generate_command,
+    scrubbed,
+)
+from network_models import own_models, samples_folder
+from stedgeai_stand_in import stedgeai
+from stedgeai_stand_in.tree import BUILDS, install
+
+POOLS = pools_of(load_board("nucleo-n657"), "extflash")
+NEWEST = parse_version(f"ST Edge AI Core v{BUILDS['4.0.1']}")
+
+
+class Compiled:
+    """One run of the stand-in, and what came of it."""
+
+    def __init__(self, folder: Path, release: str, options: CompilerOptions, **stand_in: str) -> None:
+        self.out = folder / "out"
+        self.progress: list[int] = []
+        self.notes: list[str] = []
+        root = folder / "core"
+        self.installation = Installation(root, install(root, release, **stand_in))
+        environment = {**os.environ, "MAKEFLAGS": "-j8", "CFLAGS": "-O0"}
+        self.version = installed_version(self.installation, environment, folder / "version.json")
+        model = next(path for path in own_models() if path.stem == "keyword")
+        compile_network(
+            model,
+            POOLS,
+            self.out,
+            "network",
+            options,
+            self.installation,
+            self.version,
+            environment,
+            on_progress=self.progress.append,
+            on_note=self.notes.append,
+            timeout_s=3 if stand_in.get("scenario") == "sleeps" else 60,
+        )
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.out.iterdir() if path.suffix != ".log"}
+
+
+Compile = Callable[..., Compiled]
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> Compile:
+    def run(
+        release: str = "4.0.1", options: CompilerOptions | None = None, folder: str = "a", **stand_in: str
+    ) -> Compiled:
+        return Compiled(tmp_path / folder, release, options or CompilerOptions(), **stand_in)
+
+    return run
+
+
+@pytest.mark.parametrize("release", BUILDS)
+def test_the_output_of_every_release_becomes_the_same_artifacts(compiled: Compile, release: str) -> None:
+    run = compiled(release)
+    artifacts = read_artifacts(run.out, "network")
+    assert artifacts.suffix == ("Default" if release.startswith("2") else "network")
+    assert artifacts.ll_aton == stedgeai.LL_ATON[release[:3]]
+    assert artifacts.tools[0] == ("ST.EdgeAI.Core", BUILDS[release])
+    assert [image.fname for image in artifacts.initializers] == ["xSPI2"]
+    assert set(run.files) == set(output_names("network", POOLS, CompilerOptions(), run.version))
+
+
+def test_its_progress_bar_becomes_ours(compiled: Compile) -> None:
+    progress = compiled().progress
+    assert progress == sorted(progress)
+    assert progress[-1] == 100
+
+
+@pytest.mark.parametrize("release", ["2.2", "4.0.1"])
+def test_two_runs_on_two_machines_give_the_same_bytes(compiled: Compile, release: str) -> None:
+    one = compiled(release, folder="a", machine="one").files
+    two = compiled(release, folder="b", machine="two").files
+    assert {name: sha256(data) for name, data in one.items()} == {name: sha256(data) for name, data in two.items()}
+    for name, data in one.items():
+        assert b"/home/" not in data, name
+        assert b"2026-05" not in data, name
+
+
+def test_a_changed_option_reaches_the_compiler(compiled: Compile) -> None:
+    assert "network_ecblobs.h" in compiled(folder="a").files
+    assert "network_ecblobs.h" not in compiled(options=CompilerOptions(options="-O3"), folder="b").files
+
+
+# Every message that is known, with the error it becomes and the numbers in it.
+ROWS = [
+    ("pools too small", "N6-STAI-028", "9412608 bytes missing (configuration 0: 9674752, configuration 1: 9412608)"),
+    ("atonn failed", "N6-STAI-033", "operator LSTM has no implementation"),
+    ("pools are no json", "N6-STAI-021", "cannot read its memory pools"),
+    ("float model", "N6-STAI-026", "not quantised: 40 tensors compute in float, _model_0_conv_output_0 first"),
+    ("ir version", "N6-STAI-022", "ONNX IR version 10, this release of the tool reads up to 9"),
+    ("flow without npu", "N6-STAI-029", "6405160 bytes are needed"),
+    ("invalid model", "N6-STAI-031", "E010(InvalidModelError): Couldn't load"),
+    ("importer", "N6-STAI-031", "TOOL ERROR: list index out of range"),
+    ("arguments", "N6-STAI-030", "E102(CliArgumentError): Wrong parameter"),
+    ("letters", "N6-STAI-023", "a letter beyond ASCII in a path"),
+    ("crash", "N6-STAI-024", "crashed (signal 11)"),
+    ("dropped quantisation", "N6-STAI-020", "has dropped the quantisation"),
+    ("board side", "N6-STAI-025", "wanted a board"),
+    ("ai studio", "N6-STAI-028", "9674752 bytes missing"),
+    ("usable output, status 255", "N6-STAI-033", "something went wrong at the very end"),
+    ("nothing written", "N6-STAI-040", "status 0, but has not written network.c"),
+]
+
+
+@pytest.mark.parametrize(("scenario", "id", "text"), ROWS, ids=[row[0] for row in ROWS])
+def test_every_failure_has_an_id_numbers_and_a_hint(compiled: Compile, scenario: str, id: str, text: str) -> None:
+    with pytest.raises(N6Error) as caught:
+        compiled(scenario=scenario)
+    assert caught.value.id == id
+    assert text in caught.value.what
+    assert caught.value.hint
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_failure_leaves_earlier_output_as_it_was(compiled: Compile, tmp_path: Path) -> None:
+    before = compiled().files
+    shutil.rmtree(tmp_path / "a/core")
+    with pytest.raises(N6Error):
+        compiled(scenario="crash")
+    after = {path.name: path.read_bytes() for path in (tmp_path / "a/out").iterdir() if path.suffix != ".log"}
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("scenario", "note"), [("undefined pool symbol", "relative memory pools"), ("old profile key", "memory_desc")]
+)
+def test_what_is_no_failure_is_a_note(compiled: Compile, scenario: str, note: str) -> None:
+    (said,) = compiled(scenario=scenario).notes
+    assert note in said
+
+
+def test_float_tensors_alone_are_no_failure(compiled: Compile) -> None:
+    assert compiled(scenario="float model, status 0").files
+
+
+def test_a_run_without_end_is_ended_with_all_that_it_started(compiled: Compile) -> None:
+    began = time.monotonic()
+    with pytest.raises(N6Error, match="N6-STAI-041: stedgeai was ended after 3 s"):
+        compiled(scenario="sleeps")
+    assert time.monotonic() - began < 20
+
+
+def test_the_core_folder_is_stronger_than_a_pack_and_a_pack_than_the_path(tmp_path: Path) -> None:
+    core, home, path = tmp_path / "core", tmp_path / "home", tmp_path / "bin"
+    packs = home / "STM32Cube/Repository/Packs/STMicroelectronics/X-CUBE-AI"
+    assert find_tool({"PATH": str(path)}, home) is None
+    path.mkdir()
+    shutil.copy2(install(tmp_path / "elsewhere"), path / "stedgeai")
+    assert find_tool({"PATH": str(path)}, home) == Installation(None, path / "stedgeai")
+    for release in ("9.0.0", "10.2.0", "10.10.0"):
+        install(packs / release)
+    found = find_tool({"PATH": str(path)}, home)
+    assert found is not None
+    assert found.root == packs / "10.10.0"
+    install(core)
+    found = find_tool({"STEDGEAI_CORE_DIR": str(core), "PATH": str(path)}, home)
+    assert found is not None
+    assert found.root == core
+
+
+def test_a_core_folder_without_the_tool_is_an_error_not_silence(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-STAI-001: STEDGEAI_CORE_DIR names a folder without stedgeai"):
+        find_tool({"STEDGEAI_CORE_DIR": str(tmp_path)}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("ST Edge AI Core v4.0.1-20581 7ed50de05\n  more", (4, 0, 1)),
+        ("noise\nST Edge AI Core v2.0.0-20049\n", (2, 0, 0)),
+        ("ST Edge AI Core v4.7.0-1", (4, 7, 0)),
+    ],
+)
+def test_versions(text: str, version: tuple[int, int, int]) -> None:
+    found = parse_version(text)
+    assert (found.major, found.minor, found.micro) == version
+
+
+@pytest.mark.parametrize(("text", "id"), [("", "002"), ("bash: no", "002"), ("ST Edge AI Core v1.0.0", "003")])
+def test_versions_that_are_none_or_too_old(text: str, id: str) -> None:
+    with pytest.raises(N6Error, match=f"N6-STAI-{id}"):
+        parse_version(text)
+
+
+def test_the_version_is_asked_once_for_each_executable(tmp_path: Path) -> None:
+    installation = Installation(tmp_path, install(tmp_path, "3.0"))
+    cache = tmp_path / "cache.json"
+    assert installed_version(installation, os.environ, cache).text == BUILDS["3.0"]
+    before = installation.executable.stat()
+    installation.executable.write_text("x" * before.st_size)
+    os.utime(installation.executable, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert installed_version(installation, os.environ, cache).text == BUILDS["3.0"]
+    install(tmp_path, "4.0.1")
+    assert installed_version(installation, os.environ, cache).text == BUILDS["4.0.1"]
+
+
+def test_helium_scratch_is_asked_for_where_the_release_needs_it() -> None:
+    old, new = CoreVersion(2, 2, 0, "2.2.0"), CoreVersion(3, 0, 0, "3.0.0")
+    assert compiler_options(CompilerOptions(), old).endswith("--mvei")
+    assert "--mvei" not in compiler_options(CompilerOptions(), new)
+
+
+def test_options_become_arguments() -> None:
+    options = CompilerOptions(
+        input_data_type="uint8", outputs_ch_position="chlast", own_outputs=True, arguments=("--quiet",)
+    )
+    paths = {"profile": Path("/p.json"), "output": Path("/o"), "workspace": Path("/w")}
+    command = generate_command(Installation(None, Path("/x")), Path("/m.onnx"), options, name="od", **paths)
+    text = " ".join(command)
+    for part in (
+        "--target stm32n6",
+        "--st-neural-art n6build@/p.json",
+        "--name od",
+        "--input-data-type uint8",
+        "--outputs-ch-position chlast",
+        "--no-outputs-allocation --quiet",
+    ):
+        assert part in text
+    assert "--no-inputs-allocation" not in text
+
+
+@pytest.mark.parametrize("argument", ["--binary", "--memory-pool=a.json", "-O", "--name", "-o"])
+def test_arguments_of_another_flow_or_of_the_build_are_refused(argument: str) -> None:
+    with pytest.raises(N6Error, match="N6-STAI-010") as caught:
+        check_options(CompilerOptions(arguments=(argument,)), "model.yaml")
+    assert caught.value.where == "model.yaml"
+
+
+def test_paths_beyond_ascii_and_intermediate_models_are_refused() -> None:
+    with pytest.raises(N6Error, match="N6-STAI-011: ST's compiler crashes on the letter 'ü'"):
+        check_paths(Path("/büro/model.tflite"))
+    with pytest.raises(N6Error, match="N6-STAI-012"):
+        check_paths(Path("/a/model_OE_3_3_1.onnx"))
+
+
+def test_variables_that_make_would_obey_are_left_out() -> None:
+    assert scrubbed({"PATH": "/bin", "MAKEFLAGS": "-j8", "LDFLAGS": "x", "HOME": "/root"}) == {
+        "PATH": "/bin",
+        "HOME": "/root",
+    }
+
+
+def test_log_lines_are_cleaned() -> None:
+    text = "2026-06-16 21:30:05,481 [INFO] CmdLine:76 - \x1b[31mone\x1b[0m\r\nPASS:  40%|###  | 4/10\rtwo\n\n"
+    assert clean(text) == ["one", "two"]
+    assert [progress_of(line) for line in ("PASS:   7%|", "PASS: 100%|##", "two")] == [7, 100, None]
+
+
+def test_real_logs_are_understood() -> None:
+    folder = samples_folder() / "logs"
+    if not folder.is_dir():
+        pytest.skip("no sample of ST's tool")
+    log = read_log((folder / "e103-float-model.txt").read_text())
+    error = diagnose(log, 255, pool_bytes=1 << 20)
+    assert error is not None
+    assert (error.id, len(log.not_quantised)) == ("N6-STAI-026", 612)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"\r\n\x1b[0m \tE103():", "PASS:", "ERROR", "<<<", ">>> Shell execution has FAILED", "7"])
+    )
+)
+def test_any_log_is_survived(parts: list[str]) -> None:
+    error = diagnose(read_log("".join(parts)), 255, pool_bytes=1)
+    assert error is not None
+    assert error.id.startswith("N6-STAI")
+
+
+code = st.text(alphabet="abc/\\\"'*{}();=#<>:- \n0123456789", max_size=200)
+
+
+@given(code)
+def test_code_outside_comments_is_never_touched(text: str) -> None:
+    def outside(source: str) -> str:
+        return re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)
+
+    assert outside(normalised_c(text)) == outside(text)
+
+
+@given(st.binary(max_size=60) | st.sampled_from([b"{}", b"[]", b'{"environment": []}', b"[" * 5000]))
+def test_a_description_that_is_none_is_an_error_of_ours(data: bytes) -> None:
+    try:
+        normalised_c_info(data, "c_info.json")
+    except N6Error as error:
+        assert error.id == "N6-NET-020"
+
+
+def test_hostile_text_comes_to_an_end() -> None:
+    for text in ("/" * 200_000, "/a" * 100_000, "/*" * 100_000, "E103(" * 50_000, "\x1b[" * 100_000, '"' * 200_000):
+        normalised_c(text)
+        normalised_text(text)
+        read_log(text)
+
+
+def test_the_stand_in_refuses_what_the_tool_would(tmp_path: Path) -> None:
+    executable = install(tmp_path)
+    result = subprocess.run([executable, "generate", "--model", "m"], capture_output=True, text=True, check=False)
+    assert result.returncode not in (0, 255)
