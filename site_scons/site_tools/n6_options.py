@@ -17,6 +17,7 @@ from SCons.Script import ARGUMENTS, COMMAND_LINE_TARGETS, Dir, GetLaunchDir, Hel
 TARGETS = {
     "build": "everything that goes to flash, and the table of sizes (default)",
     "network": "stage 1 only: network.c, pool images, report",
+    "check": "the pre-flight checks, which also run before flash",
     "hex": "one Intel hex file of the whole flash",
     "flash": "program what the board does not hold yet",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",

@@ -200,6 +200,7 @@ def test_help_names_every_target_and_option(built: Project) -> None:
         "run",
         "network",
         "hex",
+        "check",
         "boards",
         "models",
         "doctor",

@@ -146,7 +146,7 @@ def _slot_file(kind: str, pool: str, network: str, networks: int) -> str:
 
 
 def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -> MemoryPlan:
-    """Raises N6-PLAN-00x where networks and board do not fit together."""
+    """Raises N6-PLAN-00x where there is no plan at all; whether it is a good one is up to the checks."""
     uses = tuple(
         PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
         for network in networks
@@ -155,8 +155,6 @@ def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -
     )
     for network in networks:
         _check_relative(network.artifacts)
-    for use in uses:
-        _check_pool(board, use)
     boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
@@ -278,25 +276,6 @@ def _check_relative(artifacts: NetworkArtifacts) -> None:
                 where=artifacts.described_by,
                 hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
             )
-
-
-def _check_pool(board: Board, use: PoolUse) -> None:
-    """A pool has to lie in one memory of the chip or in a flash slot, and off the RAM that the Appli runs in."""
-    end = use.address + use.used
-    if any(slot.address <= use.address and end <= slot.end for _, slot in board.slots.items()):
-        return
-    found = board.soc.memory_at(use.address)
-    if found is None or end > found[1].end:
-        raise N6Error(
-            "N6-PLAN-002",
-            f"pool {use.name} (0x{use.address:08X}..0x{end:08X}) is not inside one memory of {board.title}",
-            hint="choose a profile whose pools the board has: scons boards",
-        )
-    load = board.soc.load_and_run
-    if use.address < load.load_address + load.max_bytes and load.load_address < end:
-        raise N6Error(
-            "N6-PLAN-003", f"pool {use.name} lies in the RAM that the Appli is loaded to", hint="use another pool"
-        )
 
 
 def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:

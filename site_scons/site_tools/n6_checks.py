@@ -1,0 +1,80 @@
+"""SCons tool: env.N6Checks(target, ...) -> checks.json; a failed check of severity error stops the build before flashing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from n6build.console import say
+from n6build.files import to_json, write_atomically
+from n6build.network.board_pools import external_regions, pools_of_networks
+from n6scons import library_files, stage_action
+
+_LIBRARY = ("checks", "memory_plan", "network/artifacts.py", "network/board_pools.py", "network/c_info_reader.py")
+_LIBRARY += ("network/model_facts.py", "network/network_c.py", "network/read_artifacts.py", "network/runtimes.py")
+
+
+def generate(env: Any) -> None:
+    env.AddMethod(_checks, "N6Checks")
+
+
+def exists(env: Any) -> bool:
+    return True
+
+
+def _checks(env: Any, target: str, networks: list[Any], plan: Any, manifest: Any) -> Any:
+    """networks: of N6Networks. plan: memory_plan.json."""
+    board, profile, runtime = env["N6_BOARD"], env["N6_PROFILE"], env["N6_RUNTIME"]
+    models = [network.model for network in networks]
+    sizes = [model.network.pools for model in models]
+    given = pools_of_networks(board, profile, sizes)
+    regions = external_regions(board, {name: size for each in sizes for name, size in each.items()})
+
+    def make(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.checks.run import checks_json, raise_if_failed, run_checks
+        from n6build.checks.subject import NetworkSubject, Subject
+        from n6build.image.manifest import read_manifest
+        from n6build.memory_plan.plan import read_plan
+        from n6build.network.model_facts import read_model_facts
+        from n6build.network.read_artifacts import read_artifacts
+
+        subjects = tuple(
+            NetworkSubject(
+                model=network.model,
+                backend=network.backend,
+                artifacts=read_artifacts(network.folder, network.name),
+                pools=pools,
+                facts=read_model_facts(network.model.file) if network.model.file else None,
+            )
+            for network, pools in zip(networks, given, strict=True)
+        )
+        plan, manifest = read_plan(Path(str(source[0]))), read_manifest(Path(str(source[1])))
+        results = run_checks(Subject(board, subjects, plan, manifest, regions, runtime))
+        write_atomically(Path(str(target[0])), checks_json(results))
+        _print(results)
+        raise_if_failed(results)
+
+    checks = env.Command(target, [plan, manifest], stage_action("Check", make, stage="checks"))
+    env.Depends(checks, [node for network in networks for node in network.targets])
+    env.Depends(checks, [env.File(str(model.file)) for model in models if model.file])
+    described = [[model.name, repr(model.network), model.waived] for model in models]
+    env.Depends(checks, env.Value(to_json([described, list(runtime.version), profile]), name="models"))
+    env.Depends(checks, [env.File(str(path)) for path in board.files])
+    env.Depends(checks, library_files(env, *_LIBRARY))
+    return checks[0]
+
+
+def _print(results: Any) -> None:
+    """What was found, in full; what was not, as a number."""
+    for result in results:
+        for finding in result.findings:
+            word = result.state if result.state == "waived" else result.severity
+            say(word.capitalize(), f"{finding.where}: {finding.what}", result.id)
+            if result.state == "waived":
+                print(f"{'':13}waived: {result.reason}")
+            else:
+                print(f"{'':13}hint: {finding.hint}")
+    passed = sum(result.state == "passed" for result in results)
+    waived = sum(result.state == "waived" for result in results)
+    more = f", {waived} waived" if waived else ""
+    say("Checks", f"{passed} of {len(results)} passed{more}")

@@ -1,0 +1,314 @@
+"""Every pre-flight check finds what it is for, says by how much, and lets a sound application pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from n6build.boards import load_board
+from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run_checks
+from n6build.checks.subject import NetworkSubject, Subject
+from n6build.errors import N6Error
+from n6build.image.manifest import make_manifest
+from n6build.memory_plan.plan import CompiledNetwork, make_plan
+from n6build.memory_plan.vectors import NO_VECTORS
+from n6build.models import load_model
+from n6build.network.artifacts import PoolRange, Quantised
+from n6build.network.board_pools import external_regions, pools_of
+from n6build.network.model_facts import read_model_facts
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.reference import compile_network
+from n6build.network.runtimes import own_runtime
+
+
+def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
+    board, model = load_board(board_name), load_model("keyword")
+    pools = pools_of(board, profile)
+    assert model.file is not None
+    compile_network(model.file, pools, folder)
+    artifacts = read_artifacts(folder, "network")
+    plan = make_plan(board, profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
+    images = []
+    for slot, size in (("fsbl", 6000), ("appli", 16000), ("weights", 29088)):
+        (folder / f"{slot}.bin").write_bytes(bytes(size))
+        images.append((slot, folder / f"{slot}.bin"))
+    return Subject(
+        board=board,
+        networks=(NetworkSubject(model, "reference", artifacts, pools, read_model_facts(model.file)),),
+        plan=plan,
+        manifest=make_manifest(board, images, folder, {}),
+        regions=external_regions(board),
+        runtime=own_runtime(),
+    )
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    return make_subject(tmp_path_factory.mktemp("nucleo"), "nucleo-n657", "extflash")
+
+
+@pytest.fixture(scope="module")
+def with_psram(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    return make_subject(tmp_path_factory.mktemp("openmv"), "openmv-n6", "allmems")
+
+
+def with_artifacts(subject: Subject, **changes: Any) -> Subject:
+    network = subject.networks[0]
+    return replace(subject, networks=(replace(network, artifacts=replace(network.artifacts, **changes)),))
+
+
+def with_pool(subject: Subject, name: str, **changes: Any) -> Subject:
+    pools = subject.networks[0].artifacts.pools
+    return with_artifacts(subject, pools=tuple(replace(p, **changes) if p.name == name else p for p in pools))
+
+
+def with_input(subject: Subject, **changes: Any) -> Subject:
+    """Of its quantisation."""
+    quantised = subject.networks[0].artifacts.quantised
+    first = next(buffer for buffer in quantised if buffer.is_io)
+    return with_artifacts(subject, quantised=tuple(replace(b, **changes) if b is first else b for b in quantised))
+
+
+def with_network(subject: Subject, **changes: Any) -> Subject:
+    return replace(subject, networks=(replace(subject.networks[0], **changes),))
+
+
+def with_choices(subject: Subject, **changes: Any) -> Subject:
+    model = subject.networks[0].model
+    return with_network(subject, model=replace(model, network=replace(model.network, **changes)))
+
+
+def with_segment(subject: Subject, name: str, **changes: Any) -> Subject:
+    segments = tuple(replace(s, **changes) if s.name == name else s for s in subject.manifest.segments)
+    return replace(subject, manifest=replace(subject.manifest, segments=segments))
+
+
+def failed(subject: Subject) -> dict[str, Result]:
+    return {result.id: result for result in run_checks(subject) if result.state != "passed"}
+
+
+@pytest.mark.parametrize("fixture", ["sound", "with_psram"])
+def test_a_sound_application_passes_every_check(fixture: str, request: pytest.FixtureRequest) -> None:
+    assert not failed(request.getfixturevalue(fixture))
+
+
+Damage = Callable[[Subject], Subject]
+MIB = 1 << 20
+# What is wrong, the check that finds it, and the words with its numbers.
+CASES: list[tuple[str, str, Damage, str]] = [
+    ("a pool overflows", "001", lambda s: with_pool(s, "npuRAM3", used_bytes=458752 + 1000), "1000 are missing"),
+    (
+        "weights in a memory that the board lacks",
+        "002",
+        lambda s: with_pool(s, "octoFlash", address=0x7800_0000),
+        "28.4 KiB of weights lie in no memory of NUCLEO-N657X0-Q",
+    ),
+    (
+        "activations in a memory that the board lacks",
+        "002",
+        lambda s: with_pool(s, "npuRAM3", address=0x9000_0000),
+        "of activations lie in no memory of NUCLEO-N657X0-Q",
+    ),
+    (
+        "weights in RAM that nobody copies",
+        "004",
+        lambda s: replace(s, plan=replace(s.plan, images=())),
+        "28.4 KiB of weights",
+    ),
+    (
+        "a pool where the Appli runs",
+        "005",
+        lambda s: with_pool(s, "npuRAM3", address=0x3400_0000),
+        "overlaps the RAM of the Appli (0x34000000..0x34100000) by 16128 bytes",
+    ),
+    (
+        "two images in one flash sector",
+        "007",
+        lambda s: with_segment(s, "weights", address=0x7010_0000 + 16384),
+        "share 49152 bytes of flash sectors",
+    ),
+    (
+        "an image beyond the end of the flash",
+        "008",
+        lambda s: with_segment(s, "weights", address=0x7400_0000 - 65536, length=65536 + 9),
+        "reaches 9 bytes beyond the 67108864 bytes",
+    ),
+    (
+        "an Appli that is larger than its slot",
+        "009",
+        lambda s: with_segment(s, "appli", length=2 * MIB + 7),
+        "is 7 bytes larger than its slot 'appli' (2097152)",
+    ),
+    ("a pool in the other alias", "010", lambda s: with_pool(s, "npuRAM3", address=0x2420_0000), "non-secure alias"),
+    ("an absurd scale", "011", lambda s: with_input(s, scales=(0.1, 2956686.0)), "scale 2.95669e+06"),
+    ("a scale that is no number", "011", lambda s: with_input(s, scales=(float("nan"),) * 2), "scale nan"),
+    ("an infinite scale", "011", lambda s: with_input(s, scales=(0.1, float("inf"))), "scale inf"),
+    ("a scale of zero", "011", lambda s: with_input(s, scales=(0.0, 0.1)), "scale 0"),
+    ("a negative scale", "011", lambda s: with_input(s, scales=(-0.5, 0.1)), "scale -0.5"),
+    (
+        "an absurd scale inside",
+        "012",
+        lambda s: with_artifacts(
+            s,
+            quantised=(
+                *s.networks[0].artifacts.quantised,
+                Quantised("Sub_7", "int8", (29842.9, 29842.9), (0, 0), False),
+            ),
+        ),
+        "keyword: Sub_7",
+    ),
+    (
+        "a zero point beyond its type",
+        "013",
+        lambda s: with_input(s, zero_points=(200, 200)),
+        "zero point 200, int8 ends at 127",
+    ),
+    (
+        "another type than declared",
+        "014",
+        lambda s: with_choices(s, output_type="float32"),
+        "is int8, model.yaml declares float32",
+    ),
+    (
+        "a float model for the NPU",
+        "016",
+        lambda s: with_network(
+            s, backend="st_edge_ai", facts=replace(s.networks[0].facts, quantised_operators=0, float_operators=12)
+        ),
+        "all 12 operators with weights compute in float",
+    ),
+    ("dropped quantisation", "017", lambda s: with_artifacts(s, quantised=()), "has dropped the quantisation"),
+    (
+        "a network for another runtime",
+        "018",
+        lambda s: with_artifacts(s, ll_aton=(1, 1, 3, 262)),
+        "asks for ll_aton 1.1.3-262 (ST Edge AI Core 4.0.0), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)",
+    ),
+    (
+        "a path beyond ASCII for ST's compiler",
+        "019",
+        lambda s: with_network(
+            s, backend="st_edge_ai", model=replace(s.networks[0].model, file=Path("/büro/m.tflite"))
+        ),
+        "has the letter 'ü'",
+    ),
+    (
+        "a version of ONNX that the compiler does not read",
+        "020",
+        lambda s: with_artifacts(
+            with_network(s, facts=replace(s.networks[0].facts, ir_version=10)),
+            tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
+        ),
+        "ONNX IR version 10, ST Edge AI Core up to 2.2 reads 9",
+    ),
+    (
+        "other pools than the board's",
+        "023",
+        lambda s: with_pool(s, "octoFlash", address=0x7138_0000),
+        "begins at 0x71380000, the board gives this pool 0x71000000",
+    ),
+]
+
+
+@pytest.mark.parametrize(("id", "damage", "text"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_what_is_wrong_is_found_with_its_numbers(sound: Subject, id: str, damage: Damage, text: str) -> None:
+    result = failed(damage(sound))[f"N6-CHECK-{id}"]
+    assert any(text in f"{finding.where} {finding.what}" for finding in result.findings)
+    assert all(finding.hint and finding.where for finding in result.findings)
+
+
+EXTERNAL: list[tuple[str, str, Damage, str]] = [
+    (
+        "activations in external RAM",
+        "003",
+        lambda s: with_pool(s, "hyperRAM", used_bytes=3 * 16128),
+        "47.2 KiB of activations, 75% of all, lie in external RAM: some 5 to 20 times slower",
+    ),
+    (
+        "external RAM that nobody maps",
+        "021",
+        lambda s: with_pool(s, "hyperRAM", used_bytes=100),
+        "nothing maps the external RAM",
+    ),
+    (
+        "a pool in the framebuffer",
+        "006",
+        lambda s: with_pool(s, "hyperRAM", used_bytes=30 * MIB, size=40 * MIB),
+        "overlaps region 'framebuffer' of the external RAM (0x91800000..0x92C00000) by 6291456 bytes",
+    ),
+    (
+        "float copies that the heap has no room for",
+        "015",
+        lambda s: with_pool(s, "hyperRAM", used_bytes=24 * MIB - 10, size=24 * MIB),
+        "need 38 B more than the heap's 24.0 MiB",
+    ),
+]
+
+
+@pytest.mark.parametrize(("id", "damage", "text"), [case[1:] for case in EXTERNAL], ids=[case[0] for case in EXTERNAL])
+def test_external_ram(with_psram: Subject, id: str, damage: Damage, text: str) -> None:
+    result = failed(damage(with_psram))[f"N6-CHECK-{id}"]
+    assert any(text in finding.what for finding in result.findings)
+
+
+def test_weights_in_ram_of_one_network_under_the_activations_of_another(sound: Subject) -> None:
+    first = sound.networks[0]
+    pools = (PoolRange("npuRAM5", "AXISRAM5", 0x342E0000, 458752, 1000, 1000, "ACC_WRITE", False),)
+    other = replace(
+        first,
+        model=replace(first.model, name="other"),
+        artifacts=replace(first.artifacts, pools=(replace(pools[0], weights_bytes=0, used_bytes=300),)),
+    )
+    subject = replace(sound, networks=(replace(first, artifacts=replace(first.artifacts, pools=pools)), other))
+    (finding,) = failed(subject)["N6-CHECK-022"].findings
+    assert "300 bytes of its weights lie where other has pool npuRAM5" in finding.what
+
+
+def test_every_check_has_a_case() -> None:
+    tried = {f"N6-CHECK-{id}" for _, id, _, _ in [*CASES, *EXTERNAL]} | {"N6-CHECK-022"}
+    assert {check.id for check in CHECKS} == tried
+
+
+def test_a_check_is_waived_by_its_id_with_a_reason(sound: Subject) -> None:
+    model = replace(sound.networks[0].model, waived={"N6-CHECK-014": "the application converts"})
+    results = run_checks(with_choices(with_network(sound, model=model), output_type="float32"))
+    (result,) = [result for result in results if result.id == "N6-CHECK-014"]
+    assert (result.state, result.reason) == ("waived", "the application converts")
+    assert len(result.findings) == 1
+    raise_if_failed(results)
+
+
+def test_a_waiver_of_one_network_does_not_cover_another(sound: Subject) -> None:
+    first = sound.networks[0]
+    wrong = replace(first.model, network=replace(first.model.network, output_type="float32"))
+    waived = replace(wrong, name="one", waived={"N6-CHECK-014": "known"})
+    subject = replace(sound, networks=(replace(first, model=waived), replace(first, model=replace(wrong, name="two"))))
+    assert failed(subject)["N6-CHECK-014"].state == "failed"
+
+
+def test_a_waiver_of_an_unknown_check_names_the_nearest(sound: Subject) -> None:
+    model = replace(sound.networks[0].model, waived={"N6-CHECK-14": "x"})
+    with pytest.raises(N6Error, match="N6-CHECK-100: no check 'N6-CHECK-14'") as caught:
+        run_checks(with_network(sound, model=model))
+    assert "did you mean 'N6-CHECK-" in str(caught.value)
+
+
+def test_a_failed_check_stops_the_build_with_its_id_and_how_to_accept_it(sound: Subject) -> None:
+    results = run_checks(with_choices(sound, output_type="float32"))
+    with pytest.raises(N6Error) as caught:
+        raise_if_failed(results)
+    assert caught.value.id == "N6-CHECK-014"
+    assert "checks.waive.N6-CHECK-014 in model.yaml" in (caught.value.hint or "")
+
+
+def test_a_warning_does_not_stop_the_build(with_psram: Subject) -> None:
+    results = [r for r in run_checks(with_pool(with_psram, "hyperRAM", used_bytes=100)) if r.id == "N6-CHECK-003"]
+    assert results[0].state == "failed"
+    raise_if_failed(results)
+
+
+def test_results_are_the_same_bytes_every_time(sound: Subject) -> None:
+    assert checks_json(run_checks(sound)) == checks_json(run_checks(sound))
