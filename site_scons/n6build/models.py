@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from n6build.application.description import Application, check_application
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import read_bytes, sha256
 from n6build.network.st_edge_ai.options import CompilerOptions, check_options
@@ -68,6 +69,7 @@ class _ModelFile:
     made_by: str | None = None
     network: NetworkChoices = field(default_factory=NetworkChoices)
     checks: Checks = field(default_factory=Checks)
+    application: Application | None = None
     result: Literal["classification", "reconstruction", "raw"] = "raw"
     classes: tuple[str, ...] = ()
     vectors: Vectors | None = None
@@ -89,6 +91,7 @@ class Model:
     quality: Quality | None
     network: NetworkChoices
     waived: dict[str, str]
+    application: Application | None
     result: Literal["classification", "reconstruction", "raw"]
     classes: tuple[str, ...]
     labels: tuple[str, ...]
@@ -164,6 +167,7 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
         quality=described.quality,
         network=described.network,
         waived=described.checks.waive,
+        application=described.application,
         result=described.result,
         classes=described.classes,
         labels=vectors.labels if vectors else (),
@@ -182,6 +186,8 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
     for id, reason in model.checks.waive.items():
         if not reason.strip():
             raise N6Error("N6-MODEL-009", "a waived check needs a reason", where=document.where("checks", "waive", id))
+    if model.application:
+        check_application(model.application, document)
     _check_classes(model, document)
 
 

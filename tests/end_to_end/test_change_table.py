@@ -26,6 +26,7 @@ BOARD_READERS = [
     "Header include/n6_board.h",
     "Plan miniresnet/memory_plan.json",
     "Manifest miniresnet/flash_manifest.json",
+    "Check miniresnet/checks.json",
 ]
 
 
@@ -88,6 +89,7 @@ CHANGES = [
             "Link fsbl/fsbl.elf",
             "Image fsbl_image.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
             FLASH,
         ],
@@ -101,6 +103,7 @@ CHANGES = [
             "Link miniresnet/appli/appli.elf",
             "Image miniresnet/appli_image.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
             FLASH,
         ],
@@ -119,6 +122,7 @@ CHANGES = [
             "Plan miniresnet/memory_plan.json",
             "Weights miniresnet/weights_xSPI2.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
             FLASH,
         ],
@@ -131,6 +135,7 @@ CHANGES = [
             "Plan miniresnet/memory_plan.json",
             "Vectors miniresnet/vectors.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
             FLASH,
         ],
@@ -154,6 +159,7 @@ CHANGES = [
             "Plan miniresnet/memory_plan.json",
             "Weights miniresnet/weights_xSPI2.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
         ],
     ),
@@ -169,6 +175,7 @@ CHANGES = [
             "Link miniresnet/appli/appli.elf",
             "Image miniresnet/appli_image.bin",
             "Manifest miniresnet/flash_manifest.json",
+            "Check miniresnet/checks.json",
             "Sizes miniresnet/sizes.txt",
             FLASH,
         ],
@@ -178,6 +185,30 @@ CHANGES = [
         "a comment in a board's description",
         edit("boards/nucleo-n657/board.yaml", "soc: stm32n657", "soc: stm32n657  # new"),
         BOARD_READERS[1:],
+    ),
+    Change(
+        "a check that is waived",
+        edit(
+            "models/miniresnet/model.yaml",
+            "result: classification",
+            "checks: {waive: {N6-CHECK-012: known}}\nresult: classification",
+        ),
+        ["Check miniresnet/checks.json"],
+    ),
+    Change(
+        "the size of one memory pool, by the model",
+        edit("models/miniresnet/model.yaml", "  input_type: int8", "  pools: {npuRAM6: 64K}\n  input_type: int8"),
+        [
+            "Network miniresnet/network/network.c",
+            "Compile miniresnet/network/network.c",
+            "Plan miniresnet/memory_plan.json",
+            "Check miniresnet/checks.json",
+        ],
+    ),
+    Change(
+        "a comment in a check",
+        edit("site_scons/n6build/checks/memory.py", "from __future__", "# new\nfrom __future__"),
+        ["Check miniresnet/checks.json"],
     ),
     Change(
         "a comment in the compiler",

@@ -1,0 +1,57 @@
+"""Which resolution a camera captures for a network, as ST's applications for the STM32H747 have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.application.description import Aspect
+from n6build.errors import N6Error
+
+_QVGA, _VGA = (320, 240), (640, 480)
+
+
+@dataclass(frozen=True)
+class CameraResolution:
+    """mode: macro of the camera driver. width, height: macros of what is kept. pixels: their values, (width, height)."""
+
+    mode: str
+    width: str
+    height: str
+    pixels: tuple[int, int]
+
+
+# For each aspect: the largest network (width, height), and what is captured for it. A crop keeps a square as high as the
+# picture; padding adds what a square lacks.
+_RULES: dict[Aspect, tuple[tuple[tuple[int, int], CameraResolution], ...]] = {
+    "crop": (
+        ((240, 240), CameraResolution("CAMERA_R320x240", "QVGA_RES_HEIGHT", "QVGA_RES_HEIGHT", (240, 240))),
+        ((480, 480), CameraResolution("CAMERA_R640x480", "VGA_RES_HEIGHT", "VGA_RES_HEIGHT", (480, 480))),
+    ),
+    "padding": (
+        ((320, 320), CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA)),
+        ((640, 640), CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA)),
+    ),
+    "fit": (
+        (_QVGA, CameraResolution("CAMERA_R320x240", "QVGA_RES_WIDTH", "QVGA_RES_HEIGHT", _QVGA)),
+        (_VGA, CameraResolution("CAMERA_R640x480", "VGA_RES_WIDTH", "VGA_RES_HEIGHT", _VGA)),
+    ),
+}
+
+
+def camera_resolution(width: int, height: int, aspect: Aspect) -> CameraResolution:
+    """The smallest resolution that covers a network of width x height pixels. Raises N6-APP-010 beyond VGA.
+
+    A full screen is captured as one that fits.
+    """
+    rules = _RULES.get(aspect, _RULES["fit"])
+    for (limit_width, limit_height), resolution in rules:
+        if width <= limit_width and height <= limit_height:
+            return resolution
+    (limit_width, limit_height), _ = rules[-1]
+    beyond = max(width - limit_width, height - limit_height)
+    raise N6Error(
+        "N6-APP-010",
+        f"a network of {width} x {height} pixels exceeds VGA by {beyond} pixels with aspect '{aspect}'",
+        where="application.aspect",
+        hint=f"{limit_width} x {limit_height} at most",
+    )

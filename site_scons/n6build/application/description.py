@@ -1,0 +1,77 @@
+"""Key `application` of a model.yaml: what the application around a network does with its inputs and outputs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from n6build.errors import N6Error
+from n6build.yaml_schema import Document, Range
+
+Aspect = Literal["crop", "fit", "padding", "fullscreen"]
+Colour = Literal["rgb", "bgr", "grey"]
+# Names of post-processing that ST's getting-started applications know, in lower case.
+PostProcess = Literal[
+    "none",
+    "od_st_ssd_uf",
+    "od_ssd_uf",
+    "od_yolo_v2_uf",
+    "od_yolo_v5_uu",
+    "od_yolo_v8_uf",
+    "od_yolo_v8_ui",
+    "od_st_yolox_uf",
+    "od_st_yolox_ui",
+    "od_blazeface_uf",
+    "od_blazeface_uu",
+    "mpe_yolo_v8_uf",
+    "mpe_yolo_v8_ui",
+    "spe_movenet_uf",
+    "spe_movenet_ui",
+    "iseg_yolo_v8_ui",
+    "sseg_deeplab_v3_uf",
+    "sseg_deeplab_v3_ui",
+]
+Dimension = Annotated[int, Range(1, 4096)]
+
+
+@dataclass(frozen=True)
+class Input:
+    """width, height: pixels; where they are left out, those of the network's input."""
+
+    colour: Colour = "rgb"
+    width: Dimension | None = None
+    height: Dimension | None = None
+
+
+@dataclass(frozen=True)
+class PostProcessing:
+    """constants: names of macros with a number or a list of them, in the order of the header."""
+
+    type: PostProcess = "none"
+    constants: dict[str, int | float | tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Application:
+    """lcd_width, lcd_height: pixels. welcome: up to two lines on the display."""
+
+    input: Input = field(default_factory=Input)
+    aspect: Aspect = "crop"
+    camera_flip: Literal["none", "horizontal", "vertical", "both"] = "none"
+    post_processing: PostProcessing = field(default_factory=PostProcessing)
+    lcd_width: Dimension = 800
+    lcd_height: Dimension = 480
+    welcome: tuple[str, ...] = ()
+
+
+def check_application(application: Application, document: Document) -> None:
+    """Raises N6-APP-001 for a name that is no macro, N6-APP-002 for too many lines."""
+    for name in application.post_processing.constants:
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+            where = document.where("application", "post_processing", "constants", name)
+            hint = "capital letters, digits and _, such as AI_OD_CONF_THRESHOLD"
+            raise N6Error("N6-APP-001", f"'{name}' is no name for a macro", where=where, hint=hint)
+    if len(application.welcome) > 2:
+        where = document.where("application", "welcome")
+        raise N6Error("N6-APP-002", f"{len(application.welcome)} lines, the display has two", where=where)

@@ -1,0 +1,59 @@
+"""Changes in sources that somebody else owns: between two markers, or in the value of a macro; not a byte beside.
+
+Files are bytes here: line ends, encodings and a missing last newline stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from n6build.errors import N6Error
+
+_START = re.compile(rb"^[^\n]*@GENERATED CODE START\b[^\n]*\n?", re.MULTILINE)
+_STOP = re.compile(rb"^[^\n]*@GENERATED CODE STOP\b[^\n]*\n?", re.MULTILINE)
+
+
+def replace_block(data: bytes, block: str, file: str) -> bytes:
+    """`data` with `block` between the lines of its markers. Doing it twice changes nothing.
+
+    Raises N6-APP-020 where a marker is missing, N6-APP-021 where they stand twice or the wrong way round.
+    """
+    starts, stops = list(_START.finditer(data)), list(_STOP.finditer(data))
+    for word, found in (("START", starts), ("STOP", stops)):
+        if not found:
+            hint = "put it back; n6build writes between '@GENERATED CODE START' and '@GENERATED CODE STOP' only"
+            raise N6Error("N6-APP-020", f"marker '@GENERATED CODE {word}' is missing", where=file, hint=hint)
+        if len(found) > 1:
+            where = f"{file}:{_line(data, found[1].start())}"
+            raise N6Error("N6-APP-021", f"marker '@GENERATED CODE {word}' stands twice", where=where)
+    start, stop = starts[0], stops[0]
+    if stop.start() < start.end():
+        where = f"{file}:{_line(data, stop.start())}"
+        raise N6Error("N6-APP-021", "'@GENERATED CODE STOP' stands before START", where=where)
+    newline = b"\r\n" if start[0].endswith(b"\r\n") else b"\n"
+    return data[: start.end()] + block.encode().replace(b"\n", newline) + data[stop.start() :]
+
+
+def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
+    """`data` with the values of these macros in parentheses. Raises N6-APP-022 where one is not defined, or twice."""
+    for name, value in values.items():
+        pattern = re.compile(rb"^([ \t]*#[ \t]*define[ \t]+" + name.encode() + rb"\b)[^\r\n]*", re.MULTILINE)
+        found = pattern.findall(data)
+        if len(found) != 1:
+            what = f"macro {name} is defined {len(found)} times, once is expected"
+            raise N6Error("N6-APP-022", what, where=file, hint=f"add a line: #define {name} ({value})")
+        data = pattern.sub(lambda match, value=value: match[1] + f" ({value})".encode(), data)  # type: ignore[misc]
+    return data
+
+
+def replace_section(data: bytes, section: str, ram: str, file: str) -> bytes:
+    """`data` with the attribute of the variable in `.<section>_<any RAM>` naming `ram`. Raises N6-APP-023 where there is none."""
+    pattern = re.compile(rb'(section\(")\.' + section.encode() + rb'(?:_\w+)?("\))')
+    if not pattern.search(data):
+        raise N6Error("N6-APP-023", f"no variable lies in a section .{section}", where=file)
+    return pattern.sub(rb"\g<1>." + f"{section}_{ram}".encode() + rb"\g<2>", data)
+
+
+def _line(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1

@@ -1,0 +1,211 @@
+"""Generated parts of sources that somebody else owns: nothing but them changes, and twice is as once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.application.activation_buffers import Pictures, activation_block, place_pictures
+from n6build.application.camera import camera_resolution
+from n6build.application.description import Aspect
+from n6build.application.generated_block import replace_block, replace_defines, replace_section
+from n6build.errors import N6Error
+from n6build.network.artifacts import PoolRange
+
+ROOT = Path(__file__).resolve().parents[2]
+START = b"    /*** @GENERATED CODE START - DO NOT TOUCH@ ***/\n"
+STOP = b"  /*** @GENERATED CODE STOP - DO NOT TOUCH@ ***/\n"
+FOLDER = Path("Application/STM32H747I-DISCO")
+outside = st.binary(max_size=80).filter(lambda data: b"@GENERATED" not in data)
+
+
+def pool(name: str, used: int, rights: str = "ACC_WRITE") -> PoolRange:
+    return PoolRange(name, name, 0x2400_0000, 1 << 20, used, 0, rights, False)
+
+
+@given(outside, outside, outside, st.text(alphabet="abc \n;", max_size=40))
+def test_bytes_outside_the_markers_stay_and_twice_is_as_once(head: bytes, old: bytes, tail: bytes, block: str) -> None:
+    data = head + b"\n" + START + old + b"\n" + STOP + tail
+    patched = replace_block(data, block + "\n", "main.c")
+    assert patched == head + b"\n" + START + block.encode() + b"\n" + STOP + tail
+    assert replace_block(patched, block + "\n", "main.c") == patched
+
+
+def test_line_ends_of_the_file_are_kept() -> None:
+    data = START.replace(b"\n", b"\r\n") + b"old\r\n" + STOP.strip()
+    assert replace_block(data, "one\ntwo\n", "main.c") == (
+        START.replace(b"\n", b"\r\n") + b"one\r\ntwo\r\n" + STOP.strip()
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (STOP, "N6-APP-020: marker '@GENERATED CODE START' is missing"),
+        (START, "N6-APP-020: marker '@GENERATED CODE STOP' is missing"),
+        (b"", "marker '@GENERATED CODE START' is missing"),
+        (STOP + START, "main.c:1: error N6-APP-021: '@GENERATED CODE STOP' stands before START"),
+        (START + START + STOP, "main.c:2: error N6-APP-021: marker '@GENERATED CODE START' stands twice"),
+    ],
+)
+def test_markers_that_are_not_there_once_in_order(data: bytes, message: str) -> None:
+    with pytest.raises(N6Error) as caught:
+        replace_block(data, "", "main.c")
+    assert message in str(caught.value)
+
+
+@given(st.lists(st.sampled_from([START, STOP, b"x\n", b"@GENERATED CODE START", b"\xff\r\n"]), max_size=6))
+def test_any_file_is_patched_or_refused(parts: list[bytes]) -> None:
+    try:
+        patched = replace_block(b"".join(parts), "new\n", "main.c")
+        assert b"new" in patched
+    except N6Error as error:
+        assert error.id in ("N6-APP-020", "N6-APP-021")
+
+
+def test_macros_get_their_values_and_keep_their_indentation() -> None:
+    data = b"/* x */\r\n  #define  CAM_RES_WIDTH (1) \r\n#define CAM_RES_WIDTH_MAX 7\r\n"
+    patched = replace_defines(data, {"CAM_RES_WIDTH": "VGA_RES_WIDTH"}, "main.h")
+    assert patched == b"/* x */\r\n  #define  CAM_RES_WIDTH (VGA_RES_WIDTH)\r\n#define CAM_RES_WIDTH_MAX 7\r\n"
+    with pytest.raises(N6Error, match="N6-APP-022: macro OTHER is defined 0 times"):
+        replace_defines(data, {"OTHER": "1"}, "main.h")
+
+
+def test_a_variable_moves_to_another_ram() -> None:
+    data = b'__attribute__((section(".CapturedImage_Buffer_SDRAM")))\n'
+    assert replace_section(data, "CapturedImage_Buffer", "AXIRAM", "main.c") == data.replace(b"SDRAM", b"AXIRAM")
+    with pytest.raises(N6Error, match="N6-APP-023"):
+        replace_section(data, "RescaledImage_Buffer", "AXIRAM", "main.c")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "aspect", "mode", "pixels"),
+    [
+        (224, 224, "crop", "CAMERA_R320x240", (240, 240)),
+        (240, 241, "crop", "CAMERA_R640x480", (480, 480)),
+        (320, 320, "padding", "CAMERA_R320x240", (320, 240)),
+        (321, 10, "padding", "CAMERA_R640x480", (640, 480)),
+        (320, 240, "fit", "CAMERA_R320x240", (320, 240)),
+        (320, 241, "fit", "CAMERA_R640x480", (640, 480)),
+        (640, 480, "fullscreen", "CAMERA_R640x480", (640, 480)),
+    ],
+)
+def test_the_smallest_resolution_that_covers_the_network(
+    width: int, height: int, aspect: Aspect, mode: str, pixels: tuple[int, int]
+) -> None:
+    resolution = camera_resolution(width, height, aspect)
+    assert (resolution.mode, resolution.pixels) == (mode, pixels)
+
+
+@pytest.mark.parametrize(("aspect", "beyond"), [("crop", 33), ("fit", 33)])
+def test_a_network_beyond_vga_is_refused_with_the_pixels(aspect: Aspect, beyond: int) -> None:
+    with pytest.raises(N6Error, match=f"N6-APP-010: .* exceeds VGA by {beyond} pixels"):
+        camera_resolution(300, 513, aspect)
+
+
+def test_activation_buffers_are_sorted_and_rounded_to_cache_lines() -> None:
+    pools = [pool("big", 500), pool("heap_overlay_pool", 64), pool("unused", 0), pool("flash", 9, "ACC_READ")]
+    block = activation_block(pools)
+    assert block.index("NN_Activation_Buffer_AXIRAM[") < block.index("NN_Activation_Buffer_big[")
+    assert "[(AI_ACTIVATION_1_SIZE_BYTES + 31) / 32 * 32];" in block
+    assert "= { NN_Activation_Buffer_AXIRAM, NN_Activation_Buffer_big };" in block
+    assert "unused" not in block
+    assert "flash" not in block
+
+
+@pytest.mark.parametrize(
+    ("axiram", "places"),
+    [
+        (1000, Pictures("SDRAM", "SDRAM")),
+        (1064, Pictures("SDRAM", "AXIRAM")),
+        (1000 + 700, Pictures("AXIRAM", "SDRAM")),
+        (1000 + 800, Pictures("AXIRAM", "AXIRAM")),
+    ],
+)
+def test_pictures_go_to_axi_ram_while_it_lasts(axiram: int, places: Pictures) -> None:
+    pools = [pool("heap_overlay_pool", 990)]
+    assert place_pictures(pools, axiram, captured_bytes=700, rescaled_bytes=40) == places
+
+
+def make_project(folder: Path) -> Path:
+    for part in ("Inc/CM7", "Src/CM7"):
+        (folder / FOLDER / part).mkdir(parents=True)
+    (folder / FOLDER / "Inc/CM7/main.h").write_bytes(
+        b"#define CAMERA_RESOLUTION (CAMERA_R640x480)\n#define CAM_RES_WIDTH (1)\n#define CAM_RES_HEIGHT (1)\n"
+    )
+    (folder / FOLDER / "Src/CM7/main.c").write_bytes(
+        b"int a;\n"
+        + START
+        + b"old;\n"
+        + STOP
+        + b'__attribute__((section(".CapturedImage_Buffer_SDRAM"))) uint8_t c[9];\n'
+        b'__attribute__((section(".RescaledImage_Buffer_SDRAM"))) uint8_t r[9]; // \xe9 latin\n'
+    )
+    (folder / FOLDER / "Inc/CM7/ai_interface.h").write_bytes(b"\r\n" + START + STOP + b"end")
+    pools = [
+        {"id": 1, "name": "heap_overlay_pool", "fname": "a.heap.raw", "address": "603979776", "size_bytes": -1},
+        {"id": 2, "name": "weights", "fname": "a.flash.raw", "address": "134217728", "size_bytes": -1},
+    ]
+    for each, rights, used in zip(pools, ("ACC_WRITE", "ACC_READ"), (90_000, 50_000), strict=True):
+        each |= {"rights": rights, "used_size_bytes": used, "subpools": []}
+    buffer = {"name": "in", "mpool_id": 1, "offset_start": 0, "format": "STAI_FORMAT_U8", "is_param": False}
+    buffers = [
+        {"id": 1, **buffer, "size_bytes": 150528, "shape": [1, 224, 224, 3]},
+        {"id": 2, **buffer, "size_bytes": 5, "shape": [1, 5]},
+    ]
+    graph = {"inputs": [1], "outputs": [2], "nodes": []}
+    document = {"json_schema_version": "2.0", "environment": {"tools": []}, "graphs": [graph]}
+    (folder / "c_info.json").write_text(json.dumps({**document, "buffers": buffers, "memory_pools": pools}))
+    (folder / "model").mkdir()
+    (folder / "model/model.yaml").write_text("name: m\nfile: m.tflite\napplication: {aspect: crop}\n")
+    (folder / "model/m.tflite").write_bytes(b"")
+    return folder
+
+
+def run(project: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "tools/patch_project.py"), str(project)]
+    command += [
+        "--c-info",
+        str(project / "c_info.json"),
+        "--model",
+        str(project / "model"),
+        "--axiram",
+        "300000",
+        *more,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_project_is_patched_once(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    assert run(project, "--check").returncode == 1
+    first = run(project)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.count("changed ") == 3
+    source = (project / FOLDER / "Src/CM7/main.c").read_bytes()
+    assert source.startswith(b"int a;\n" + START)
+    assert b'(".CapturedImage_Buffer_AXIRAM")' in source
+    assert source.endswith(b"// \xe9 latin\n")
+    assert b"(QVGA_RES_HEIGHT)" in (project / FOLDER / "Inc/CM7/main.h").read_bytes()
+    assert b"AI_ACTIVATION_1_SIZE_BYTES\n" in (project / FOLDER / "Inc/CM7/ai_interface.h").read_bytes()
+    times = {path: path.stat().st_mtime_ns for path in project.rglob("*.[ch]")}
+    second = run(project)
+    assert (second.returncode, second.stdout) == (0, "nothing to change\n")
+    assert {path: path.stat().st_mtime_ns for path in project.rglob("*.[ch]")} == times
+    assert run(project, "--check").returncode == 0
+
+
+def test_nothing_is_written_where_one_file_cannot_be_patched(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    broken = project / FOLDER / "Inc/CM7/ai_interface.h"
+    broken.write_bytes(START)
+    before = {path: path.read_bytes() for path in project.rglob("*.[ch]")}
+    result = run(project)
+    assert result.returncode == 2
+    assert result.stderr.startswith("ai_interface.h: error N6-APP-020: marker '@GENERATED CODE STOP' is missing")
+    assert {path: path.read_bytes() for path in project.rglob("*.[ch]")} == before
