@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help setup build flash test lint bench doctor clean
+.PHONY: help setup setup-tests build flash test lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
@@ -16,13 +16,17 @@ help:
 setup:
 	@python3 tools/setup.py
 
+# The report page is looked at in a real browser.
+setup-tests:
+	@python3 tools/setup.py --browser
+
 build: setup
 	@$(SCONS) build
 
 flash: setup
 	@$(SCONS) probe=$(PROBE) flash run
 
-test: setup lint
+test: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) tests
 
 lint: setup

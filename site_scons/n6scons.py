@@ -14,6 +14,7 @@ from n6build.console import line, say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.paths import ROOT
+from n6build.report.actions import DoneAction
 from SCons.Action import Action
 from SCons.Errors import BuildError
 from SCons.Script import COMMAND_LINE_TARGETS, GetOption
@@ -22,8 +23,9 @@ LIBRARY = ROOT / "site_scons" / "n6build"
 INFORMATION = frozenset({"boards", "models", "doctor"})
 LAST_ERROR = Path("build/last_error.json")
 
-_times: dict[str, float] = {}
-_times_lock = threading.Lock()
+# Of this call: what ran, for how long.
+_actions: list[DoneAction] = []
+_actions_lock = threading.Lock()
 _started = time.monotonic()
 
 
@@ -45,7 +47,7 @@ class StageFunction:
         except N6Error as error:
             raise reported(error, target[0]) from None
         finally:
-            add_time(self._stage, time.monotonic() - begin)
+            add_time(self._stage, str(target[0]), time.monotonic() - begin)
 
     def get_contents(self, target: list[Any], source: list[Any], env: Any) -> bytes:
         code = self._function.__code__
@@ -61,9 +63,15 @@ def stage_action(verb: str, function: Callable[..., None], *, stage: str) -> Any
     return Action(StageFunction(function, stage), describe)
 
 
-def add_time(stage: str, seconds: float) -> None:
-    with _times_lock:
-        _times[stage] = _times.get(stage, 0.0) + seconds
+def add_time(stage: str, target: str, seconds: float) -> None:
+    with _actions_lock:
+        _actions.append(DoneAction(stage, target, seconds))
+
+
+def actions_so_far() -> tuple[tuple[DoneAction, ...], float]:
+    """(what has run in this call of scons, seconds since its start)."""
+    with _actions_lock:
+        return tuple(_actions), time.monotonic() - _started
 
 
 def reported(error: N6Error, node: Any = None) -> BuildError:
@@ -101,14 +109,18 @@ def timed_spawn(spawn: Callable[..., int]) -> Callable[..., int]:
         try:
             return spawn(sh, escape, command, arguments, environment)
         finally:
-            add_time("compile" if "-c" in arguments else "link", time.monotonic() - begin)
+            target = arguments[arguments.index("-o") + 1] if "-o" in arguments else arguments[-1]
+            add_time("compile" if "-c" in arguments else "link", target, time.monotonic() - begin)
 
     return run
 
 
 @atexit.register
 def _summary() -> None:
-    if not _times or GetOption("no_exec"):
+    if not _actions or GetOption("no_exec"):
         return
-    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in _times.items())
+    times: dict[str, float] = {}
+    for action in _actions:
+        times[action.stage] = times.get(action.stage, 0.0) + action.seconds
+    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
     say("Time", f"{time.monotonic() - _started:.2f} s", f"of which {parts}")

@@ -2,6 +2,7 @@
 
     python3 tools/setup.py            everything
     python3 tools/setup.py --no-virtual-board
+    python3 tools/setup.py --browser          and a browser, which the tests look at the report with
 
 Runs on a bare Python: only the standard library is used here. Steps that are done already cost nothing.
 """
@@ -27,10 +28,12 @@ EXTRAS = "test,virtual-board"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
+    parser.add_argument("--browser", action="store_true", help="for the tests: headless Chromium")
     arguments = parser.parse_args()
     if sys.version_info < (3, 11):
         return fail(f"Python {sys.version.split()[0]} is too old", "install Python 3.11 or newer")
-    return install_packages(missing_packages()) or make_environment() or build_emulator(not arguments.no_virtual_board)
+    missing = missing_packages() + (["chromium"] if arguments.browser and shutil.which("chromium") is None else [])
+    return install_packages(missing) or make_environment() or build_emulator(not arguments.no_virtual_board)
 
 
 def missing_packages() -> list[str]:

@@ -75,7 +75,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
 
 def _weights_image(env: Any, folder: str, network: Any, raw: Any, plan: Any, networks: int) -> Any:
     """Empty where the network compiler put nothing into the pool."""
-    from n6build.memory_plan.plan import weights_slot_file
+    from n6build.memory_plan.slot_image import weights_slot_file
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.plan import read_plan
@@ -93,7 +93,7 @@ def _weights_image(env: Any, folder: str, network: Any, raw: Any, plan: Any, net
 
 
 def _vectors_image(env: Any, folder: str, network: Any, networks: int) -> Any:
-    from n6build.memory_plan.plan import vectors_slot_file
+    from n6build.memory_plan.slot_image import vectors_slot_file
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.slot_image import slot_image

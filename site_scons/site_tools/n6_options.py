@@ -21,6 +21,7 @@ TARGETS = {
     "hex": "one Intel hex file of the whole flash",
     "flash": "program what the board does not hold yet",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
+    "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
     "boards": "list the boards",
     "models": "list the models",
     "doctor": "which tools were found, what is missing and why it matters",

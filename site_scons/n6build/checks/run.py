@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 from n6build.checks import flash, memory, numbers, tools
 from n6build.checks.subject import Finding, Subject
 from n6build.errors import N6Error, did_you_mean
-from n6build.files import to_json
+from n6build.files import read_bytes, to_json
 
 Severity = Literal["error", "warning"]
 State = Literal["passed", "failed", "waived"]
@@ -93,6 +95,17 @@ def _result(check: Check, subject: Subject) -> Result:
 
 def checks_json(results: Sequence[Result]) -> str:
     return to_json([asdict(result) for result in results])
+
+
+def read_results(path: Path) -> list[Result]:
+    """Raises N6-CHECK-101 where the file is not what `checks_json` writes."""
+    try:
+        return [
+            Result(**{**each, "findings": tuple(Finding(**finding) for finding in each["findings"])})
+            for each in json.loads(read_bytes(path))
+        ]
+    except (ValueError, TypeError, KeyError) as error:
+        raise N6Error("N6-CHECK-101", f"holds no results of checks: {error}", where=path.name) from error
 
 
 def raise_if_failed(results: Sequence[Result]) -> None:

@@ -24,25 +24,37 @@ class RegionUse:
         return self.used / self.limit
 
 
+@dataclass(frozen=True)
+class ProgramExtent:
+    """RAM from the first to the last byte of a program, stack and uninitialised data included."""
+
+    name: str
+    address: int
+    size: int
+
+
+def program_extent(name: str, elf: Path) -> ProgramExtent:
+    sections = allocated_sections(elf)
+    begin = min(section.address for section in sections)
+    return ProgramExtent(name, begin, max(section.address + section.bytes for section in sections) - begin)
+
+
 def region_uses(board: Board, manifest: FlashManifest, fsbl: Path, appli: Path) -> list[RegionUse]:
     boot, load = board.soc.boot, board.soc.load_and_run
     uses = [
-        RegionUse("FSBL in RAM", _extent(fsbl), boot.max_image - boot.payload_offset),
-        RegionUse("Appli in RAM", _extent(appli), load.max_bytes - load.payload_offset),
+        RegionUse("FSBL in RAM", program_extent("FSBL", fsbl).size, boot.max_image - boot.payload_offset),
+        RegionUse("Appli in RAM", program_extent("Appli", appli).size, load.max_bytes - load.payload_offset),
     ]
     slots = dict(board.slots.items())
-    uses += [RegionUse(f"flash slot {part.name}", part.length, slots[part.name].size) for part in manifest.segments]
+    for name, slot in slots.items():
+        used = sum(part.length for part in manifest.segments if part.name == name)
+        uses += [RegionUse(f"flash slot {name}", used, slot.size)] if used else []
     return uses
 
 
 def pool_uses(pools: Sequence[tuple[str, int, int]]) -> list[RegionUse]:
     """pools: (name, used bytes, size)."""
     return [RegionUse(f"pool {name}", used, size) for name, used, size in pools if used]
-
-
-def _extent(elf: Path) -> int:
-    sections = allocated_sections(elf)
-    return max(section.address + section.bytes for section in sections) - min(section.address for section in sections)
 
 
 def size_table(uses: Sequence[RegionUse]) -> str:

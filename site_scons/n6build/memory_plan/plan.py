@@ -12,7 +12,7 @@ from pathlib import Path
 from n6build.boards import Board, Slot
 from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
-from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
+from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
 from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.soc import Memory, Soc, field_bits
@@ -129,20 +129,6 @@ class MemoryPlan:
 
 def application_name(models: Sequence[str]) -> str:
     return "+".join(models)
-
-
-def weights_slot_file(raw: str, network: str, networks: int) -> str:
-    """raw: name of the file of stage 1, such as network_atonbuf.xSPI2.raw. A single network needs no name in that of its slot."""
-    pool = raw.removeprefix(f"{network}_atonbuf").removesuffix(".raw").strip(".")
-    return _slot_file("weights", pool, network, networks)
-
-
-def vectors_slot_file(network: str, networks: int) -> str:
-    return _slot_file("vectors", "", network, networks)
-
-
-def _slot_file(kind: str, pool: str, network: str, networks: int) -> str:
-    return "_".join(part for part in (network if networks > 1 else "", kind, pool) if part) + ".bin"
 
 
 def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -> MemoryPlan:

@@ -23,3 +23,17 @@ def slot_image(data: bytes, signature: int) -> bytes:
     """signature: 32 bits that the Appli expects, so that data of another network is refused."""
     trailer = _TRAILER.pack(TRAILER_MAGIC, len(data), zlib.crc32(data), signature)
     return data.ljust(trailer_offset(len(data)), b"\0") + trailer
+
+
+def weights_slot_file(raw: str, network: str, networks: int) -> str:
+    """raw: name of the file of stage 1, such as network_atonbuf.xSPI2.raw. A single network needs no name in that of its slot."""
+    pool = raw.removeprefix(f"{network}_atonbuf").removesuffix(".raw").strip(".")
+    return _slot_file("weights", pool, network, networks)
+
+
+def vectors_slot_file(network: str, networks: int) -> str:
+    return _slot_file("vectors", "", network, networks)
+
+
+def _slot_file(kind: str, pool: str, network: str, networks: int) -> str:
+    return "_".join(part for part in (network if networks > 1 else "", kind, pool) if part) + ".bin"

@@ -1,0 +1,153 @@
+"""Fills a report from what the stages left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.boards import Board
+from n6build.checks.run import Result
+from n6build.image.manifest import FlashManifest
+from n6build.image.sizes import ProgramExtent
+from n6build.memory_plan.plan import MemoryPlan
+from n6build.network.artifacts import EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.network.board_pools import Span
+from n6build.report.actions import DoneAction
+from n6build.report.content import (
+    AddressRange,
+    EpochRow,
+    Kind,
+    NetworkSection,
+    Part,
+    Report,
+    Space,
+    Unit,
+)
+
+_UNITS: dict[str, Unit] = {"NODE_SW": "CPU", "NODE_SW_HW": "both"}
+_SLOT_KINDS: dict[str, Kind] = {"weights": "weights", "vectors": "vectors"}
+
+
+def collect(
+    *,
+    board: Board,
+    plan: MemoryPlan,
+    manifest: FlashManifest,
+    networks: Sequence[tuple[str, NetworkArtifacts]],
+    regions: dict[str, Span],
+    programs: Sequence[ProgramExtent],
+    cycles: Sequence[dict[int, int]],
+    checks: Sequence[Result],
+    versions: Sequence[tuple[str, str]],
+    actions: Sequence[DoneAction],
+    seconds: float,
+) -> Report:
+    """networks: (backend, artifacts), in the order of the plan. cycles: by network and epoch, empty where nothing ran."""
+    sections = tuple(
+        _section(planned.model, backend, artifacts, cycles[number] if number < len(cycles) else {})
+        for number, (planned, (backend, artifacts)) in enumerate(zip(plan.networks, networks, strict=True))
+    )
+    parts = _parts(networks, programs, labelled=len(networks) > 1)
+    pools = _pools(networks)
+    return Report(
+        application=plan.application,
+        board=board.title,
+        profile=plan.profile,
+        versions=tuple(versions),
+        networks=sections,
+        memory=tuple(_memory(board, parts, pools, regions)),
+        flash=_flash(board, manifest, pools),
+        checks=tuple(checks),
+        actions=tuple(actions),
+        seconds=seconds,
+    )
+
+
+def _section(model: str, backend: str, artifacts: NetworkArtifacts, cycles: dict[int, int]) -> NetworkSection:
+    pools = artifacts.pools
+    return NetworkSection(
+        model=model,
+        backend=backend,
+        inputs=tuple(_port(port) for port in artifacts.inputs),
+        outputs=tuple(_port(port) for port in artifacts.outputs),
+        weights_bytes=sum(pool.weights_bytes for pool in pools),
+        activations_bytes=sum(pool.used_bytes - pool.weights_bytes for pool in pools if pool.rights == "ACC_WRITE"),
+        epochs=tuple(_epoch(epoch, cycles) for epoch in artifacts.epochs),
+    )
+
+
+def _port(port: IoBuffer) -> str:
+    shape = " x ".join(str(size) for size in port.shape)
+    quantisation = "" if port.type == "float32" else f", scale {port.scale:.6g}, zero point {port.zero_point}"
+    return f"{port.name}: {port.type} {shape}{quantisation}"
+
+
+def _epoch(epoch: EpochInfo, cycles: dict[int, int]) -> EpochRow:
+    unit = _UNITS.get(epoch.mapping, "NPU")
+    return EpochRow(epoch.index, epoch.kind or epoch.name, unit, epoch.macs, cycles.get(epoch.index))
+
+
+def _parts(
+    networks: Sequence[tuple[str, NetworkArtifacts]], programs: Sequence[ProgramExtent], *, labelled: bool
+) -> list[Part]:
+    parts = [Part(program.name, "program", program.address, program.size) for program in programs]
+    for _, artifacts in networks:
+        name = f"{artifacts.name} " if labelled else ""
+        for pool in artifacts.pools:
+            if pool.weights_bytes and not pool.relative:
+                parts.append(Part(f"{name}weights, pool {pool.name}", "weights", pool.address, pool.weights_bytes))
+            rest = pool.used_bytes - pool.weights_bytes
+            if rest > 0 and not pool.relative:
+                address = pool.address + pool.weights_bytes
+                parts.append(Part(f"{name}activations, pool {pool.name}", "activations", address, rest))
+    return parts
+
+
+def _pools(networks: Sequence[tuple[str, NetworkArtifacts]]) -> list[Part]:
+    pools = {
+        (pool.address, pool.size): Part(f"pool {pool.name}", "pool", pool.address, pool.size)
+        for _, artifacts in networks
+        for pool in artifacts.pools
+        if pool.size and not pool.relative
+    }
+    return [pool for _, pool in sorted(pools.items())]
+
+
+def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
+    """What of the parts lies in [address, address + size)."""
+    clipped = []
+    for part in parts:
+        begin, end = max(part.address, address), min(part.address + part.size, address + size)
+        if begin < end:
+            clipped.append(Part(part.label, part.kind, begin, end - begin))
+    return tuple(sorted(clipped, key=lambda part: (part.address, part.label)))
+
+
+def _memory(board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: dict[str, Span]) -> list[AddressRange]:
+    """The RAM that programs and networks share, and the external RAM where the board has some."""
+    names = ["FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7))]
+    memories = [(name, board.soc.memories[name]) for name in names]
+    spaces = [Space(name, each.base, each.size, _inside(parts, each.base, each.size)) for name, each in memories]
+    begin, end = spaces[0].address, max(space.address + space.size for space in spaces)
+    inside = _inside(pools, begin, end - begin)
+    ranges = [AddressRange("RAM in the chip", begin, end - begin, tuple(spaces), inside)]
+    if board.external_ram:
+        base = board.soc.memories[board.external_ram.memory].base
+        external = [
+            Space(name, each.address, each.size, _inside(parts, each.address, each.size))
+            for name, each in regions.items()
+        ]
+        size = board.external_ram.size
+        ranges.append(AddressRange("External RAM", base, size, tuple(external), _inside(pools, base, size)))
+    return ranges
+
+
+def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> AddressRange:
+    spaces = []
+    for name, slot in board.slots.items():
+        segments = [segment for segment in manifest.segments if segment.name == name]
+        kind = _SLOT_KINDS.get(name, "program")
+        parts = tuple(Part(segment.file, kind, segment.address, segment.length) for segment in segments)
+        spaces.append(Space(name, slot.address, slot.size, parts))
+    ordered = tuple(sorted(spaces, key=lambda space: space.address))
+    inside = _inside(pools, manifest.base, manifest.size)
+    return AddressRange("Flash", manifest.base, manifest.size, ordered, inside)

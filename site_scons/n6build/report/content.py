@@ -1,0 +1,105 @@
+"""What stands in a report. Addresses and sizes are bytes, shares 0 to 1, times seconds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from n6build.checks.run import Result
+from n6build.files import to_json
+from n6build.report.actions import DoneAction
+
+Kind = Literal["weights", "activations", "program", "vectors", "pool"]
+Unit = Literal["NPU", "CPU", "both"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A used range [address, address + size)."""
+
+    label: str
+    kind: Kind
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """A memory, a flash slot or a region: what it holds, with the largest end of a part as `used`."""
+
+    name: str
+    address: int
+    size: int
+    parts: tuple[Part, ...]
+
+    @property
+    def used(self) -> int:
+        """Bytes under any part, counted once."""
+        total = 0
+        end = self.address
+        for begin, stop in sorted((part.address, part.address + part.size) for part in self.parts):
+            total += max(0, stop - max(begin, end))
+            end = max(end, stop)
+        return total
+
+
+@dataclass(frozen=True)
+class AddressRange:
+    """Spaces on one axis, drawn to one scale: [address, address + size). pools: memory pools of the networks on it."""
+
+    title: str
+    address: int
+    size: int
+    spaces: tuple[Space, ...]
+    pools: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class EpochRow:
+    """cycles: measured, None where the network was not run in this build."""
+
+    index: int
+    kind: str
+    unit: Unit
+    macs: int
+    cycles: int | None
+
+
+@dataclass(frozen=True)
+class NetworkSection:
+    """inputs, outputs: one line each."""
+
+    model: str
+    backend: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    weights_bytes: int
+    activations_bytes: int
+    epochs: tuple[EpochRow, ...]
+
+    @property
+    def macs(self) -> int:
+        return sum(epoch.macs for epoch in self.epochs)
+
+    def epochs_on(self, unit: Unit) -> int:
+        return sum(epoch.unit == unit for epoch in self.epochs)
+
+
+@dataclass(frozen=True)
+class Report:
+    """versions: of tools and parts. actions: what this call of scons has rebuilt."""
+
+    application: str
+    board: str
+    profile: str
+    versions: tuple[tuple[str, str], ...]
+    networks: tuple[NetworkSection, ...]
+    memory: tuple[AddressRange, ...]
+    flash: AddressRange
+    checks: tuple[Result, ...]
+    actions: tuple[DoneAction, ...]
+    seconds: float
+
+
+def report_json(report: Report) -> str:
+    return to_json(asdict(report))
