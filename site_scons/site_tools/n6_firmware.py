@@ -122,9 +122,7 @@ def _appli(
     common = f"{board_folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     # What changes seldom stands first, so that an edit behind it moves no address in front.
     stable = _objects(runtime_env.Clone(CCFLAGS=[*runtime_env["CCFLAGS"], "-O3"]), common, "kernels")
-    stable += [
-        runtime_env.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source))) for source in runtime.sources
-    ]
+    stable += [foreign.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source))) for source in runtime.sources]
     stable += [*bring_up, *_objects(runtime_env, common, "appli")]
 
     script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)

@@ -201,6 +201,7 @@ def test_help_names_every_target_and_option(built: Project) -> None:
         "network",
         "hex",
         "check",
+        "report",
         "boards",
         "models",
         "doctor",

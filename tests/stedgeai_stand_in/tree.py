@@ -31,6 +31,6 @@ def install(root: Path, release: str = "4.0.1", *, scenario: str = "success", ma
     (folder / "settings.json").write_text(json.dumps(settings))
     executable = folder / "stedgeai"
     script = HERE / "stedgeai.py"
-    executable.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$(dirname "$0")/settings.json" "$@"\n')
+    executable.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "{folder}/settings.json" "$@"\n')
     executable.chmod(0o755)
     return executable

@@ -1,0 +1,42 @@
+"""A stand-in for an installed ST Edge AI Core: the files that a build takes from it, at the places where ST has them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+RUNTIME = Path(__file__).resolve().parents[1] / "firmware" / "runtime"
+_EMPTY = (
+    "ll_aton.c",
+    "ll_aton_rt_main.c",
+    "ll_aton_util.c",
+    "ll_aton_lib.c",
+    "ll_aton_lib_sw_operators.c",
+    "ll_sw_float.c",
+    "ll_sw_integer.c",
+)
+
+
+def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "STM32N6XX") -> Path:
+    """Sources of this project's runtime under ST's names, in the version `ll_aton`. Returns the root."""
+    middleware = root / "Middlewares" / "ST" / "AI"
+    folder, devices = middleware / "Npu" / "ll_aton", middleware / "Npu" / "Devices" / device
+    libraries = middleware / "Lib" / "GCC" / "ARMCortexM55"
+    for path in (folder, devices, libraries, middleware / "Inc"):
+        path.mkdir(parents=True)
+    for path in RUNTIME.glob("*.h"):
+        shutil.copy2(path, folder)
+    header = (RUNTIME / "ll_aton_version.h").read_text()
+    for part, number in zip(("MAJOR", "MINOR", "MICRO", "DEV"), ll_aton, strict=True):
+        header = re.sub(rf"(LL_ATON_VERSION_{part}) \d+", rf"\g<1> {number}", header)
+    (folder / "ll_aton_version.h").write_text(header)
+    for name in _EMPTY:
+        (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
+    shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
+    shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")
+    (devices / "npu_cache.c").write_text("extern int npu_cache_is_here;\n")
+    for name in ("NetworkRuntime1000_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC_PIC.a"):
+        subprocess.run(["ar", "rc", libraries / name], check=True)
+    return root

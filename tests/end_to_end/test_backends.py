@@ -1,0 +1,165 @@
+"""Other compilers than ours, other runtimes, and what comes before and after: real scons in a copy of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from core_tree import make_core
+from stedgeai_stand_in.tree import install
+
+from end_to_end.conftest import Project
+
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+RUN = ("model=keyword", "probe=virtual", "flash", "run")
+
+
+def path_with(folder: Path) -> dict[str, str]:
+    """A PATH in which stedgeai is the stand-in: then the network is ST's, and the runtime ours."""
+    return {"PATH": f"{folder / 'Utilities/linux'}:{os.environ['PATH']}"}
+
+
+def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core", "3.0")
+    result = project.scons(*RUN, **path_with(tmp_path / "core"))
+    assert result.status == 0, result.output
+    assert "Backend st_edge_ai, ST Edge AI Core 3.0.0-20426" in result.output
+    assert EQUAL in result.output
+    assert project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions == []
+
+
+def test_another_release_compiles_again_and_the_same_one_does_not(project: Project, tmp_path: Path) -> None:
+    build, place = ("model=keyword", "network"), path_with(tmp_path / "core")
+    install(tmp_path / "core", "3.0")
+    assert project.scons(*build, **place).status == 0
+    before = (project.root / "build/nucleo-n657/keyword/network/network.c").read_bytes()
+    install(tmp_path / "core", "3.0", machine="two")
+    assert project.scons(*build, **place).actions == []
+    install(tmp_path / "core", "4.0.1")
+    result = project.scons(*build, **place)
+    assert result.actions == ["Network keyword/network/network.c"]
+    assert (project.root / "build/nucleo-n657/keyword/network/network.c").read_bytes() != before
+
+
+def test_a_network_for_another_runtime_is_refused_before_it_is_compiled(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core", "2.2")
+    result = project.scons("model=keyword", "build", **path_with(tmp_path / "core"))
+    assert result.status == 2
+    assert "N6-LLATON-003: asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2)" in result.output
+    assert "Compile build/nucleo-n657/keyword/network/network.c" not in result.output
+    assert "Traceback" not in result.output
+
+
+def test_what_the_compiler_says_reaches_the_user(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core", scenario="pools too small")
+    result = project.scons("model=keyword", "build", **path_with(tmp_path / "core"))
+    assert result.status == 2
+    assert "N6-STAI-028" in result.output
+    assert "9412608 bytes missing" in result.output
+    assert json.loads((project.root / "build/last_error.json").read_text())["id"] == "N6-STAI-028"
+    assert "PASS:" not in result.output
+
+
+@pytest.mark.parametrize("backend", ["reference", "st_edge_ai"])
+def test_st_s_runtime_is_linked_where_its_folder_is_named(project: Project, tmp_path: Path, backend: str) -> None:
+    core = make_core(tmp_path / "core", (1, 1, 3, 8))
+    install(core, "3.0")
+    result = project.scons(*RUN, f"backend={backend}", "verbose=1", STEDGEAI_CORE_DIR=str(core))
+    assert result.status == 0, result.output
+    link = next(line for line in result.output.splitlines() if "appli.elf" in line and "-Wl,-Map" in line)
+    assert "NetworkRuntime1100_CM55_GCC.a" in link
+    compiled = next(line for line in result.output.splitlines() if line.endswith("ll_aton_lib_sw_operators.c"))
+    for flag in ("-DLL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6", "-std=gnu11", "-mcmse"):
+        assert flag in compiled
+    assert EQUAL in result.output
+
+
+def test_a_core_folder_without_a_runtime_is_said_at_once(project: Project, tmp_path: Path) -> None:
+    result = project.scons("build", STEDGEAI_CORE_DIR=str(tmp_path))
+    assert result.status == 2
+    assert "N6-LLATON-002" in result.output
+    assert project.scons("boards", STEDGEAI_CORE_DIR=str(tmp_path)).status == 0
+
+
+def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path) -> None:
+    assert project.scons("model=keyword", "network").status == 0
+    elsewhere = tmp_path / "from a colleague"
+    shutil.copytree(project.root / "build/nucleo-n657/keyword/network", elsewhere)
+    (elsewhere / "network_atonbuf.xSPI2.raw").rename(elsewhere / "network_data.xSPI2.bin")
+    (elsewhere / "network_c_info.json").unlink()
+    result = project.scons(f"model={elsewhere}", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "Backend prebuilt" in result.output
+    assert "n6 done runs=1" in result.output
+    assert project.scons(f"model={elsewhere}", "probe=virtual", "flash").actions == []
+    with (elsewhere / "network_data.xSPI2.bin").open("r+b") as file:
+        file.write(b"\x55")
+    again = project.scons(f"model={elsewhere}", "probe=virtual", "flash")
+    assert [action.split()[0] for action in again.actions].count("Network") == 1
+    assert not [action for action in again.actions if action.startswith(("Compile", "Link"))]
+
+
+def test_a_backend_that_cannot_take_the_model(project: Project) -> None:
+    result = project.scons("model=keyword", "backend=prebuilt")
+    assert (result.status, "N6-NET-024: there is no compiled network" in result.output) == (2, True)
+    result = project.scons("model=keyword", "backend=st_edge_ai")
+    assert (result.status, "N6-STAI-004: ST Edge AI Core was not found" in result.output) == (2, True)
+    result = project.scons("backend=refrence")
+    assert "did you mean 'reference'" in result.output
+
+
+def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project: Project) -> None:
+    project.replace("models/keyword/model.yaml", "output_type: int8", "output_type: float32")
+    flash = ("model=keyword", "probe=virtual", "flash")
+    result = project.scons(*flash)
+    assert result.status == 2
+    assert "N6-CHECK-014: is int8, model.yaml declares float32" in result.output
+    assert "Flashed" not in result.output
+    assert not (project.root / "build/virtual_board/nucleo-n657/nor.bin").exists()
+    assert project.scons("model=keyword", "check").status == 2
+    waiver = "checks: {waive: {N6-CHECK-014: the application converts}}\nresult: classification"
+    project.replace("models/keyword/model.yaml", "result: classification", waiver)
+    result = project.scons(*flash)
+    assert result.status == 0, result.output
+    assert "waived: the application converts" in result.output
+    assert "22 of 23 passed, 1 waived" in result.output
+
+
+def test_the_report_tells_what_this_call_has_rebuilt(project: Project) -> None:
+    first = project.scons("model=keyword", "probe=virtual", "flash", "run", "report")
+    assert first.status == 0, first.output
+    folder = project.root / "build/nucleo-n657/keyword"
+    report = json.loads((folder / "report.json").read_text())
+    assert {action["stage"] for action in report["actions"]} >= {"network", "compile", "link", "flash", "run"}
+    assert report["networks"][0]["epochs"][0]["cycles"] > 1000
+    assert (folder / "report.txt").read_text() in first.output
+    second = project.scons("model=keyword", "report")
+    assert second.status == 0, second.output
+    report = json.loads((folder / "report.json").read_text())
+    assert report["actions"] == []
+    assert report["networks"][0]["epochs"][0]["cycles"] is None
+    assert "every target was up to date" in (folder / "report.html").read_text()
+
+
+def test_a_header_for_the_application_around_a_network(project: Project) -> None:
+    project.replace(
+        "models/miniresnet/model.yaml",
+        "result: classification",
+        "application: {input: {colour: grey}, aspect: fit}\nresult: classification",
+    )
+    result = project.scons("build")
+    assert result.status == 0, result.output
+    header = (project.root / "build/nucleo-n657/miniresnet/network/app_config.h").read_text()
+    assert "#define NN_WIDTH (50)" in header
+    assert "#define NB_CLASSES (10)" in header
+    assert project.scons("build").actions == []
+
+
+def test_a_larger_pool_that_does_not_fit_says_by_how_much(project: Project) -> None:
+    project.replace("models/keyword/model.yaml", "  input_type: int8", "  pools: {hyperRAM: 30M}\n  input_type: int8")
+    result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword")
+    assert result.status == 2
+    assert "N6-POOL-003: pool hyperRAM needs 30.0 MiB of region 'heap', 2.0 MiB more than its limit" in result.output

@@ -1,0 +1,104 @@
+"""Which ll_aton is linked: ours, or that of an installed ST Edge AI Core, and only in the version that the network asks for."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from core_tree import make_core
+from n6build.errors import N6Error
+from n6build.network.generated_c import LL_ATON_VERSION
+from n6build.network.runtimes import check_version, own_runtime, read_ll_aton_version, st_runtime, without_unknown_flags
+
+
+def test_our_runtime_is_the_version_that_the_reference_backend_writes() -> None:
+    runtime = own_runtime()
+    assert (runtime.name, runtime.version) == ("n6build", LL_ATON_VERSION)
+    assert all(source.is_file() for source in runtime.sources)
+
+
+@pytest.mark.parametrize("device", ["STM32N6XX", "STM32N6xx"])
+def test_st_s_runtime_is_found_in_either_spelling(tmp_path: Path, device: str) -> None:
+    runtime = st_runtime(make_core(tmp_path, (1, 1, 3, 275), device=device))
+    assert (runtime.name, runtime.version) == ("st", (1, 1, 3, 275))
+    assert {"ll_aton_runtime.c", "ll_sw_float.c", "mcu_cache.c"} <= {source.name for source in runtime.sources}
+    assert [library.name for library in runtime.libraries] == ["NetworkRuntime1100_CM55_GCC.a"]
+    assert "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6" in runtime.defines
+
+
+def test_sources_that_only_some_releases_have_are_taken_where_they_are(tmp_path: Path) -> None:
+    core = make_core(tmp_path, (1, 1, 3, 8))
+    ll_aton = core / "Middlewares/ST/AI/Npu/ll_aton"
+    before = {source.name for source in st_runtime(core).sources}
+    (ll_aton / "ll_aton_cipher.c").write_text("")
+    assert {source.name for source in st_runtime(core).sources} - before == {"ll_aton_cipher.c"}
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "Middlewares/ST/AI/Npu/ll_aton/ll_aton_lib.c",
+        "Middlewares/ST/AI/Npu/Devices/STM32N6XX/npu_cache.c",
+        "Middlewares/ST/AI/Lib/GCC/ARMCortexM55/NetworkRuntime*_CM55_GCC.a",
+    ],
+)
+def test_a_missing_part_is_named_with_its_folder(tmp_path: Path, missing: str) -> None:
+    core = make_core(tmp_path, (1, 1, 3, 8))
+    for path in core.glob(missing):
+        path.unlink()
+    with pytest.raises(N6Error, match="N6-LLATON-002: ST's runtime has no") as caught:
+        st_runtime(core)
+    assert caught.value.where == str((core / missing).parent)
+
+
+def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
+    with pytest.raises(N6Error) as caught:
+        check_version((1, 1, 1, 14), own_runtime(), "network.c")
+    assert str(caught.value) == (
+        "network.c: error N6-LLATON-003: asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 "
+        "(ST Edge AI Core 3.0)\n  hint: compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name "
+        "ST Edge AI Core 2.2"
+    )
+
+
+def test_every_one_of_the_four_numbers_counts() -> None:
+    check_version(LL_ATON_VERSION, own_runtime(), "network.c")
+    check_version(None, own_runtime(), "network.c")
+    for part in range(4):
+        other = tuple(number + (position == part) for position, number in enumerate(LL_ATON_VERSION))
+        with pytest.raises(N6Error, match="unknown release"):
+            check_version(other, own_runtime(), "network.c")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "#define LL_ATON_VERSION_MAJOR 1\n", "#define LL_ATON_VERSION_MAJOR x\n"])
+def test_a_version_header_that_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ll_aton_version.h").write_text(text)
+    with pytest.raises(N6Error, match="N6-LLATON-001"):
+        read_ll_aton_version(tmp_path / "ll_aton_version.h")
+
+
+def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_path: Path) -> None:
+    """float_t, which newlib hides where half floats are evaluated in a way of their own, and PRIx64 under nano."""
+    (tmp_path / "a.c").write_text(
+        "#include <inttypes.h>\n#include <math.h>\n#include <stdio.h>\nfloat_t scale = 0.5f;\n"
+        'void put(uint64_t word) { printf("%" PRIx64 "\\n", word); }\n'
+    )
+    compiler = [
+        "arm-none-eabi-gcc",
+        "-mcpu=cortex-m55",
+        "-mfloat-abi=hard",
+        "--specs=nano.specs",
+        "-c",
+        "a.c",
+        "-o",
+        "a.o",
+    ]
+    flags = [flag for flag in st_runtime(make_core(tmp_path / "core", (1, 1, 3, 8))).compile_flags if flag != "-w"]
+    strict = ["-Wall", "-Wextra", "-Werror"]
+    assert subprocess.run([*compiler, "-std=gnu11"], cwd=tmp_path, capture_output=True, check=False).returncode != 0
+    assert subprocess.run([*compiler, *strict, *flags], cwd=tmp_path, check=False).returncode == 0
+
+
+def test_flags_of_st_s_own_compiler_are_left_out() -> None:
+    assert without_unknown_flags(["-O2", "-fcyclomatic-complexity"]) == ["-O2"]
