@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,9 +10,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error
+from n6build.network.st_edge_ai.find import CORE_DIR, find_tool
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,22 @@ def _emulator() -> Finding:
     )
 
 
+def _st_edge_ai() -> Finding:
+    """Where it was found, not its version, which takes seconds to ask."""
+    try:
+        installation = find_tool(os.environ, Path.home())
+        found = str(installation.root or installation.executable) if installation else None
+    except N6Error as error:
+        found = f"not usable: {error.what}"
+    fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
+    return Finding("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
+
+
 _CHECKS: list[Callable[[], Finding]] = [
     _python,
     _package("scons", "drives the build"),
     _package("tflite", "reads models"),
+    _package("onnx", "reads models"),
     _package("pyelftools", "reads programs"),
     _command("arm-none-eabi-gcc", "compiles FSBL and Appli", "make setup (gcc-arm-none-eabi)", "always"),
     _newlib,
@@ -109,10 +124,5 @@ _CHECKS: list[Callable[[], Finding]] = [
         "install STM32CubeProgrammer and put it in PATH",
         "for a real board",
     ),
-    _command(
-        "stedgeai",
-        "compiles for the NPU",
-        "without it the reference backend runs every epoch on the Cortex-M55",
-        "if you have it",
-    ),
+    _st_edge_ai,
 ]

@@ -50,6 +50,17 @@ def read_bytes(path: Path) -> bytes:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
 
+def read_at_most(path: Path, limit: int) -> bytes:
+    """For files from outside. Raises N6-FILE-002 where one cannot be read, N6-FILE-003 where it has more than `limit` bytes."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    if size > limit:
+        raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
+    return read_bytes(path)
+
+
 def to_json(value: Any) -> str:
     """Stable text: keys in the order given by the caller, two spaces, one newline at the end."""
     return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

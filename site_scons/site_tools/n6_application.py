@@ -1,4 +1,4 @@
-"""SCons tool: env.N6AppConfig(target, network) -> app_config.h, where the model describes the application around it."""
+"""SCons tool: env.N6AppHeaders(network) -> app_config.h and app_buffers.h, where the model describes its application."""
 
 from __future__ import annotations
 
@@ -11,27 +11,30 @@ from n6scons import library_files, stage_action
 
 
 def generate(env: Any) -> None:
-    env.AddMethod(_app_config, "N6AppConfig")
+    env.AddMethod(_app_headers, "N6AppHeaders")
 
 
 def exists(env: Any) -> bool:
     return True
 
 
-def _app_config(env: Any, target: str, network: Any) -> list[Any]:
+def _app_headers(env: Any, network: Any) -> list[Any]:
     """network: one of N6Networks. Nothing where its model.yaml has no key 'application'."""
     model = network.model
     if model.application is None:
         return []
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.application.activation_buffers import buffers_header
         from n6build.application.app_config import app_config
         from n6build.network.read_artifacts import read_artifacts
 
         artifacts = read_artifacts(network.folder, network.name)
         write_atomically(Path(str(target[0])), app_config(model.application, model.classes, artifacts))
+        write_atomically(Path(str(target[1])), buffers_header(artifacts.pools, artifacts.inputs))
 
-    header = env.Command(target, network.targets, stage_action("Header", make, stage="header"))
+    names = [f"{network.folder}/{name}" for name in ("app_config.h", "app_buffers.h")]
+    header = env.Command(names, network.targets, stage_action("Header", make, stage="header"))
     env.Depends(header, env.Value(repr((model.application, model.classes)), name="application"))
     env.Depends(header, env.File(str(TEMPLATES / "app_config.h.j2")))
     env.Depends(header, library_files(env, "application", "network/artifacts.py", "network/c_info_reader.py"))

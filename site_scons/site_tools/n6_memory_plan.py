@@ -31,7 +31,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
         from n6build.memory_plan.plan import CompiledNetwork, make_plan, plan_json
         from n6build.memory_plan.vectors import NO_VECTORS, read_vectors
         from n6build.network.read_artifacts import read_artifacts
-        from n6build.network.runtimes import check_version
+        from n6build.network.runtimes import check_epochs, check_version
 
         compiled = [
             CompiledNetwork(
@@ -43,6 +43,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
             for network in networks
         ]
         for network in compiled:
+            check_epochs(network.artifacts, runtime)
             check_version(network.artifacts.ll_aton, runtime, network.artifacts.source.name)
         plan = make_plan(board, profile, compiled)
         for path, text in zip(target, (plan_json(plan), plan_source(plan), pools_script(plan)), strict=True):
@@ -56,7 +57,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
     )
     about = [f"{network.name} {network.model.name} {network.model.result}" for network in networks]
     env.Depends(plan, env.Value(" ".join([*about, profile]), name="networks"))
-    env.Depends(plan, env.Value(list(runtime.version), name="ll_aton"))
+    env.Depends(plan, env.Value([runtime.name, *runtime.version], name="ll_aton"))
     env.Depends(plan, [env.File(str(path)) for path in board.files])
     env.Depends(plan, library_files(env, *PLAN_FILES))
     env.Depends(plan, env.File(str(TEMPLATES / "n6_memory_plan.c.j2")))

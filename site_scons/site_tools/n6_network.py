@@ -115,7 +115,7 @@ def _stedgeai() -> Any:
 
 def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[Any]:
     from n6build.network.st_edge_ai.find import installed_version
-    from n6build.network.st_edge_ai.options import scrubbed
+    from n6build.network.st_edge_ai.options import profile_path, scrubbed, with_profile
 
     installation = _stedgeai()
     if installation is None:
@@ -123,7 +123,9 @@ def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> lis
         raise N6Error("N6-STAI-004", "ST Edge AI Core was not found", hint=hint)
     environment = scrubbed(os.environ)
     version = installed_version(installation, environment, Path(env["N6_BUILD"]) / "stedgeai.json")
-    options = model.network.st_edge_ai
+    described_in = model.description_file.parent if model.description_file else None
+    options = with_profile(model.network.st_edge_ai, described_in)
+    profile = profile_path(model.network.st_edge_ai, described_in)
 
     def compile_model(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.models import check_hash
@@ -152,7 +154,7 @@ def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> lis
         stage_action("Network", compile_model, stage="network"),
     )
     env.Depends(targets, env.Value(f"{version.text} {model.sha256 or ''}", name="version"))
-    env.Depends(targets, env.File(str(installation.executable)))
+    env.Depends(targets, [env.File(str(path)) for path in (installation.executable, profile) if path])
     env.Depends(targets, library_files(env, "network/st_edge_ai", "network/mpool.py", "models.py"))
     log = f"{folder}/{name}_stedgeai.log"
     env.SideEffect(log, targets)

@@ -61,6 +61,8 @@ def test_the_header_says_what_the_application_needs(tmp_path: Path, artifacts: N
         "COLOR_MODE": "COLOR_RGB",
         "ASPECT_RATIO_MODE": "ASPECT_RATIO_FIT",
         "CAMERA_FLIP": "CMW_MIRRORFLIP_MIRROR_FLIP",
+        "CAMERA_RESOLUTION": "(CAMERA_R320x240)",
+        "CAM_RES_WIDTH": "(320)",
         "NB_CLASSES": "(3)",
         "POSTPROCESS_TYPE": "POSTPROCESS_OD_YOLO_V8_UF",
         "AI_OD_CONF_THRESHOLD": "(0.4f)",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.application.activation_buffers import Pictures, activation_block, place_pictures
+from n6build.application.activation_buffers import Pictures, activation_block, buffers_header, place_pictures
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Aspect
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
 from n6build.errors import N6Error
-from n6build.network.artifacts import PoolRange
+from n6build.network.artifacts import IoBuffer, PoolRange
 
 ROOT = Path(__file__).resolve().parents[2]
 START = b"    /*** @GENERATED CODE START - DO NOT TOUCH@ ***/\n"
@@ -116,6 +117,19 @@ def test_activation_buffers_are_sorted_and_rounded_to_cache_lines() -> None:
     assert "= { NN_Activation_Buffer_AXIRAM, NN_Activation_Buffer_big };" in block
     assert "unused" not in block
     assert "flash" not in block
+
+
+def test_buffers_as_a_header_of_their_own_compile(tmp_path: Path) -> None:
+    first = IoBuffer("in", 0x2400_0000 + 70, 4, "uint8", (1, 4), 1.0, 0)
+    pools = [replace(pool("big", 500), address=0x2500_0000), pool("heap_overlay_pool", 64), pool("mid", 100)]
+    header = buffers_header(pools, [first])
+    assert "#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_INDEX 1\n" in header
+    (tmp_path / "app_buffers.h").write_text(header)
+    (tmp_path / "a.c").write_text(
+        '#include "app_buffers.h"\n_Static_assert(sizeof NN_Activation_Buffer_big == 512, "");\n'
+        '_Static_assert(sizeof NN_Activation_Buffer_AXIRAM == 64, "");\n'
+    )
+    subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-c", "a.c"], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize(

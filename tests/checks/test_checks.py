@@ -210,6 +210,20 @@ CASES: list[tuple[str, str, Damage, str]] = [
         lambda s: with_pool(s, "octoFlash", address=0x7138_0000),
         "begins at 0x71380000, the board gives this pool 0x71000000",
     ),
+    (
+        "epochs of the NPU without ST's runtime",
+        "024",
+        lambda s: with_artifacts(
+            s, epochs=tuple(replace(epoch, mapping="NODE_EC") for epoch in s.networks[0].artifacts.epochs[:2])
+        ),
+        "2 of 2 epochs use the NPU",
+    ),
+    (
+        "functions of ST's library without it",
+        "024",
+        lambda s: with_artifacts(s, library_call="ll_sw_forward_softmax"),
+        "it calls ll_sw_forward_softmax()",
+    ),
 ]
 
 

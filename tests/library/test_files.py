@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from n6build.files import write_atomically
+from n6build.files import read_at_most, write_atomically
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -38,3 +38,13 @@ def test_what_was_written_may_be_read_by_all_whom_the_umask_allows(tmp_path: Pat
     write_atomically(tmp_path / "a", "x")
     (tmp_path / "b").write_text("x")
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_a_file_from_outside_may_be_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(bytes(100))
+    assert read_at_most(path, 100) == bytes(100)
+    with pytest.raises(N6Error, match="a.json: error N6-FILE-003: has 100 bytes, 1 more than is read"):
+        read_at_most(path, 99)
+    with pytest.raises(N6Error, match="N6-FILE-002"):
+        read_at_most(tmp_path / "none", 1)

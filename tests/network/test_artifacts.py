@@ -117,11 +117,12 @@ def test_a_description_by_st_s_tool(tmp_path: Path) -> None:
         f"LL_ATON_VERSION_{part} != {n}"
         for part, n in zip(("MAJOR", "MINOR", "MICRO", "DEV"), (1, 1, 1, 14), strict=True)
     )
-    (tmp_path / "network.c").write_text(f"#if {version}\n")
+    (tmp_path / "network.c").write_text(f"#if {version}\nLL_ATON_EpochBlockItems_Default(void) {{\n}}\n")
     (tmp_path / "network_atonbuf.xSPI2.raw").write_bytes(bytes(4_574_097))
     artifacts = read_artifacts(tmp_path, "network")
     assert sum(pool.used_bytes for pool in artifacts.pools if pool.rights == "ACC_WRITE") == 1_266_240
     assert [(image.fname, image.bytes) for image in artifacts.initializers] == [("xSPI2", 4_574_097)]
     assert artifacts.inputs[0].address == 0x342E0000
+    assert artifacts.outputs[0].address == 0x34100000 + 600_000
     assert artifacts.ll_aton == (1, 1, 1, 14)
     assert len(artifacts.epochs) > 400

@@ -33,6 +33,7 @@ def test_every_release(core: Core) -> None:
     assert (source.suffix, source.ll_aton, source.gate) == (core.suffix, core.ll_aton, core.gate)
     assert source.git_description.startswith("atonn-v1.")
     assert source.ecblobs_header == f"{core.suffix}_ecblobs.h"
+    assert source.library_call == "ll_sw_forward_softmax"
     assert [(pool.fname, pool.is_virtual, pool.used) for pool in source.pools] == [
         ("AXISRAM5", False, True),
         ("AXISRAM6", False, False),
@@ -86,6 +87,7 @@ def test_our_own_network_c_says_what_its_c_info_says(tmp_path: Path) -> None:
     (tmp_path / "network_c_info.json").unlink()
     read = read_artifacts(tmp_path, "network")
     assert read.initializers == described.initializers
+    assert read.library_call is None
     assert read.pools == described.pools
     assert [port.address for port in read.inputs] == [port.address for port in described.inputs]
     assert [(epoch.index, epoch.kind) for epoch in read.epochs] == [(e.index, e.kind) for e in described.epochs]

@@ -29,6 +29,7 @@ from n6build.network.st_edge_ai.options import (
     compiler_options,
     generate_command,
     scrubbed,
+    with_profile,
 )
 from network_models import own_models, samples_folder
 from stedgeai_stand_in import stedgeai
@@ -250,6 +251,21 @@ def test_options_become_arguments() -> None:
     ):
         assert part in text
     assert "--no-inputs-allocation" not in text
+
+
+def test_options_may_come_from_a_profile_file(tmp_path: Path) -> None:
+    (tmp_path / "team.json").write_text(
+        '{"Profiles": {"fast": {"memory_pool": "x", /* ours */ "options": "-O3 --Oauto"}}}'
+    )
+    named = CompilerOptions(profile="fast@team.json")
+    assert with_profile(named, tmp_path).options == "-O3 --Oauto"
+    with pytest.raises(N6Error, match="N6-PROFILE-003: no profile 'slow'"):
+        with_profile(CompilerOptions(profile="slow@team.json"), tmp_path)
+    for wrong in ("fast", "@team.json", "fast@"):
+        with pytest.raises(N6Error, match="N6-STAI-013"):
+            with_profile(CompilerOptions(profile=wrong), tmp_path)
+    with pytest.raises(N6Error, match="both 'profile' and 'options'"):
+        check_options(CompilerOptions(profile="fast@team.json", options="-O3"), "model.yaml")
 
 
 @pytest.mark.parametrize("argument", ["--binary", "--memory-pool=a.json", "-O", "--name", "-o"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from n6build.network.artifacts import PoolRange
+from n6build.network.artifacts import IoBuffer, PoolRange
 
 ALIGNMENT = 32
 # The one pool of a network that was compiled without descriptors of memory pools.
@@ -47,8 +47,48 @@ def activation_block(pools: Sequence[PoolRange]) -> str:
             f"static uint8_t {name}[({size} + {ALIGNMENT - 1}) / {ALIGNMENT} * {ALIGNMENT}];",
             "",
         ]
-    lines.append(f"ai_handle NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = {{ {', '.join(names)} }};")
+    if names:
+        lines.append(f"void *NN_Activation_Buffer[AI_ACTIVATION_BUFFERS_COUNT] = {{ {', '.join(names)} }};")
     return "".join(f"{line}\n" for line in lines)
+
+
+def buffers_header(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
+    """app_buffers.h: sizes in bytes, the buffers, and which of them holds the input."""
+    used = activation_pools(pools)
+    sizes = [f"#define AI_ACTIVATION_{number}_SIZE_BYTES ({pool.used_bytes})" for number, pool in enumerate(used, 1)]
+    lines = [
+        "/* Generated from the memory pools of the compiled network. */",
+        "#ifndef APP_BUFFERS_H",
+        "#define APP_BUFFERS_H",
+        "",
+        "#include <stdint.h>",
+        "",
+        f"#define AI_ACTIVATION_BUFFERS_COUNT ({len(used)})",
+        *sizes,
+        *input_macros(pools, inputs).splitlines(),
+        "",
+        *activation_block(pools).splitlines(),
+        "",
+        "#endif",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def input_macros(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
+    """Which of the activation buffers holds the first input: the first one where it has no address."""
+    index = next(
+        (
+            index
+            for index, pool in enumerate(activation_pools(pools))
+            for port in inputs[:1]
+            if port.address is not None and pool.address <= port.address < pool.used_end
+        ),
+        0,
+    )
+    return (
+        f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_INDEX {index}\n"
+        f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_SIZE AI_ACTIVATION_{index + 1}_SIZE_BYTES\n"
+    )
 
 
 def place_pictures(

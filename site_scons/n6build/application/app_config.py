@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from n6build.application.camera import camera_resolution
 from n6build.application.description import Application
 from n6build.errors import N6Error
 from n6build.network.artifacts import IoBuffer, NetworkArtifacts
@@ -19,7 +20,7 @@ _COLOURS = {"rgb": ("COLOR_RGB", 3), "bgr": ("COLOR_BGR", 3), "grey": ("COLOR_MO
 
 
 def app_config(application: Application, classes: Sequence[str], artifacts: NetworkArtifacts) -> str:
-    """The header of one network. Raises N6-APP-003 where its input is no picture of the size and colour described."""
+    """The header of one network. Raises N6-APP-003 where its input is no picture of the size and colour described, N6-APP-010."""
     height, width, channels = _picture(application, artifacts)
     mode, bytes_per_pixel = _COLOURS[application.input.colour]
     if channels != bytes_per_pixel:
@@ -37,6 +38,7 @@ def app_config(application: Application, classes: Sequence[str], artifacts: Netw
             "flip": _FLIPS[application.camera_flip],
             "colour_mode": mode,
             "bytes_per_pixel": bytes_per_pixel,
+            "camera": camera_resolution(width, height, application.aspect),
             "width": width,
             "height": height,
             "classes": [c_string(name) for name in classes],

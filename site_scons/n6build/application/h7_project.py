@@ -7,7 +7,7 @@ from pathlib import Path
 
 from n6build.application.activation_buffers import (
     activation_block,
-    activation_pools,
+    input_macros,
     picture_bytes,
     place_pictures,
 )
@@ -16,7 +16,6 @@ from n6build.application.description import Application
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
 from n6build.errors import N6Error
 from n6build.files import read_bytes
-from n6build.network.artifacts import IoBuffer, PoolRange
 from n6build.network.c_info_reader import CInfo
 
 
@@ -50,7 +49,9 @@ def patched_files(
     wanted = {
         files.main_h: replace_defines(read_bytes(files.main_h), macros, files.main_h.name),
         files.main_c: main_c,
-        files.interface_h: replace_block(read_bytes(files.interface_h), _input_block(network), files.interface_h.name),
+        files.interface_h: replace_block(
+            read_bytes(files.interface_h), input_macros(network.pools, network.inputs) + "\n", files.interface_h.name
+        ),
     }
     return {path: data for path, data in wanted.items() if data != read_bytes(path)}
 
@@ -61,20 +62,3 @@ def _picture(network: CInfo) -> tuple[int, int, int]:
         what = f"the network's input has the shape {list(shape)}: it is no picture (1, height, width, channels)"
         raise N6Error("N6-APP-011", what, where="network_c_info.json")
     return shape[1], shape[2], shape[3]
-
-
-def _input_block(network: CInfo) -> str:
-    """Which of the activation buffers holds the input."""
-    index = _index_of_input(network.inputs[0], activation_pools(network.pools))
-    return (
-        f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_INDEX {index}\n"
-        f"#define AI_NETWORK_INPUTS_IN_ACTIVATIONS_SIZE AI_ACTIVATION_{index + 1}_SIZE_BYTES\n\n"
-    )
-
-
-def _index_of_input(port: IoBuffer, pools: list[PoolRange]) -> int:
-    """The first where the buffer has no address."""
-    for index, pool in enumerate(pools):
-        if port.address is not None and pool.address <= port.address < pool.used_end:
-            return index
-    return 0

@@ -6,13 +6,21 @@ from collections.abc import Iterator
 
 from n6build.checks.subject import Finding, Subject
 from n6build.errors import N6Error
-from n6build.network.runtimes import check_version
+from n6build.network.runtimes import check_epochs, check_version
 
 
 def version_gate(subject: Subject) -> Iterator[Finding]:
     for network in subject.networks:
         try:
             check_version(network.artifacts.ll_aton, subject.runtime, network.artifacts.source.name)
+        except N6Error as error:
+            yield Finding(f"{network.model.name}: {error.where}", error.what, error.hint or "")
+
+
+def epochs_without_a_runtime(subject: Subject) -> Iterator[Finding]:
+    for network in subject.networks:
+        try:
+            check_epochs(network.artifacts, subject.runtime)
         except N6Error as error:
             yield Finding(f"{network.model.name}: {error.where}", error.what, error.hint or "")
 

@@ -89,8 +89,8 @@ class NetworkArtifacts:
     """name: of its files. suffix: of its symbols in C. source: network.c.
 
     weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
-    for. uses_epoch_controller: parts of it are command streams for the NPU (<name>_ecblobs.h). tools: name and version of
-    what made it. described_by: the file that this was read from.
+    for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
+    version of what made it. described_by: the file that this was read from.
     """
 
     name: str
@@ -104,6 +104,6 @@ class NetworkArtifacts:
     quantised: tuple[Quantised, ...]
     epochs: tuple[EpochInfo, ...]
     ll_aton: tuple[int, int, int, int] | None
-    uses_epoch_controller: bool
+    library_call: str | None
     tools: tuple[tuple[str, str], ...]
     described_by: str

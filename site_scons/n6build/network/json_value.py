@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.errors import N6Error
+from n6build.files import read_at_most
 
 # Descriptions of the largest networks have a few megabytes.
 MAX_BYTES = 64 << 20
@@ -81,15 +82,8 @@ class JsonValue:
 
 
 def read_json(path: Path) -> JsonValue:
-    """Raises N6-FILE-002 where the file cannot be read, N6-NET-020 where it is no JSON or larger than 64 MiB."""
-    try:
-        size = path.stat().st_size
-        text = path.read_bytes() if size <= MAX_BYTES else b""
-    except OSError as error:
-        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
-    if size > MAX_BYTES:
-        raise N6Error("N6-NET-020", f"has {size} bytes, {size - MAX_BYTES} more than is read", where=path.name)
-    return parse_json(text, path.name)
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 64 MiB, N6-NET-020 where it is no JSON."""
+    return parse_json(read_at_most(path, MAX_BYTES), path.name)
 
 
 def parse_json(text: bytes, file: str) -> JsonValue:

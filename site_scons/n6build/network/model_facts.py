@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from n6build.errors import N6Error
+from n6build.files import read_at_most
 
 MAX_BYTES = (2 << 30) - 1
 _MAX_ITEMS = 200_000
@@ -41,14 +42,8 @@ class ModelFacts:
 
 
 def read_model_facts(path: Path) -> ModelFacts:
-    """Raises N6-FILE-002 where the file cannot be read, N6-MODEL-020 where it is not the format that its suffix says."""
-    try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_BYTES else b""
-    except OSError as error:
-        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
-    if size > MAX_BYTES:
-        raise _damaged(path, f"has {size} bytes, {size - MAX_BYTES} more than the format allows")
+    """Raises N6-FILE-002 and -003, N6-MODEL-020 where the file is not the format that its suffix says."""
+    data = read_at_most(path, MAX_BYTES)
     return onnx_facts(data, path) if path.suffix == ".onnx" else tflite_facts(data, path)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error
+from n6build.files import read_at_most
 
 MAX_BYTES = 64 << 20
 EpochKind = Literal["hw", "sw", "hybrid", "ec"]
@@ -33,6 +34,8 @@ _FIELD = re.compile(r"\.(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
 _ADDRESS = re.compile(r"\b0x([0-9a-fA-F]{1,16})U?L?\b")
 _SYMBOL = re.compile(r"\b_mem_pool_(\w+)")
 _SCHEDULE = re.compile(r"/\* scheduling epoch=(\d{1,9})\b[^*\n]{0,200}\*/|/\* kind=(\w+) node=")
+# Operators that run on the CPU or drive the NPU are in ST's library.
+_LIBRARY_CALL = re.compile(r"\b(ll_sw_forward_\w+|LL_ATON_LIB_(?!UNUSED|VIRTUAL|PHYSICAL)\w+|LL_\w+_TensorInit)\s*\(")
 _INTEGER = re.compile(r"[+-]?\d{1,20}")
 _KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid", "pure_hw": "hw"}
 
@@ -85,13 +88,17 @@ class SourceEpoch:
 
 @dataclass(frozen=True)
 class NetworkSource:
-    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does where the runtime is another."""
+    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does where the runtime is another.
+
+    library_call: a function of ST's library that it calls.
+    """
 
     suffix: str
     ll_aton: tuple[int, int, int, int] | None
     gate: Literal["error", "warning"] | None
     git_description: str
     ecblobs_header: str | None
+    library_call: str | None
     pools: tuple[SourcePool, ...]
     inputs: tuple[SourceBuffer, ...]
     outputs: tuple[SourceBuffer, ...]
@@ -101,15 +108,8 @@ class NetworkSource:
 
 
 def read_network_c(path: Path) -> NetworkSource:
-    """Raises N6-FILE-002 where the file cannot be read, N6-NETC-00x."""
-    try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_BYTES else b""
-    except OSError as error:
-        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
-    if size > MAX_BYTES:
-        raise N6Error("N6-NETC-003", f"has {size} bytes, {size - MAX_BYTES} more than is read", where=path.name)
-    return parse_network_c(data.decode("utf-8", "replace"), path.name)
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 64 MiB, N6-NETC-00x."""
+    return parse_network_c(read_at_most(path, MAX_BYTES).decode("utf-8", "replace"), path.name)
 
 
 def parse_network_c(text: str, file: str) -> NetworkSource:
@@ -124,13 +124,14 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
     asked = _VERSION.search(text)
     gate = _GATE.search(text, asked.end()) if asked else None
     description = _DESCRIPTION.search(text)
-    ecblobs = _ECBLOBS.search(text)
+    ecblobs, call = _ECBLOBS.search(text), _LIBRARY_CALL.search(text)
     return NetworkSource(
         suffix=name,
         ll_aton=_version(text),
         gate=None if gate is None else "error" if gate[1] == "error" else "warning",
         git_description=description[1] if description else "",
         ecblobs_header=ecblobs[1] if ecblobs else None,
+        library_call=call[1] if call else None,
         pools=pools,
         inputs=tuple(buffer for buffer in buffers["Input"] if not buffer.is_param),
         outputs=tuple(buffers["Output"]),

@@ -34,7 +34,7 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         quantised=info.quantised,
         epochs=info.epochs,
         ll_aton=source.ll_aton,
-        uses_epoch_controller=source.ecblobs_header is not None,
+        library_call=source.library_call,
         tools=info.tools,
         described_by=info_path.name if info_path.is_file() else path.name,
     )

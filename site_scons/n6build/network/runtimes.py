@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error
+from n6build.network.artifacts import NetworkArtifacts
 from n6build.paths import FIRMWARE
 
 Version = tuple[int, int, int, int]
@@ -143,6 +144,22 @@ def check_version(asked: Version | None, runtime: Runtime, where: str) -> None:
         f"({_release(runtime.version)})",
         where=where,
         hint=f"compile the network with {_release(runtime.version)}, or let STEDGEAI_CORE_DIR name {_release(asked)}",
+    )
+
+
+def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime) -> None:
+    """n6build's own runtime drives no NPU. Raises N6-LLATON-004 where the network needs ST's."""
+    on_npu = sum(not epoch.on_cpu for epoch in artifacts.epochs)
+    if runtime.name == "st" or not (on_npu or artifacts.library_call):
+        return
+    why = (
+        f"{on_npu} of {len(artifacts.epochs)} epochs use the NPU" if on_npu else f"it calls {artifacts.library_call}()"
+    )
+    raise N6Error(
+        "N6-LLATON-004",
+        f"the network needs ST's runtime: {why}",
+        where=artifacts.source.name,
+        hint="let STEDGEAI_CORE_DIR name the root of ST Edge AI Core, or compile with backend=reference for the CPU",
     )
 
 

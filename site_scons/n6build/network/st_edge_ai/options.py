@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error
+from n6build.network.compiler_profile import profile_of, read_profiles
 from n6build.network.st_edge_ai.find import CoreVersion, Installation
 
 DataType = Literal["float32", "int8", "uint8"]
@@ -54,12 +55,15 @@ _KEPT_VARIABLES = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYST
 
 @dataclass(frozen=True)
 class CompilerOptions:
-    """options: of the NPU compiler, instead of the default. own_inputs, own_outputs: buffers that the application allocates.
+    """options: of the NPU compiler, instead of the default. profile: `name@file` of a profile file beside the model.yaml, to
+    take them from; its memory pools are not used, those are the board's.
 
-    *_data_type, *_ch_position: of inputs and outputs as the application sees them. arguments: further ones of stedgeai.
+    own_inputs, own_outputs: buffers that the application allocates. *_data_type, *_ch_position: of inputs and outputs as the
+    application sees them. arguments: further ones of stedgeai.
     """
 
     options: str | None = None
+    profile: str | None = None
     input_data_type: DataType | None = None
     output_data_type: DataType | None = None
     inputs_ch_position: ChannelPosition | None = None
@@ -67,6 +71,24 @@ class CompilerOptions:
     own_inputs: bool = False
     own_outputs: bool = False
     arguments: tuple[str, ...] = ()
+
+
+def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptions:
+    """The options of the profile that is named, read from its file in `folder`. Raises N6-STAI-013, N6-PROFILE-00x."""
+    if options.profile is None:
+        return options
+    name, _, file = options.profile.partition("@")
+    if not name or not file or folder is None:
+        what = f"'{options.profile}' is no profile"
+        raise N6Error("N6-STAI-013", what, where="network.st_edge_ai.profile", hint="write default@neural_art.json")
+    described = profile_of(read_profiles(folder / file), name, file)
+    return replace(options, options=described.options, profile=None)
+
+
+def profile_path(options: CompilerOptions, folder: Path | None) -> Path | None:
+    """The file that `with_profile` reads."""
+    file = (options.profile or "").partition("@")[2]
+    return folder / file if file and folder else None
 
 
 def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
@@ -77,6 +99,10 @@ def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
 
 def check_options(options: CompilerOptions, where: str) -> None:
     """Raises N6-STAI-010 for arguments that belong to another flow or to the build."""
+    if options.profile and options.options is not None:
+        raise N6Error(
+            "N6-STAI-010", "both 'profile' and 'options' are given", where=where, hint="one of them is enough"
+        )
     for argument in options.arguments:
         name = argument.split("=", 1)[0]
         if name in _CORTEX_M_ONLY:
