@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from n6build.errors import N6Error
 from n6build.files import read_at_most, write_atomically
 
 
