@@ -42,6 +42,7 @@ def generate(env: Any) -> None:
     try:
         core = os.environ.get(CORE_DIR)
         cmsis = tuple(Path(folder) for folder in os.environ.get("N6BUILD_CMSIS", "").split(os.pathsep) if folder)
+        env.SetDefault(N6_BACKEND="auto")
         env.SetDefault(N6_RUNTIME=st_runtime(Path(core), cmsis) if core and not only_informs() else own_runtime())
     except N6Error as error:
         stop_with(error)
@@ -79,6 +80,10 @@ def _backend_of(env: Any, model: Any) -> str:
         raise N6Error("N6-NET-024", "there is no compiled network to take", where=model.name, hint=hint)
     if asked != "prebuilt" and not model.file:
         raise N6Error("N6-NET-024", f"backend {asked} needs the model file", where=model.name, hint="backend=prebuilt")
+    if asked == "reference" and model.file.suffix != ".tflite":
+        what = f"the reference backend reads .tflite, not {model.file.suffix}"
+        hint = f"{CORE_DIR} names ST's tool, which reads both; or convert the model"
+        raise N6Error("N6-NET-024", what, where=model.file.name, hint=hint)
     return str(asked)
 
 
@@ -129,9 +134,11 @@ def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> lis
 
     def compile_model(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.models import check_hash
+        from n6build.network.model_facts import check_for_npu, read_model_facts
         from n6build.network.st_edge_ai.compile import compile_network
 
         check_hash(model)
+        check_for_npu(read_model_facts(model.file), version.text, model.waived, model.file.name)
         say("Backend", "st_edge_ai", f"ST Edge AI Core {version.text}")
         compile_network(
             Path(str(source[0])),
@@ -153,9 +160,11 @@ def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> lis
         [env.File(str(model.file)), _pools_value(env, pools), env.Value(repr(options), name="options")],
         stage_action("Network", compile_model, stage="network"),
     )
-    env.Depends(targets, env.Value(f"{version.text} {model.sha256 or ''}", name="version"))
+    env.Depends(targets, env.Value(f"{version.text} {model.sha256 or ''} {sorted(model.waived)}", name="version"))
     env.Depends(targets, [env.File(str(path)) for path in (installation.executable, profile) if path])
-    env.Depends(targets, library_files(env, "network/st_edge_ai", "network/mpool.py", "models.py"))
+    env.Depends(
+        targets, library_files(env, "network/st_edge_ai", "network/mpool.py", "network/model_facts.py", "models.py")
+    )
     log = f"{folder}/{name}_stedgeai.log"
     env.SideEffect(log, targets)
     env.Clean(targets, log)

@@ -199,7 +199,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a version of ONNX that the compiler does not read",
         "020",
         lambda s: with_artifacts(
-            with_network(s, facts=replace(s.networks[0].facts, ir_version=10)),
+            with_network(s, backend="st_edge_ai", facts=replace(s.networks[0].facts, ir_version=10)),
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
         ),
         "ONNX IR version 10, ST Edge AI Core up to 2.2 reads 9",

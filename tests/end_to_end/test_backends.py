@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from core_tree import make_core
+from onnx_models import onnx_model
 from stedgeai_stand_in.tree import install
 
 from end_to_end.conftest import Project
@@ -109,6 +110,17 @@ def test_a_backend_that_cannot_take_the_model(project: Project) -> None:
     assert (result.status, "N6-STAI-004: ST Edge AI Core was not found" in result.output) == (2, True)
     result = project.scons("backend=refrence")
     assert "did you mean 'reference'" in result.output
+
+
+def test_a_model_that_st_s_compiler_cannot_use_is_not_given_to_it(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core")
+    (tmp_path / "float.onnx").write_bytes(onnx_model(quantised=False))
+    result = project.scons(f"model={tmp_path / 'float.onnx'}", **path_with(tmp_path / "core"))
+    assert result.status == 2
+    assert "N6-CHECK-016: all 1 operators with weights compute in float" in result.output
+    assert "Backend" not in result.output
+    result = project.scons(f"model={tmp_path / 'float.onnx'}")
+    assert "N6-NET-024: the reference backend reads .tflite, not .onnx" in result.output
 
 
 def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project: Project) -> None:

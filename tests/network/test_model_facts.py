@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import one_op_models as ops
 import onnx
 import pytest
@@ -14,19 +13,7 @@ from n6build.errors import N6Error
 from n6build.network.model_facts import read_model_facts
 from network_models import own_models
 from one_op_models import Quantisation
-from onnx import TensorProto, helper, numpy_helper
-
-
-def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:
-    weights = np.ones((4, 4), np.int8 if quantised else np.float32)
-    initializers = [numpy_helper.from_array(weights, "w")]
-    nodes = [helper.make_node("Gemm", ["x", "d" if quantised else "w"], ["y"])]
-    if quantised:
-        initializers += [numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.int8(0), "z")]
-        nodes.insert(0, helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"]))
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4]) for name in ("x", "y")]
-    graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
-    return helper.make_model(graph, ir_version=ir_version).SerializeToString()
+from onnx_models import onnx_model
 
 
 def facts_of(folder: Path, name: str, data: bytes):  # type: ignore[no-untyped-def]

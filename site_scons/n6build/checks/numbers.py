@@ -71,18 +71,6 @@ def declared_type(subject: Subject) -> Iterator[Finding]:
                     )
 
 
-def float_model(subject: Subject) -> Iterator[Finding]:
-    """The NPU computes in integers: the compiler leaves float operators to the CPU, slow, or finds no memory for them."""
-    for network in subject.networks:
-        facts = network.facts
-        if facts and network.backend == "st_edge_ai" and facts.float_operators and not facts.quantised_operators:
-            yield Finding(
-                f"{network.model.name}: {network.model.file.name if network.model.file else ''}",
-                f"all {facts.float_operators} operators with weights compute in float",
-                "quantise the model to int8 (post-training quantisation with representative data)",
-            )
-
-
 def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
     for network in subject.networks:
         if network.facts and network.facts.quantised_operators and _is_float(network):

@@ -55,7 +55,7 @@ CHECKS = (
     Check("N6-CHECK-013", "zero points are values of their type", "error", numbers.zero_point_out_of_type),
     Check("N6-CHECK-014", "inputs and outputs have the declared types", "error", numbers.declared_type),
     Check("N6-CHECK-015", "float copies of the outputs fit into the heap", "warning", memory.float_copies),
-    Check("N6-CHECK-016", "what the NPU gets is quantised", "error", numbers.float_model),
+    Check("N6-CHECK-016", "what the NPU gets is quantised", "error", tools.float_model),
     Check("N6-CHECK-017", "the compiler has kept the quantisation", "error", numbers.dropped_quantisation),
     Check("N6-CHECK-018", "network and runtime are of one ll_aton version", "error", tools.version_gate),
     Check("N6-CHECK-019", "paths are ASCII where the compiler needs it", "error", tools.non_ascii_path),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from n6build.checks.subject import Finding, Subject
 from n6build.errors import N6Error
+from n6build.network.model_facts import npu_objections
 from n6build.network.runtimes import check_epochs, check_version
 
 
@@ -37,18 +38,19 @@ def non_ascii_path(subject: Subject) -> Iterator[Finding]:
             )
 
 
+def float_model(subject: Subject) -> Iterator[Finding]:
+    yield from _objections(subject, "N6-CHECK-016")
+
+
 def onnx_ir_version(subject: Subject) -> Iterator[Finding]:
+    yield from _objections(subject, "N6-CHECK-020")
+
+
+def _objections(subject: Subject, id: str) -> Iterator[Finding]:
+    """What ST's compiler is asked about before it runs, too."""
     for network in subject.networks:
-        facts = network.facts
-        core = next((version for name, version in network.artifacts.tools if name == "ST.EdgeAI.Core"), "")
-        old = core.startswith(("2.0", "2.1", "2.2"))
-        if facts and old and facts.ir_version is not None and facts.ir_version > MAX_IR_VERSION:
-            yield Finding(
-                network.model.name,
-                f"the model has ONNX IR version {facts.ir_version}, ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
-                "save the model with ir_version 9, or use ST Edge AI Core 3.0 or newer",
-            )
-
-
-# Of the checker inside ST Edge AI Core 2.2 and older.
-MAX_IR_VERSION = 9
+        if network.facts and network.backend == "st_edge_ai":
+            core = next((version for name, version in network.artifacts.tools if name == "ST.EdgeAI.Core"), "")
+            for objection in npu_objections(network.facts, core):
+                if objection.id == id:
+                    yield Finding(f"{network.model.name}: the model", objection.what, objection.hint)

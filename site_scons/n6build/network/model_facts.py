@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -39,6 +39,49 @@ class ModelFacts:
     outputs: tuple[TensorFacts, ...]
     quantised_operators: int
     float_operators: int
+
+
+@dataclass(frozen=True)
+class Objection:
+    """id: of the check that it is."""
+
+    id: str
+    what: str
+    hint: str
+
+
+# Of the checker inside ST Edge AI Core 2.2 and older.
+MAX_IR_VERSION = 9
+
+
+def npu_objections(facts: ModelFacts, core: str) -> list[Objection]:
+    """Why ST's compiler would fail on a model, or waste it. core: its release, such as 2.2.0-20266."""
+    found = []
+    if facts.float_operators and not facts.quantised_operators:
+        found.append(
+            Objection(
+                "N6-CHECK-016",
+                f"all {facts.float_operators} operators with weights compute in float, the NPU computes in integers",
+                "quantise the model to int8 (post-training quantisation with representative data)",
+            )
+        )
+    if core.startswith(("2.0", "2.1", "2.2")) and facts.ir_version is not None and facts.ir_version > MAX_IR_VERSION:
+        found.append(
+            Objection(
+                "N6-CHECK-020",
+                f"the model has ONNX IR version {facts.ir_version}, ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
+                f"save the model with ir_version {MAX_IR_VERSION}, or use ST Edge AI Core 3.0 or newer",
+            )
+        )
+    return found
+
+
+def check_for_npu(facts: ModelFacts, core: str, waived: Container[str], where: str) -> None:
+    """Before ST's compiler is run, which takes its time to find out. Raises the first objection that is not waived."""
+    for objection in npu_objections(facts, core):
+        if objection.id not in waived:
+            hint = f"{objection.hint}; or accept it: checks.waive.{objection.id} in model.yaml, with a reason"
+            raise N6Error(objection.id, objection.what, where=where, hint=hint)
 
 
 def read_model_facts(path: Path) -> ModelFacts:

@@ -26,6 +26,8 @@ _UNSUPPORTED_KEYS = re.compile(r"WARNING: Unsupported keys in the current profil
 # More bytes than any memory of a board has: the number means nothing, as for float models.
 _MEANINGLESS_BYTES = 1 << 30
 _BLOCK_LINES = 20
+_LAST_LINES = 8
+_UNKNOWN = "N6-STAI-034"
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,8 @@ def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | Non
         return _error("N6-STAI-020", what, log, "a boolean tensor is the usual cause: remove or replace the operator")
     if status == 0:
         return None
-    return _failure_of(log, pool_bytes) or _error(
-        "N6-STAI-034", f"stedgeai failed with status {status}", log, "the lines above are all that it said"
-    )
+    hint = "these are its last words; the whole log is beside network.c"
+    return _failure_of(log, pool_bytes) or _error(_UNKNOWN, f"stedgeai failed with status {status}", log, hint)
 
 
 def _failure_of(log: CompilerLog, pool_bytes: int) -> N6Error | None:
@@ -193,7 +194,7 @@ def _own_message(log: CompilerLog) -> N6Error | None:
     if not ordered:
         return None
     category, text = ordered[0]
-    id = next((id for prefix, id in _MESSAGE_IDS if category.startswith(prefix)), "N6-STAI-034")
+    id = next((id for prefix, id in _MESSAGE_IDS if category.startswith(prefix)), _UNKNOWN)
     return _error(
         id, f"{category}: {text[:300]}", log, _MESSAGE_HINTS.get(id, "the tool's own words; see the whole log")
     )
@@ -207,6 +208,6 @@ _MESSAGE_HINTS = {
 
 
 def _error(id: str, what: str, log: CompilerLog, hint: str) -> N6Error:
-    block = log.failure[-_BLOCK_LINES:]
+    block = log.failure[-_BLOCK_LINES:] or (log.lines[-_LAST_LINES:] if id == _UNKNOWN else ())
     shown = "".join(f"\n    {line[:200]}" for line in block)
     return N6Error(id, what + shown, where="stedgeai", hint=hint)
