@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,14 @@ def read_at_most(path: Path, limit: int) -> bytes:
     if size > limit:
         raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
     return read_bytes(path)
+
+
+def remove_others(folder: Path, keep: Collection[str]) -> None:
+    """Files of `folder` whose names are not in `keep`: what another tool has left there would be taken for this one's."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if path.name not in keep and path.is_file():
+                path.unlink()
 
 
 def to_json(value: Any) -> str:

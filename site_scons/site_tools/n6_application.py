@@ -1,4 +1,4 @@
-"""SCons tool: env.N6AppHeaders(network) -> app_config.h and app_buffers.h, where the model describes its application."""
+"""SCons tool: env.N6AppHeaders(folder, network) -> app_config.h and app_buffers.h, where the model describes its application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _app_headers(env: Any, network: Any) -> list[Any]:
+def _app_headers(env: Any, folder: str, network: Any) -> list[Any]:
     """network: one of N6Networks. Nothing where its model.yaml has no key 'application'."""
     model = network.model
     if model.application is None:
@@ -33,7 +33,7 @@ def _app_headers(env: Any, network: Any) -> list[Any]:
         write_atomically(Path(str(target[0])), app_config(model.application, model.classes, artifacts))
         write_atomically(Path(str(target[1])), buffers_header(artifacts.pools, artifacts.inputs))
 
-    names = [f"{network.folder}/{name}" for name in ("app_config.h", "app_buffers.h")]
+    names = [f"{folder}/{name}" for name in ("app_config.h", "app_buffers.h")]
     header = env.Command(names, network.targets, stage_action("Header", make, stage="header"))
     env.Depends(header, env.Value(repr((model.application, model.classes)), name="application"))
     env.Depends(header, env.File(str(TEMPLATES / "app_config.h.j2")))

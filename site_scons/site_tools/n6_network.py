@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from n6build.console import progress, say
 from n6build.errors import N6Error
-from n6build.files import to_json
+from n6build.files import remove_others, to_json
 from n6build.network.board_pools import pools_of_networks
 from n6build.network.memory_pools import initializer_pools
 from n6build.network.names import network_names
@@ -87,6 +87,13 @@ def _backend_of(env: Any, model: Any) -> str:
     return str(asked)
 
 
+def _emptied_folder(targets: list[Any]) -> Path:
+    """Without what another backend has left there: a c_info of another network, weights of another name."""
+    folder = Path(str(targets[0])).parent
+    remove_others(folder, {Path(str(target)).name for target in targets})
+    return folder
+
+
 def _reference(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[Any]:
     runtime = env["N6_RUNTIME"]
 
@@ -96,7 +103,7 @@ def _reference(env: Any, folder: str, model: Any, pools: Any, name: str) -> list
 
         check_hash(model)
         say("Backend", "reference", "every epoch runs on the Cortex-M55")
-        out = Path(str(target[0])).parent
+        out = _emptied_folder(target)
         compile_network(Path(str(source[0])), pools, out, name=name, ll_aton=runtime.version)
 
     names = [f"{name}.c", f"{name}.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
@@ -143,7 +150,7 @@ def _st_edge_ai(env: Any, folder: str, model: Any, pools: Any, name: str) -> lis
         compile_network(
             Path(str(source[0])),
             pools,
-            Path(str(target[0])).parent,
+            _emptied_folder(target),
             name,
             options,
             installation,
@@ -180,7 +187,7 @@ def _prebuilt(env: Any, folder: str, model: Any, pools: Any, name: str) -> list[
         from n6build.network.prebuilt import import_network
 
         say("Backend", "prebuilt", f"{len(found.inputs)} files of {found.source.parent.name}")
-        import_network(found, Path(str(target[0])).parent)
+        import_network(found, _emptied_folder(target))
 
     targets = env.Command(
         [f"{folder}/{each}" for each in found.outputs],

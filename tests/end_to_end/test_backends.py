@@ -103,6 +103,22 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
     assert not [action for action in again.actions if action.startswith(("Compile", "Link"))]
 
 
+def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> None:
+    assert project.scons("model=keyword", "network").status == 0
+    folder = project.root / "build/nucleo-n657/keyword/network"
+    elsewhere = project.root / "models/keyword/elsewhere"
+    elsewhere.mkdir()
+    shutil.copy2(folder / "network.c", elsewhere)
+    shutil.copy2(folder / "network_atonbuf.xSPI2.raw", elsewhere / "weights.bin")
+    project.replace("models/keyword/model.yaml", "  input_type", "  folder: elsewhere\n  input_type")
+    result = project.scons(*RUN, "backend=prebuilt")
+    assert result.status == 0, result.output
+    assert EQUAL in result.output
+    assert sorted(path.name for path in folder.iterdir()) == ["network.c", "network_atonbuf.raw"]
+    assert EQUAL in project.scons(*RUN, "backend=reference").output
+    assert "network_atonbuf.raw" not in {path.name for path in folder.iterdir()}
+
+
 def test_a_backend_that_cannot_take_the_model(project: Project) -> None:
     result = project.scons("model=keyword", "backend=prebuilt")
     assert (result.status, "N6-NET-024: there is no compiled network" in result.output) == (2, True)
@@ -164,7 +180,7 @@ def test_a_header_for_the_application_around_a_network(project: Project) -> None
     )
     result = project.scons("build")
     assert result.status == 0, result.output
-    header = (project.root / "build/nucleo-n657/miniresnet/network/app_config.h").read_text()
+    header = (project.root / "build/nucleo-n657/miniresnet/network_app/app_config.h").read_text()
     assert "#define NN_WIDTH (50)" in header
     assert "#define NB_CLASSES (10)" in header
     assert project.scons("build").actions == []

@@ -53,7 +53,7 @@ def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tupl
         if pool.weights_bytes and (folder / f"{name}_atonbuf.{pool.fname}.c").is_file():
             # As a C array they are compiled into the Appli.
             continue
-        if holding == [pool] and unnamed.is_file():
+        if holding == [pool] and not file.is_file() and unnamed.is_file():
             file = unnamed
         if pool.weights_bytes or file.is_file():
             images.append(
