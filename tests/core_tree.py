@@ -19,6 +19,17 @@ _EMPTY = (
 )
 
 
+# From this version on the functions of an epoch have a second argument.
+_TWO_ARGUMENTS = (1, 1, 3, 262)
+_INSTANCE = "const struct NN_Instance_Struct *instance"
+
+
+def _replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "STM32N6XX") -> Path:
     """Sources of this project's runtime under ST's names, in the version `ll_aton`. Returns the root."""
     middleware = root / "Middlewares" / "ST" / "AI"
@@ -32,9 +43,20 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     for part, number in zip(("MAJOR", "MINOR", "MICRO", "DEV"), ll_aton, strict=True):
         header = re.sub(rf"(LL_ATON_VERSION_{part}) \d+", rf"\g<1> {number}", header)
     (folder / "ll_aton_version.h").write_text(header)
+    if ll_aton >= _TWO_ARGUMENTS:
+        _replace(
+            folder / "ll_aton_NN_interface.h", "(const void *epoch_block);", f"(const void *epoch_block, {_INSTANCE});"
+        )
+        _replace(
+            folder / "ll_aton_NN_interface.h",
+            "typedef void (*EpochBlock",
+            "struct NN_Instance_Struct;\ntypedef void (*EpochBlock",
+        )
     for name in _EMPTY:
         (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
     shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
+    if ll_aton >= _TWO_ARGUMENTS:
+        _replace(folder / "ll_aton_runtime.c", "_epoch_block(block);", "_epoch_block(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")
     (devices / "npu_cache.c").write_text("extern int npu_cache_is_here;\n")
     for name in ("NetworkRuntime1000_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC_PIC.a"):

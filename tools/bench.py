@@ -160,9 +160,9 @@ def large_network() -> None:
         facts = read_model_facts(model.file)
 
         def plan_and_check() -> None:
-            plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
+            plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
             network = NetworkSubject(model, "reference", artifacts, pools, facts)
-            run_checks(Subject(board, (network,), plan, manifest, {}, own_runtime()))
+            run_checks(Subject(board, (network,), plan, manifest, own_runtime()))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 

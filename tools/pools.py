@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def main(arguments: list[str]) -> int:
     board = commands.add_parser("board", help="the .mpool of a board and profile")
     board.add_argument("board")
     board.add_argument("profile")
+    board.add_argument("--non-secure", action="store_true", help="addresses of the non-secure alias")
     board.add_argument("-o", "--output", type=Path, help="default: the terminal")
     options = parser.parse_args(arguments)
     try:
@@ -101,7 +103,10 @@ def _table(pools: tuple[MemoryPool, ...]) -> str:
 
 
 def _board(options: argparse.Namespace) -> str:
-    return mpool_text(pools_of(load_board(options.board), options.profile))
+    board = load_board(options.board)
+    if options.non_secure:
+        board = replace(board, alias="non-secure")
+    return mpool_text(pools_of(board, options.profile))
 
 
 _COMMANDS = {"import": _import, "export": _export, "show": _show, "board": _board}

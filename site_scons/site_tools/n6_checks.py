@@ -7,7 +7,7 @@ from typing import Any
 
 from n6build.console import say
 from n6build.files import to_json, write_atomically
-from n6build.network.board_pools import external_regions, pools_of_networks
+from n6build.network.board_pools import pools_of_networks
 from n6scons import library_files, stage_action
 
 _LIBRARY = ("checks", "memory_plan", "network/artifacts.py", "network/board_pools.py", "network/c_info_reader.py")
@@ -26,9 +26,7 @@ def _checks(env: Any, target: str, networks: list[Any], plan: Any, manifest: Any
     """networks: of N6Networks. plan: memory_plan.json."""
     board, profile, runtime = env["N6_BOARD"], env["N6_PROFILE"], env["N6_RUNTIME"]
     models = [network.model for network in networks]
-    sizes = [model.network.pools for model in models]
-    given = pools_of_networks(board, profile, sizes)
-    regions = external_regions(board, {name: size for each in sizes for name, size in each.items()})
+    given = pools_of_networks(board, profile, [model.network.pools for model in models])
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.checks.run import checks_json, raise_if_failed, run_checks
@@ -49,7 +47,7 @@ def _checks(env: Any, target: str, networks: list[Any], plan: Any, manifest: Any
             for network, pools in zip(networks, given, strict=True)
         )
         plan, manifest = read_plan(Path(str(source[0]))), read_manifest(Path(str(source[1])))
-        results = run_checks(Subject(board, subjects, plan, manifest, regions, runtime))
+        results = run_checks(Subject(board, subjects, plan, manifest, runtime))
         write_atomically(Path(str(target[0])), checks_json(results))
         _print(results)
         raise_if_failed(results)

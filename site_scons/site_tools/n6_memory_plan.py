@@ -6,9 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from n6build.files import read_bytes, write_atomically
+from n6build.errors import N6Error
+from n6build.files import read_bytes, to_json, write_atomically
+from n6build.network.board_pools import external_regions
 from n6build.paths import TEMPLATES
-from n6scons import library_files, stage_action
+from n6scons import library_files, stage_action, stop_with
 
 PLAN_FILES = ("memory_plan", "network/artifacts.py", "network/read_artifacts.py", "network/c_info_reader.py")
 PLAN_FILES += ("network/network_c.py", "network/json_value.py", "network/runtimes.py", "boards.py", "soc.py")
@@ -25,6 +27,12 @@ def exists(env: Any) -> bool:
 def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[Any]]:
     """networks: of N6Networks. Returns 'plan' (json, c, linker script), 'weights' and 'vectors' (slot images)."""
     board, profile, runtime = env["N6_BOARD"], env["N6_PROFILE"], env["N6_RUNTIME"]
+
+    sizes = {name: size for network in networks for name, size in network.model.network.pools.items()}
+    try:
+        regions = external_regions(board, sizes)
+    except N6Error as error:
+        stop_with(error)
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.generated_c import plan_source, pools_script
@@ -45,7 +53,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
         for network in compiled:
             check_epochs(network.artifacts, runtime)
             check_version(network.artifacts.ll_aton, runtime, network.artifacts.source.name)
-        plan = make_plan(board, profile, compiled)
+        plan = make_plan(board, profile, compiled, regions)
         for path, text in zip(target, (plan_json(plan), plan_source(plan), pools_script(plan)), strict=True):
             write_atomically(Path(str(path)), text)
 
@@ -57,6 +65,7 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
     )
     about = [f"{network.name} {network.model.name} {network.model.result}" for network in networks]
     env.Depends(plan, env.Value(" ".join([*about, profile]), name="networks"))
+    env.Depends(plan, env.Value(to_json(sizes), name="sizes"))
     env.Depends(plan, env.Value([runtime.name, *runtime.version], name="ll_aton"))
     env.Depends(plan, [env.File(str(path)) for path in board.files])
     env.Depends(plan, library_files(env, *PLAN_FILES))

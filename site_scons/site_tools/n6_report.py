@@ -9,7 +9,6 @@ from typing import Any
 
 from n6build.console import say
 from n6build.files import write_atomically
-from n6build.network.board_pools import external_regions
 from n6scons import actions_so_far, stage_action
 
 
@@ -33,7 +32,6 @@ def _report(
 ) -> list[Any]:
     """programs: ELF files of FSBL and Appli. others: what else this call builds, and the run where there is one."""
     board, runtime = env["N6_BOARD"], env["N6_RUNTIME"]
-    sizes = {name: size for network in networks for name, size in network.model.network.pools.items()}
     ran = [node for node in others if str(node).endswith("run.json")]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
@@ -57,7 +55,6 @@ def _report(
             plan=read_plan(paths[0]),
             manifest=read_manifest(paths[1]),
             networks=[(network.backend, each) for network, each in zip(networks, artifacts, strict=True)],
-            regions=external_regions(board, sizes),
             programs=[program_extent(name, path) for name, path in zip(("FSBL", "Appli"), paths[2:4], strict=True)],
             cycles=_cycles(Path(str(ran[0]))) if ran else [],
             checks=read_results(paths[4]),

@@ -30,7 +30,9 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
     assert model.file is not None
     compile_network(model.file, pools, folder)
     artifacts = read_artifacts(folder, "network")
-    plan = make_plan(board, profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
+    plan = make_plan(
+        board, profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], external_regions(board)
+    )
     images = []
     for slot, size in (("fsbl", 6000), ("appli", 16000), ("weights", 29088)):
         (folder / f"{slot}.bin").write_bytes(bytes(size))
@@ -40,7 +42,6 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
         networks=(NetworkSubject(model, "reference", artifacts, pools, read_model_facts(model.file)),),
         plan=plan,
         manifest=make_manifest(board, images, folder, {}),
-        regions=external_regions(board),
         runtime=own_runtime(),
     )
 

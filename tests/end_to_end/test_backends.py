@@ -64,10 +64,20 @@ def test_what_the_compiler_says_reaches_the_user(project: Project, tmp_path: Pat
     assert "PASS:" not in result.output
 
 
-@pytest.mark.parametrize("backend", ["reference", "st_edge_ai"])
-def test_st_s_runtime_is_linked_where_its_folder_is_named(project: Project, tmp_path: Path, backend: str) -> None:
-    core = make_core(tmp_path / "core", (1, 1, 3, 8))
-    install(core, "3.0")
+@pytest.mark.parametrize(
+    ("backend", "release", "ll_aton"),
+    [
+        ("reference", "3.0", (1, 1, 3, 8)),
+        ("reference", "4.0.1", (1, 1, 3, 275)),
+        ("st_edge_ai", "3.0", (1, 1, 3, 8)),
+        ("st_edge_ai", "4.0.0", (1, 1, 3, 262)),
+    ],
+)
+def test_st_s_runtime_is_linked_where_its_folder_is_named(
+    project: Project, tmp_path: Path, backend: str, release: str, ll_aton: tuple[int, int, int, int]
+) -> None:
+    core = make_core(tmp_path / "core", ll_aton)
+    install(core, release)
     result = project.scons(*RUN, f"backend={backend}", "verbose=1", STEDGEAI_CORE_DIR=str(core))
     assert result.status == 0, result.output
     link = next(line for line in result.output.splitlines() if "appli.elf" in line and "-Wl,-Map" in line)
@@ -184,6 +194,15 @@ def test_a_header_for_the_application_around_a_network(project: Project) -> None
     assert "#define NN_WIDTH (50)" in header
     assert "#define NB_CLASSES (10)" in header
     assert project.scons("build").actions == []
+
+
+def test_a_larger_pool_moves_the_limits_that_a_linker_sees(project: Project) -> None:
+    project.replace("models/keyword/model.yaml", "  input_type: int8", "  pools: {hyperRAM: 28M}\n  input_type: int8")
+    result = project.scons("board=openmv-n6", "profile=allmems", "model=keyword", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    script = (project.root / "build/openmv-n6/keyword-allmems/n6_pools.ld").read_text()
+    assert "n6_region_heap_end = 0x91C00000;\nn6_region_framebuffer_start = 0x91C00000;" in script
+    assert EQUAL in result.output
 
 
 def test_a_larger_pool_that_does_not_fit_says_by_how_much(project: Project) -> None:

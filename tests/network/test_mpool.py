@@ -177,6 +177,12 @@ def test_the_tool_imports_exports_and_shows(tmp_path: Path) -> None:
     assert "octoFlash   xSPI2       0x71000000  0x74000000  48.0 MiB  ACC_READ" in tool("show", str(file)).stdout
 
 
+def test_the_tool_writes_either_alias() -> None:
+    text = tool("board", "nucleo-n657", "extflash", "--non-secure").stdout
+    assert '"0x24200000"' in text
+    assert '"0x34' not in text
+
+
 def test_the_tool_reports_a_mistake_without_a_traceback(tmp_path: Path) -> None:
     result = tool("board", "nucleo-n657", "allmems")
     assert result.returncode == 2

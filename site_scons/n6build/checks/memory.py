@@ -144,12 +144,13 @@ def external_regions(subject: Subject) -> Iterator[Finding]:
     """A pool may fill its own region of the external RAM, and must not reach into another one."""
     own = {pool.fname: pool.region for pool in subject.board.pools.values() if pool.region}
     for network, pool in _used(subject):
-        for name, region in subject.regions.items():
-            overlap = min(pool.used_end, region.end) - max(pool.address, region.address)
-            if overlap > 0 and own.get(pool.fname) != name:
+        for region in subject.plan.external_regions:
+            end = region.address + region.size
+            overlap = min(pool.used_end, end) - max(pool.address, region.address)
+            if overlap > 0 and own.get(pool.fname) != region.name:
                 yield Finding(
                     _at(network, pool),
-                    f"overlaps region '{name}' of the external RAM (0x{region.address:08X}..0x{region.end:08X}) by "
+                    f"overlaps region '{region.name}' of the external RAM (0x{region.address:08X}..0x{end:08X}) by "
                     f"{overlap} bytes",
                     "compile the network with the pools of this board, or make the region smaller in board.yaml",
                 )
@@ -157,7 +158,7 @@ def external_regions(subject: Subject) -> Iterator[Finding]:
 
 def float_copies(subject: Subject) -> Iterator[Finding]:
     """An application without a post-processor turns quantised outputs into float: 4 bytes a value, on the heap."""
-    heap = subject.regions.get("heap")
+    heap = next((region for region in subject.plan.external_regions if region.name == "heap"), None)
     if heap is None:
         return
     in_heap = {pool.fname for pool in subject.board.pools.values() if pool.region == "heap"}

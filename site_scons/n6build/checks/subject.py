@@ -9,7 +9,6 @@ from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
-from n6build.network.board_pools import Span
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.model_facts import ModelFacts
 from n6build.network.runtimes import Runtime
@@ -28,13 +27,12 @@ class NetworkSubject:
 
 @dataclass(frozen=True)
 class Subject:
-    """regions: of the external RAM. runtime: the ll_aton that the Appli is linked with."""
+    """runtime: the ll_aton that the Appli is linked with."""
 
     board: Board
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
     manifest: FlashManifest
-    regions: dict[str, Span]
     runtime: Runtime
 
 

@@ -14,11 +14,16 @@ def plan_source(plan: MemoryPlan) -> str:
 
 
 def pools_script(plan: MemoryPlan) -> str:
-    """Linker script that gives relative memory pools, symbols _mem_pool_<fname>_<network>, the address of their weights."""
-    head = f"/* Generated: where the relative memory pools of {plan.application} lie. */\n"
+    """Linker script with symbols: of relative memory pools, _mem_pool_<fname>_<network>, where their weights are, and of the
+    regions of the external RAM, n6_region_<name>_start and _end, for a heap or a framebuffer that is placed there."""
+    head = f"/* Generated: where the relative memory pools and the external regions of {plan.application} lie. */\n"
     suffixes = {network.name: network.suffix for network in plan.networks}
-    return head + "".join(
-        f"_mem_pool_{image.pool}_{suffixes[image.network]} = 0x{image.destination:08X};\n"
+    symbols = {
+        f"_mem_pool_{image.pool}_{suffixes[image.network]}": image.destination
         for image in plan.images
         if image.relative
-    )
+    }
+    for region in plan.external_regions:
+        symbols[f"n6_region_{region.name}_start"] = region.address
+        symbols[f"n6_region_{region.name}_end"] = region.address + region.size
+    return head + "".join(f"{name} = 0x{address:08X};\n" for name, address in symbols.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
 from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.board_pools import Span
 from n6build.soc import Memory, Soc, field_bits
 
 
@@ -101,8 +102,8 @@ class PoolUse:
 
 
 @dataclass(frozen=True)
-class LinkerRegion:
-    """RAM that a program of ours is linked to."""
+class PlannedRegion:
+    """RAM that a program of ours is linked to, or a region of the external RAM as it is laid out for these networks."""
 
     name: str
     address: int
@@ -118,7 +119,8 @@ class MemoryPlan:
     images: tuple[PlannedImage, ...]
     banks: tuple[PlannedBank, ...]
     pools: tuple[PoolUse, ...]
-    linker_regions: tuple[LinkerRegion, ...]
+    linker_regions: tuple[PlannedRegion, ...]
+    external_regions: tuple[PlannedRegion, ...]
 
     def flash_addresses(self) -> dict[str, int]:
         """Of every file that the plan gives a place in a flash slot."""
@@ -131,8 +133,10 @@ def application_name(models: Sequence[str]) -> str:
     return "+".join(models)
 
 
-def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -> MemoryPlan:
-    """Raises N6-PLAN-00x where there is no plan at all; whether it is a good one is up to the checks."""
+def make_plan(
+    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
+) -> MemoryPlan:
+    """regions: of the external RAM. Raises N6-PLAN-00x where there is no plan at all; the checks tell whether it is good."""
     uses = tuple(
         PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
         for network in networks
@@ -151,9 +155,10 @@ def make_plan(board: Board, profile: str, networks: Sequence[CompiledNetwork]) -
         banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, uses)),
         pools=uses,
         linker_regions=(
-            LinkerRegion("FSBL", boot.header_address, boot.max_image),
-            LinkerRegion("Appli", load.load_address, load.max_bytes),
+            PlannedRegion("FSBL", boot.header_address, boot.max_image),
+            PlannedRegion("Appli", load.load_address, load.max_bytes),
         ),
+        external_regions=tuple(PlannedRegion(name, region.address, region.size) for name, region in regions.items()),
     )
 
 
@@ -290,7 +295,8 @@ def read_plan(path: Path) -> MemoryPlan:
             for network in values["networks"]
         )
         values["pools"] = tuple(PoolUse(**pool) for pool in values["pools"])
-        values["linker_regions"] = tuple(LinkerRegion(**region) for region in values["linker_regions"])
+        for key in ("linker_regions", "external_regions"):
+            values[key] = tuple(PlannedRegion(**region) for region in values[key])
         return MemoryPlan(**values)
     except (ValueError, TypeError, KeyError) as error:
         raise N6Error("N6-PLAN-006", f"is no memory plan: {error}", where=path.name) from error

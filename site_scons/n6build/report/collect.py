@@ -8,9 +8,8 @@ from n6build.boards import Board
 from n6build.checks.run import Result
 from n6build.image.manifest import FlashManifest
 from n6build.image.sizes import ProgramExtent
-from n6build.memory_plan.plan import MemoryPlan
+from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
 from n6build.network.artifacts import EpochInfo, IoBuffer, NetworkArtifacts
-from n6build.network.board_pools import Span
 from n6build.report.actions import DoneAction
 from n6build.report.content import (
     AddressRange,
@@ -33,7 +32,6 @@ def collect(
     plan: MemoryPlan,
     manifest: FlashManifest,
     networks: Sequence[tuple[str, NetworkArtifacts]],
-    regions: dict[str, Span],
     programs: Sequence[ProgramExtent],
     cycles: Sequence[dict[int, int]],
     checks: Sequence[Result],
@@ -54,7 +52,7 @@ def collect(
         profile=plan.profile,
         versions=tuple(versions),
         networks=sections,
-        memory=tuple(_memory(board, parts, pools, regions)),
+        memory=tuple(_memory(board, parts, pools, plan.external_regions)),
         flash=_flash(board, manifest, pools),
         checks=tuple(checks),
         actions=tuple(actions),
@@ -122,7 +120,9 @@ def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
     return tuple(sorted(clipped, key=lambda part: (part.address, part.label)))
 
 
-def _memory(board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: dict[str, Span]) -> list[AddressRange]:
+def _memory(
+    board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: Sequence[PlannedRegion]
+) -> list[AddressRange]:
     """The RAM that programs and networks share, and the external RAM where the board has some."""
     names = ["FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7))]
     memories = [(name, board.soc.memories[name]) for name in names]
@@ -133,8 +133,7 @@ def _memory(board: Board, parts: Sequence[Part], pools: Sequence[Part], regions:
     if board.external_ram:
         base = board.soc.memories[board.external_ram.memory].base
         external = [
-            Space(name, each.address, each.size, _inside(parts, each.address, each.size))
-            for name, each in regions.items()
+            Space(each.name, each.address, each.size, _inside(parts, each.address, each.size)) for each in regions
         ]
         size = board.external_ram.size
         ranges.append(AddressRange("External RAM", base, size, tuple(external), _inside(pools, base, size)))
