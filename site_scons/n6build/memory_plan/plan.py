@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from n6build.boards import Board, Slot
+from n6build.boards import Board, Nor, Slot
 from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
@@ -196,9 +196,9 @@ def _next_sector(board: Board, address: int) -> int:
 
 
 def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedImage, ...]:
-    """In place where a pool lies in the weights slot. The others come behind those, each on a sector of its own."""
+    """In place where a pool lies in the NOR. The others come behind those, each on a sector of its own."""
     slot = board.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, slot, len(networks))]
+    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks))]
     source = max((_next_sector(board, image.source_end) for image in unplaced if image.source), default=slot.address)
     planned = []
     for image in unplaced:
@@ -208,19 +208,28 @@ def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[Pla
             destination = source if image.relative else image.destination
             placed = replace(image, source=source, destination=destination)
             source = _next_sector(board, placed.source_end)
-        beyond = placed.source_end - slot.end
-        if beyond > 0:
-            raise N6Error(
-                "N6-PLAN-001",
-                f"the weights of pool {placed.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})",
-                where=f"boards/{board.name}/board.yaml: slots.weights",
-            )
+        _check_in_slot(placed, slot, f"boards/{board.name}/board.yaml: slots.weights")
         planned.append(placed)
     return tuple(planned)
 
 
-def _images_of(network: CompiledNetwork, slot: Slot, networks: int) -> list[PlannedImage]:
-    """source: 0 where the image does not lie in the slot by itself."""
+def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
+    """Raises N6-PLAN-001 where the image is too large, N6-PLAN-008 where its pool is in another part of the flash."""
+    if image.source < slot.address or image.source >= slot.end:
+        what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}, slot 'weights' is "
+        what += f"0x{slot.address:08X}..0x{slot.end:08X}"
+        hint = (
+            "move the slot, or compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
+        )
+        raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
+    beyond = image.source_end - slot.end
+    if beyond > 0:
+        what = f"the weights of pool {image.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})"
+        raise N6Error("N6-PLAN-001", what, where=where)
+
+
+def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:
+    """source: 0 where the image does not lie in the NOR by itself."""
     artifacts = network.artifacts
     # An image fits as long as the code that reads it is the same; comments in it name sizes of pools and the like.
     code = re.sub(rb"/\*.*?\*/", b"", read_bytes(artifacts.source), flags=re.DOTALL)
@@ -230,7 +239,7 @@ def _images_of(network: CompiledNetwork, slot: Slot, networks: int) -> list[Plan
             pool=image.fname,
             file=image.file.name,
             slot_file=weights_slot_file(image.file.name, artifacts.name, networks),
-            source=image.address if slot.address <= image.address < slot.end else 0,
+            source=image.address if nor.base <= image.address < nor.base + nor.size else 0,
             destination=image.address,
             bytes=image.bytes,
             signature=zlib.crc32(code),
