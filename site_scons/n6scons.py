@@ -63,6 +63,11 @@ def stage_action(verb: str, function: Callable[..., None], *, stage: str) -> Any
     return Action(StageFunction(function, stage), describe)
 
 
+def quiet_action(function: Callable[..., None], *, stage: str) -> Any:
+    """For a function whose own words say what it does."""
+    return Action(StageFunction(function, stage), cmdstr=None)
+
+
 def add_time(stage: str, target: str, seconds: float) -> None:
     with _actions_lock:
         _actions.append(DoneAction(stage, target, seconds))

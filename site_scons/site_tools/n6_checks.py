@@ -1,4 +1,7 @@
-"""SCons tool: env.N6Checks(target, ...) -> checks.json; a failed check of severity error stops the build before flashing."""
+"""SCons tool: env.N6Checks(folder, ...) -> checks.json, then checks.txt, which a failed check of severity error stops.
+
+Two files, because a report has to be possible of a build whose checks fail.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 from n6build.console import say
 from n6build.files import to_json, write_atomically
 from n6build.network.board_pools import pools_of_networks
-from n6scons import library_files, stage_action
+from n6scons import library_files, quiet_action, stage_action
 
 _LIBRARY = ("checks", "memory_plan", "network/artifacts.py", "network/board_pools.py", "network/c_info_reader.py")
 _LIBRARY += ("network/model_facts.py", "network/network_c.py", "network/read_artifacts.py", "network/runtimes.py")
@@ -22,14 +25,14 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _checks(env: Any, target: str, networks: list[Any], plan: Any, manifest: Any) -> Any:
-    """networks: of N6Networks. plan: memory_plan.json."""
+def _checks(env: Any, folder: str, networks: list[Any], plan: Any, manifest: Any) -> list[Any]:
+    """networks: of N6Networks. plan: memory_plan.json. Returns checks.json and checks.txt."""
     board, profile, runtime = env["N6_BOARD"], env["N6_PROFILE"], env["N6_RUNTIME"]
     models = [network.model for network in networks]
     given = pools_of_networks(board, profile, [model.network.pools for model in models])
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
-        from n6build.checks.run import checks_json, raise_if_failed, run_checks
+        from n6build.checks.run import checks_json, run_checks
         from n6build.checks.subject import NetworkSubject, Subject
         from n6build.image.manifest import read_manifest
         from n6build.memory_plan.plan import read_plan
@@ -49,30 +52,23 @@ def _checks(env: Any, target: str, networks: list[Any], plan: Any, manifest: Any
         plan, manifest = read_plan(Path(str(source[0]))), read_manifest(Path(str(source[1])))
         results = run_checks(Subject(board, subjects, plan, manifest, runtime))
         write_atomically(Path(str(target[0])), checks_json(results))
-        _print(results)
-        raise_if_failed(results)
 
-    checks = env.Command(target, [plan, manifest], stage_action("Check", make, stage="checks"))
+    def judge(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.checks.run import described, raise_if_failed, read_results
+
+        results = read_results(Path(str(source[0])))
+        for verb, text in described(results):
+            say(verb, text)
+        raise_if_failed(results)
+        write_atomically(Path(str(target[0])), "".join(f"{verb:<9}{text}\n" for verb, text in described(results)))
+
+    checks = env.Command(f"{folder}/checks.json", [plan, manifest], stage_action("Check", make, stage="checks"))
     env.Depends(checks, [node for network in networks for node in network.targets])
     env.Depends(checks, [env.File(str(model.file)) for model in models if model.file])
     described = [[model.name, repr(model.network), model.waived] for model in models]
     env.Depends(checks, env.Value(to_json([described, list(runtime.version), profile]), name="models"))
     env.Depends(checks, [env.File(str(path)) for path in board.files])
     env.Depends(checks, library_files(env, *_LIBRARY))
-    return checks[0]
-
-
-def _print(results: Any) -> None:
-    """What was found, in full; what was not, as a number."""
-    for result in results:
-        for finding in result.findings:
-            word = result.state if result.state == "waived" else result.severity
-            say(word.capitalize(), f"{finding.where}: {finding.what}", result.id)
-            if result.state == "waived":
-                print(f"{'':13}waived: {result.reason}")
-            else:
-                print(f"{'':13}hint: {finding.hint}")
-    passed = sum(result.state == "passed" for result in results)
-    waived = sum(result.state == "waived" for result in results)
-    more = f", {waived} waived" if waived else ""
-    say("Checks", f"{passed} of {len(results)} passed{more}")
+    judged = env.Command(f"{folder}/checks.txt", checks, quiet_action(judge, stage="checks"))
+    env.Depends(judged, library_files(env, "checks/run.py"))
+    return [checks[0], judged[0]]

@@ -158,6 +158,9 @@ def test_a_failed_check_stops_before_the_board_and_a_waiver_lets_it_pass(project
     assert "Flashed" not in result.output
     assert not (project.root / "build/virtual_board/nucleo-n657/nor.bin").exists()
     assert project.scons("model=keyword", "check").status == 2
+    assert project.scons("model=keyword", "report").status == 0
+    page = (project.root / "build/nucleo-n657/keyword/report.html").read_text()
+    assert "is int8, model.yaml declares float32" in page
     waiver = "checks: {waive: {N6-CHECK-014: the application converts}}\nresult: classification"
     project.replace("models/keyword/model.yaml", "result: classification", waiver)
     result = project.scons(*flash)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -96,6 +96,18 @@ def _result(check: Check, subject: Subject) -> Result:
 
 def checks_json(results: Sequence[Result]) -> str:
     return to_json([asdict(result) for result in results])
+
+
+def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
+    """(verb, text) of each line: what was found, in full; what was not, as a number."""
+    for result in results:
+        for finding in result.findings:
+            word = result.state if result.state == "waived" else result.severity
+            yield word.capitalize(), f"{finding.where}: {finding.what}, {result.id}"
+            yield "", f"  waived: {result.reason}" if result.state == "waived" else f"  hint: {finding.hint}"
+    passed = sum(result.state == "passed" for result in results)
+    waived = sum(result.state == "waived" for result in results)
+    yield "Checks", f"{passed} of {len(results)} passed" + (f", {waived} waived" if waived else "")
 
 
 def read_results(path: Path) -> list[Result]:
