@@ -65,7 +65,9 @@ def _sizes(env: Any, target: str, manifest: Any, fsbl: Any, appli: Any, plan: An
 
         paths = [Path(str(node)) for node in source]
         uses = region_uses(board, read_manifest(paths[0]), paths[1], paths[2])
-        uses += pool_uses([(pool.fname, pool.used, pool.size) for pool in read_plan(paths[3]).pools])
+        plan = read_plan(paths[3])
+        named = {each.name: f" of {each.model}" if len(plan.networks) > 1 else "" for each in plan.networks}
+        uses += pool_uses([(f"{pool.fname}{named[pool.network]}", pool.used, pool.size) for pool in plan.pools])
         table = size_table(uses)
         write_atomically(Path(str(target[0])), table)
         print(table, end="", flush=True)

@@ -1,4 +1,7 @@
-"""SCons tool: the Cortex-M55 compiler, asked for by name, with the one set of flags that all our C is built with."""
+"""SCons tool: the Cortex-M55 compiler, asked for by name, with the one set of flags that all our C is built with.
+
+Construction variable N6_CCFLAGS: further flags of the project around, which may be those of an ST project.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from n6build.console import line
 from n6build.errors import N6Error
+from n6build.network.runtimes import without_unknown_flags
 from n6build.paths import ROOT
 from n6scons import only_informs, stop_with, timed_spawn
 
@@ -41,6 +45,7 @@ def generate(env: Any) -> None:
             "-Wextra",
             "-Werror",
             *prefix_map,
+            *without_unknown_flags(env.get("N6_CCFLAGS", [])),
         ],
         LINKFLAGS=[
             *CPU,

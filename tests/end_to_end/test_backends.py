@@ -88,6 +88,15 @@ def test_st_s_runtime_is_linked_where_its_folder_is_named(
     assert EQUAL in result.output
 
 
+def test_flags_of_an_st_project_may_be_added_as_they_are(project: Project) -> None:
+    project.replace("SConstruct", "    tools=[", '    N6_CCFLAGS=["-fcyclomatic-complexity", "-DMINE"],\n    tools=[')
+    result = project.scons("verbose=1", "build")
+    assert result.status == 0, result.output
+    compiled = next(line for line in result.output.splitlines() if "n6_clock.c" in line)
+    assert "-DMINE" in compiled
+    assert "cyclomatic" not in compiled
+
+
 def test_a_core_folder_without_a_runtime_is_said_at_once(project: Project, tmp_path: Path) -> None:
     result = project.scons("build", STEDGEAI_CORE_DIR=str(tmp_path))
     assert result.status == 2

@@ -105,6 +105,38 @@ def test_the_line_is_the_line_of_the_key(boards: Path) -> None:
         load_board("nucleo-n657", boards)
 
 
+PSRAM_LIES = [
+    ("a pool in a region that is none", "region: heap", "region: hep", "pools.hyperRAM.region", "did you mean 'heap'"),
+    (
+        "a pool in two places",
+        "region: heap, size",
+        "region: heap, slot: weights, size",
+        "pools.hyperRAM",
+        "either 'slot'",
+    ),
+    ("a size for no pool", "{cpuRAM2: 0}", "{cpuRAM: 0}", "pool_sizes.cpuRAM", "did you mean 'cpuRAM2'"),
+    ("a window that is none", "XSPI1_WINDOW", "XSPI9_WINDOW", "external_ram.memory", "N6-BOARD-011: no memory"),
+    (
+        "more RAM than its window",
+        "size: 64M",
+        "size: 512M",
+        "external_ram.size",
+        "268435456 bytes more than the window",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "message"), [lie[1:] for lie in PSRAM_LIES], ids=[lie[0] for lie in PSRAM_LIES]
+)
+def test_of_a_board_with_external_ram_is_refused(boards: Path, old: str, new: str, key: str, message: str) -> None:
+    edit(boards, "openmv-n6/board.yaml", old, new)
+    with pytest.raises(N6Error) as error:
+        load_board("openmv-n6", boards)
+    assert re.match(rf"boards/openmv-n6/board\.yaml:\d+: {key}", str(error.value))
+    assert message in str(error.value)
+
+
 def test_memories_of_the_chip_may_not_overlap(boards: Path) -> None:
     edit(
         boards, "soc/stm32n657.yaml", "AXISRAM2: {base: 0x34100000, size: 1M}", "AXISRAM2: {base: 0x34100000, size: 2M}"

@@ -97,6 +97,13 @@ def test_vectors_of_several_networks_do_not_share_a_sector(tmp_path: Path) -> No
     assert plan.flash_addresses()["b_vectors.bin"] == base + SECTOR
 
 
+def test_two_networks_of_the_same_symbols_cannot_be_linked(tmp_path: Path) -> None:
+    one, two = (network(tmp_path, name, pool="AXISRAM5", address=0x342E0000, size=10) for name in ("a", "b"))
+    old = [replace(each, artifacts=replace(each.artifacts, suffix="Default")) for each in (one, two)]
+    with pytest.raises(N6Error, match="N6-PLAN-009: networks a and b have the same symbols"):
+        plan_of(*old)
+
+
 def test_a_single_network_needs_no_name_in_its_files(tmp_path: Path) -> None:
     plan = plan_of(network(tmp_path, "network", pool="xSPI2", address=WEIGHTS.address, size=10))
     assert plan.images[0].slot_file == "weights_xSPI2.bin"

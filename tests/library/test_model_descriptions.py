@@ -55,6 +55,22 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
         ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is no class"),
         ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
         ("file: tiny", "flie: tiny", "did you mean 'file'?"),
+        ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),
+        ("result:", "network: {folder: none}\nresult:", "network.folder: error N6-MODEL-003: no folder 'none'"),
+        ("result:", "network: {backend: prebuilt}\nresult:", "N6-MODEL-008: backend prebuilt needs network.folder"),
+        ("result:", "network: {backend: stedgeai}\nresult:", "did you mean 'st_edge_ai'"),
+        ("result:", "network: {name: 2-nets}\nresult:", "network.name: error N6-MODEL-007"),
+        ("result:", "network: {pools: {npuRAM4: 64 kB}}\nresult:", "network.pools.npuRAM4: error N6-YAML-004"),
+        (
+            "result:",
+            "network: {st_edge_ai: {arguments: [--binary]}}\nresult:",
+            "network.st_edge_ai.arguments: error N6-STAI-010: '--binary' belongs to the flow without NPU",
+        ),
+        (
+            "result:",
+            'checks: {waive: {N6-CHECK-003: ""}}\nresult:',
+            "checks.waive.N6-CHECK-003: error N6-MODEL-009: a waived check needs a reason",
+        ),
     ],
 )
 def test_a_wrong_description_is_refused_with_its_line(models: Path, old: str, new: str, message: str) -> None:

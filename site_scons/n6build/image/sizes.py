@@ -59,5 +59,5 @@ def pool_uses(pools: Sequence[tuple[str, int, int]]) -> list[RegionUse]:
 
 def size_table(uses: Sequence[RegionUse]) -> str:
     """Region, bytes used, limit and share, one line each."""
-    head = f"  {'region':<24}{'used':>12}{'limit':>14}{'share':>9}\n"
-    return head + "".join(f"  {use.region:<24}{use.used:>12,}{use.limit:>14,}{use.share:>9.1%}\n" for use in uses)
+    head = f"  {'region':<32}{'used':>12}{'limit':>14}{'share':>9}\n"
+    return head + "".join(f"  {use.region:<32}{use.used:>12,}{use.limit:>14,}{use.share:>9.1%}\n" for use in uses)

@@ -145,6 +145,7 @@ def make_plan(
     )
     for network in networks:
         _check_relative(network.artifacts)
+    _check_symbols([network.artifacts for network in networks])
     boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
@@ -276,6 +277,16 @@ def _check_relative(artifacts: NetworkArtifacts) -> None:
                 where=artifacts.described_by,
                 hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
             )
+
+
+def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
+    """Before release 3.0 ST's compiler gives the symbols of every network one name."""
+    for number, network in enumerate(networks):
+        other = next((each for each in networks[:number] if each.suffix == network.suffix), None)
+        if other:
+            what = f"networks {other.name} and {network.name} have the same symbols, such as LL_ATON_EpochBlockItems_"
+            hint = "compile them with ST Edge AI Core 3.0 or newer, which names them, or with backend=reference"
+            raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
 
 
 def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
