@@ -84,7 +84,9 @@ static void run_network(const n6_plan_network_t *network, uint32_t first)
 {
     const n6_plan_vectors_t *vectors = &network->vectors;
     uint32_t crc32;
-    n6_inference_begin(network);
+    if (!n6_inference_begin(network)) {
+        stop("N6-FW-028 does not take its input and output buffers: ", network->model);
+    }
     if (vectors->count == 0u) {
         (void)n6_inference_run(network, first, NULL, 0u, 1);
         return;

@@ -54,10 +54,29 @@ void n6_inference_open(void)
     LL_ATON_RT_RuntimeInit();
 }
 
-void n6_inference_begin(const n6_plan_network_t *network)
+/* Before Init_Network, which writes their addresses into the blobs of an epoch controller. */
+static int give_own_buffers(const n6_plan_network_t *network)
 {
+    const NN_Interface_TypeDef *interface = network->instance->network;
+    for (uint32_t i = 0; i < network->own_buffer_count; i++) {
+        const n6_plan_own_buffer_t *own = &network->own_buffers[i];
+        LL_ATON_User_IO_Result_t result = own->is_input ? interface->input_setter(own->index, own->data, own->bytes)
+                                                        : interface->output_setter(own->index, own->data, own->bytes);
+        if (result != LL_ATON_User_IO_NOERROR) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int n6_inference_begin(const n6_plan_network_t *network)
+{
+    if (!give_own_buffers(network)) {
+        return 0;
+    }
     LL_ATON_RT_SetEpochCallback(on_epoch, network->instance);
     LL_ATON_RT_Init_Network(network->instance);
+    return 1;
 }
 
 /* Writes back what the CPU wrote and forgets the rest: before an inference, so that no dirty line is written over what the NPU

@@ -12,8 +12,8 @@ uint32_t n6_inference_epochs(const n6_plan_network_t *network);
 /* Once, before the first network. */
 void n6_inference_open(void);
 
-/* Before the first inference of a network. */
-void n6_inference_begin(const n6_plan_network_t *network);
+/* Before the first inference of a network. False where it does not take the buffers that it wants from the application. */
+int n6_inference_begin(const n6_plan_network_t *network);
 
 /* One inference on `input` (as many bytes as the network's inputs have; NULL: zeros), printed as run `number`, with the
  * cycles of each epoch where `lists_epochs`. False where the input does not fit. */

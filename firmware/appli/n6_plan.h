@@ -35,11 +35,21 @@ typedef struct {
     uint32_t bytes_each;
 } n6_plan_vectors_t;
 
+/* A buffer for an input (is_input) or output of that index, which the network does not have memory for itself. */
+typedef struct {
+    uint32_t is_input;
+    uint32_t index;
+    uint8_t *data;
+    uint32_t bytes;
+} n6_plan_own_buffer_t;
+
 typedef struct {
     const char *model;
     NN_Instance_TypeDef *instance;
     uint32_t is_classification;
     n6_plan_vectors_t vectors;
+    const n6_plan_own_buffer_t *own_buffers;
+    uint32_t own_buffer_count;
 } n6_plan_network_t;
 
 /* The model, or the models joined by '+'. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -120,6 +121,57 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
     again = project.scons(f"model={elsewhere}", "probe=virtual", "flash")
     assert [action.split()[0] for action in again.actions].count("Network") == 1
     assert not [action for action in again.actions if action.startswith(("Compile", "Link"))]
+
+
+def with_own_output(folder: Path) -> None:
+    """A compiled network whose output the application has to allocate: what stedgeai --no-outputs-allocation makes."""
+    source = (folder / "network.c").read_text()
+    place = re.search(r"LL_ATON_Cache_MCU_Clean_Range\((ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR\([^)]*\)), (\d+)\);", source)
+    assert place
+    source = source.replace(place[0], f"memcpy(own_output, (void *){place[1]}, {place[2]});", 1)
+    setter = source.index("LL_ATON_Set_User_Output_Buffer_network")
+    refused = "return LL_ATON_User_IO_WRONG_INDEX;"
+    taken = f"own_output = buffer; return num == 0 && size == {place[2]} ? LL_ATON_User_IO_NOERROR : LL_ATON_User_IO_WRONG_SIZE;"
+    source = source[:setter] + source[setter:].replace(refused, taken, 1)
+    first = "LL_ATON_User_IO_Result_t LL_ATON_Set"
+    source = source.replace(first, f"#include <string.h>\nstatic unsigned char *own_output;\n{first}", 1)
+    outputs = source.index("*LL_ATON_Output_Buffers_Info_network")
+    info = source[outputs:]
+    info = re.sub(r"\.addr_base = .*,", ".addr_base = { (unsigned char *)&own_output },", info, count=1)
+    info = re.sub(r"\.offset_start = \d+,", ".offset_start = 0,", info, count=1)
+    info = re.sub(r"\.offset_end = \d+,", f".offset_end = {place[2]},", info, count=1)
+    info = info.replace(".is_user_allocated = 0", ".is_user_allocated = 1", 1)
+    (folder / "network.c").write_text(source[:outputs] + info)
+
+
+@pytest.mark.parametrize("described", [True, False], ids=["in c_info", "in network.c"])
+def test_buffers_that_a_network_wants_from_the_application(project: Project, described: bool) -> None:
+    assert project.scons("model=keyword", "network").status == 0
+    elsewhere = project.root / "models/keyword/elsewhere"
+    shutil.copytree(project.root / "build/nucleo-n657/keyword/network", elsewhere)
+    with_own_output(elsewhere)
+    path = elsewhere / "network_c_info.json"
+    info = json.loads(path.read_text())
+    pool = {
+        **info["memory_pools"][0],
+        "id": 99,
+        "name": "user_io",
+        "fname": "",
+        "address": None,
+        "user_allocated": True,
+    }
+    info["memory_pools"].append(pool)
+    output = next(buffer for buffer in info["buffers"] if buffer["id"] == info["graphs"][0]["outputs"][0])
+    output |= {"mpool_id": 99, "offset_start": 0}
+    path.write_text(json.dumps(info))
+    if not described:
+        path.unlink()
+    project.replace("models/keyword/model.yaml", "  input_type", "  folder: elsewhere\n  input_type")
+    result = project.scons(*RUN)
+    assert result.status == 0, result.output
+    assert EQUAL in result.output
+    plan = json.loads((project.root / "build/nucleo-n657/keyword/memory_plan.json").read_text())
+    assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12}]
 
 
 def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> None:

@@ -134,6 +134,14 @@ def test_a_file_that_is_no_plan(tmp_path: Path, text: str) -> None:
         read_plan(tmp_path / "plan.json")
 
 
+def test_buffers_of_the_application_lie_on_cache_lines_of_their_own(tmp_path: Path) -> None:
+    one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10)
+    own = IoBuffer("out", None, 33, "int8", (1, 33), 1.0, 0, own=True)
+    plan = plan_of(replace(one, artifacts=replace(one.artifacts, outputs=(own,))))
+    assert [(each.direction, each.index, each.bytes) for each in plan.networks[0].own_buffers] == [("output", 0, 33)]
+    assert "static uint8_t a_output_0[64] __attribute__((aligned(32)));" in plan_source(plan)
+
+
 def test_the_tables_for_the_appli_name_every_network(tmp_path: Path) -> None:
     source = plan_source(
         plan_of(

@@ -8,13 +8,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from n6build.boards import Board, Nor, Slot
 from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
 from n6build.memory_plan.vectors import VectorSet
-from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.artifacts import IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import Span
 from n6build.soc import Memory, Soc, field_bits
 
@@ -79,6 +80,15 @@ class PlannedVectors:
 
 
 @dataclass(frozen=True)
+class OwnBuffer:
+    """An input or output that the network wants from the application. index: among the inputs, or among the outputs."""
+
+    direction: Literal["input", "output"]
+    index: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class PlannedNetwork:
     """name: of the network's files. suffix: of its symbols in C."""
 
@@ -87,6 +97,7 @@ class PlannedNetwork:
     suffix: str
     is_classification: bool
     vectors: PlannedVectors
+    own_buffers: tuple[OwnBuffer, ...]
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,8 @@ class PlannedRegion:
 
 @dataclass(frozen=True)
 class MemoryPlan:
+    """cache_line: bytes; what NPU and CPU share begins and ends on one."""
+
     application: str
     board: str
     profile: str
@@ -121,6 +134,7 @@ class MemoryPlan:
     pools: tuple[PoolUse, ...]
     linker_regions: tuple[PlannedRegion, ...]
     external_regions: tuple[PlannedRegion, ...]
+    cache_line: int
 
     def flash_addresses(self) -> dict[str, int]:
         """Of every file that the plan gives a place in a flash slot."""
@@ -160,6 +174,7 @@ def make_plan(
             PlannedRegion("Appli", load.load_address, load.max_bytes),
         ),
         external_regions=tuple(PlannedRegion(name, region.address, region.size) for name, region in regions.items()),
+        cache_line=board.soc.cache_line,
     )
 
 
@@ -179,6 +194,7 @@ def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[P
                 suffix=network.artifacts.suffix,
                 is_classification=network.is_classification,
                 vectors=PlannedVectors(file, source, vectors.count, vectors.bytes_each),
+                own_buffers=_own_buffers(network.artifacts),
             )
         )
         end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
@@ -190,6 +206,19 @@ def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[P
             )
         source = _next_sector(board, end) if vectors.count else source
     return tuple(planned)
+
+
+def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
+    directions: list[tuple[Literal["input", "output"], tuple[IoBuffer, ...]]] = [
+        ("input", artifacts.inputs),
+        ("output", artifacts.outputs),
+    ]
+    return tuple(
+        OwnBuffer(direction, index, port.bytes)
+        for direction, ports in directions
+        for index, port in enumerate(ports)
+        if port.own
+    )
 
 
 def _next_sector(board: Board, address: int) -> int:
@@ -311,7 +340,13 @@ def read_plan(path: Path) -> MemoryPlan:
         values["images"] = tuple(PlannedImage(**image) for image in values["images"])
         values["banks"] = tuple(PlannedBank(**bank) for bank in values["banks"])
         values["networks"] = tuple(
-            PlannedNetwork(**{**network, "vectors": PlannedVectors(**network["vectors"])})
+            PlannedNetwork(
+                **{
+                    **network,
+                    "vectors": PlannedVectors(**network["vectors"]),
+                    "own_buffers": tuple(OwnBuffer(**buffer) for buffer in network["own_buffers"]),
+                }
+            )
             for network in values["networks"]
         )
         values["pools"] = tuple(PoolUse(**pool) for pool in values["pools"])

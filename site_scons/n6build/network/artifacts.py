@@ -46,7 +46,7 @@ class InitializerImage:
 class IoBuffer:
     """An input or output of the network. real = scale * (value - zero_point); 1 and 0 for float32.
 
-    address: None where the application allocates it, or its pool is relative.
+    address: None where the application allocates it (own), or its pool is relative.
     """
 
     name: str
@@ -56,6 +56,7 @@ class IoBuffer:
     shape: tuple[int, ...]
     scale: float
     zero_point: int
+    own: bool = False
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,7 @@ def read_c_info(path: Path) -> CInfo:
     outputs = [_buffer(number, buffers) for number in graph["outputs"]]
     io = {buffer["id"].count() for buffer in (*inputs, *outputs)}
     return CInfo(
-        # A virtual pool is a view of concrete ones, which already count its buffers.
-        pools=tuple(_pool(pool, weights.get(key, 0)) for key, pool in pools.items() if not list(pool["subpools"])),
+        pools=tuple(_pool(pool, weights.get(key, 0)) for key, pool in pools.items() if _is_concrete(pool)),
         inputs=tuple(_io(buffer, pools) for buffer in inputs),
         outputs=tuple(_io(buffer, pools) for buffer in outputs),
         quantised=tuple(
@@ -71,6 +70,16 @@ def _address(pool: JsonValue) -> int | None:
     """None for a relative pool, whose address is absent or a symbol."""
     text = pool.data.get("address")
     return pool["address"].count() if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else None
+
+
+def _is_own(pool: JsonValue) -> bool:
+    """Stands for a buffer that the application allocates."""
+    return bool(pool.data.get("user_allocated") is True)
+
+
+def _is_concrete(pool: JsonValue) -> bool:
+    """A virtual pool is a view of concrete ones, which already count its buffers."""
+    return not list(pool["subpools"]) and not _is_own(pool)
 
 
 def _pool(pool: JsonValue, weights_bytes: int) -> PoolRange:
@@ -104,7 +113,7 @@ def _weights_bytes(buffers: Iterable[JsonValue]) -> dict[int, int]:
 
 def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
     pool = pools.get(buffer["mpool_id"].count())
-    base = _address(pool) if pool else None
+    base = _address(pool) if pool and not _is_own(pool) else None
     kind = buffer["format"]
     if kind.text() not in _TYPES:
         raise kind.error(f"'{kind.text()[:40]}' is no type of an input or output that is known")
@@ -120,6 +129,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
         shape=tuple(size.count() for size in buffer["shape"]),
         scale=scale,
         zero_point=zero_point,
+        own=pool is not None and _is_own(pool),
     )
 
 

@@ -149,5 +149,6 @@ def _io(buffer: SourceBuffer, path: Path) -> IoBuffer:
                 shape=buffer.shape,
                 scale=buffer.scale[0] if buffer.scale else 1.0,
                 zero_point=buffer.offset[0] if buffer.offset else 0,
+                own=buffer.is_user_allocated,
             )
     raise N6Error("N6-NET-020", f"buffer {buffer.name} has the type {buffer.type}", where=path.name)

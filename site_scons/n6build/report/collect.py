@@ -10,6 +10,7 @@ from n6build.image.manifest import FlashManifest
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
 from n6build.network.artifacts import EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.network.board_pools import SECURE_BIT
 from n6build.report.actions import DoneAction
 from n6build.report.content import (
     AddressRange,
@@ -23,6 +24,9 @@ from n6build.report.content import (
 )
 
 _UNITS: dict[str, Unit] = {"NODE_SW": "CPU", "NODE_SW_HW": "both"}
+# RAM in the chip, one behind the other; the last two only where they are used, they are the NPU cache's and the encoder's.
+_RAM = ("FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7)))
+_SPECIAL_RAM = ("CACHEAXIRAM", "VENCRAM")
 _SLOT_KINDS: dict[str, Kind] = {"weights": "weights", "vectors": "vectors"}
 
 
@@ -46,14 +50,17 @@ def collect(
     )
     parts = _parts(networks, programs, labelled=len(networks) > 1)
     pools = _pools(networks)
+    memory = tuple(_memory(board, parts, pools, plan.external_regions))
+    flash = _flash(board, manifest, pools)
     return Report(
         application=plan.application,
         board=board.title,
         profile=plan.profile,
         versions=tuple(versions),
         networks=sections,
-        memory=tuple(_memory(board, parts, pools, plan.external_regions)),
-        flash=_flash(board, manifest, pools),
+        memory=memory,
+        flash=flash,
+        elsewhere=_elsewhere(parts, [space for axis in memory for space in axis.spaces], flash),
         checks=tuple(checks),
         actions=tuple(actions),
         seconds=seconds,
@@ -91,23 +98,37 @@ def _parts(
     for _, artifacts in networks:
         name = f"{artifacts.name} " if labelled else ""
         for pool in artifacts.pools:
+            address = _secure(pool.address)
             if pool.weights_bytes and not pool.relative:
-                parts.append(Part(f"{name}weights, pool {pool.name}", "weights", pool.address, pool.weights_bytes))
+                parts.append(Part(f"{name}weights, pool {pool.name}", "weights", address, pool.weights_bytes))
             rest = pool.used_bytes - pool.weights_bytes
             if rest > 0 and not pool.relative:
-                address = pool.address + pool.weights_bytes
+                address += pool.weights_bytes
                 parts.append(Part(f"{name}activations, pool {pool.name}", "activations", address, rest))
     return parts
 
 
 def _pools(networks: Sequence[tuple[str, NetworkArtifacts]]) -> list[Part]:
     pools = {
-        (pool.address, pool.size): Part(f"pool {pool.name}", "pool", pool.address, pool.size)
+        (pool.address, pool.size): Part(f"pool {pool.name}", "pool", _secure(pool.address), pool.size)
         for _, artifacts in networks
         for pool in artifacts.pools
         if pool.size and not pool.relative
     }
     return [pool for _, pool in sorted(pools.items())]
+
+
+def _secure(address: int) -> int:
+    """One memory has one place on the axis, whichever of its aliases a pool is in."""
+    return address | SECURE_BIT if address >> 28 == 2 else address
+
+
+def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRange) -> tuple[Part, ...]:
+    """Weights that are read in place are in a slot of the flash, as their file."""
+    places = [*((space.address, space.size) for space in spaces), (flash.address, flash.size)]
+    return tuple(
+        part for part in parts if sum(shown.size for place in places for shown in _inside([part], *place)) < part.size
+    )
 
 
 def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
@@ -124,9 +145,9 @@ def _memory(
     board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: Sequence[PlannedRegion]
 ) -> list[AddressRange]:
     """The RAM that programs and networks share, and the external RAM where the board has some."""
-    names = ["FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7))]
-    memories = [(name, board.soc.memories[name]) for name in names]
+    memories = [(name, board.soc.memories[name]) for name in (*_RAM, *_SPECIAL_RAM)]
     spaces = [Space(name, each.base, each.size, _inside(parts, each.base, each.size)) for name, each in memories]
+    spaces = [space for space in spaces if space.parts or space.name in _RAM]
     begin, end = spaces[0].address, max(space.address + space.size for space in spaces)
     inside = _inside(pools, begin, end - begin)
     ranges = [AddressRange("RAM in the chip", begin, end - begin, tuple(spaces), inside)]

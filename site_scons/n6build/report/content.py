@@ -25,7 +25,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Space:
-    """A memory, a flash slot or a region: what it holds, with the largest end of a part as `used`."""
+    """A memory, a flash slot or a region, and what it holds."""
 
     name: str
     address: int
@@ -81,13 +81,19 @@ class NetworkSection:
     def macs(self) -> int:
         return sum(epoch.macs for epoch in self.epochs)
 
+    def macs_on(self, unit: Unit) -> int:
+        return sum(epoch.macs for epoch in self.epochs if epoch.unit == unit)
+
     def epochs_on(self, unit: Unit) -> int:
         return sum(epoch.unit == unit for epoch in self.epochs)
 
 
 @dataclass(frozen=True)
 class Report:
-    """versions: of tools and parts. actions: what this call of scons has rebuilt."""
+    """elsewhere: used ranges that are not wholly inside a memory or a region of the board, so that no axis shows all of them.
+
+    versions: of tools and parts. actions: what this call of scons has rebuilt.
+    """
 
     application: str
     board: str
@@ -96,10 +102,31 @@ class Report:
     networks: tuple[NetworkSection, ...]
     memory: tuple[AddressRange, ...]
     flash: AddressRange
+    elsewhere: tuple[Part, ...]
     checks: tuple[Result, ...]
     actions: tuple[DoneAction, ...]
     seconds: float
 
 
+def urgency(result: Result) -> tuple[int, str]:
+    """Order of a reader: failed errors, failed warnings, what was waived, what is well."""
+    failed = {"error": 0, "warning": 1}[result.severity]
+    return {"failed": failed, "waived": 2, "passed": 3}[result.state], result.id
+
+
 def report_json(report: Report) -> str:
-    return to_json(asdict(report))
+    """The fields above under their names; each space has its `used` bytes as well."""
+    document = asdict(report)
+    for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
+        for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
+            written_space["used"] = space.used
+    return to_json(document)
+
+
+def printable(text: str) -> str:
+    r"""Names come from model files: one line, and nothing that drives a terminal or that a file cannot hold (\x1b, \ud800)."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from n6build.console import kib
-from n6build.report.content import Report
+from n6build.report.content import Report, printable
 from n6build.report.text import share_text
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 EPOCHS_SHOWN = 20
+
+
+def _finalize(value: object) -> object:
+    """Of the texts from outside only; markup is the page's own."""
+    return printable(value) if type(value) is str else value
 
 
 def report_html(report: Report) -> str:
@@ -23,6 +28,7 @@ def report_html(report: Report) -> str:
         keep_trailing_newline=True,
         # Names of models, buffers and files come from outside.
         autoescape=True,
+        finalize=_finalize,
     )
     environment.filters["kib"] = kib
     environment.filters["address"] = lambda value: f"0x{value:08X}"

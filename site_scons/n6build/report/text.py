@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from n6build.console import kib
-from n6build.report.content import AddressRange, NetworkSection, Report, Unit
+from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, printable, urgency
 
+_COLUMNS = 100
 _WIDTH = 64
 _EPOCHS_SHOWN = 20
 _UNITS: tuple[tuple[Unit, str], ...] = (("NPU", "the NPU"), ("CPU", "the CPU"), ("both", "both"))
@@ -18,10 +20,21 @@ def report_text(report: Report) -> str:
         lines += [*_network(network), ""]
     for axis in (*report.memory, report.flash):
         lines += [*_axis(axis), ""]
+    if report.elsewhere:
+        lines += ["Not wholly inside a memory of the board", *map(_part, report.elsewhere), ""]
     lines += [*_checks(report), "", "Versions"]
-    lines += [f"  {name:<28}{version}" for name, version in report.versions]
+    width = max((len(name) for name, _ in report.versions), default=0) + 2
+    lines += [f"  {name:<{width}}{version}" for name, version in report.versions]
     lines += ["", *_actions(report)]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    return "".join(f"{_clipped(printable(line), _COLUMNS)}\n" for line in lines)
+
+
+def _clipped(line: str, columns: int) -> str:
+    return line.rstrip() if len(line) <= columns else f"{line[: columns - 3]}..."
+
+
+def _end(path: str, columns: int) -> str:
+    return path if len(path) <= columns else f"...{path[3 - columns :]}"
 
 
 def share_text(part: int, whole: int) -> str:
@@ -32,14 +45,18 @@ def _network(network: NetworkSection) -> Iterator[str]:
     yield f"Network {network.model}, compiled by {network.backend}"
     for direction, ports in (("input", network.inputs), ("output", network.outputs)):
         for port in ports:
-            yield f"  {direction:<12}{port[:86]}"
+            yield f"  {direction:<12}{port}"
     yield f"  {'weights':<12}{kib(network.weights_bytes):>10}   activations {kib(network.activations_bytes)}"
     counts = ", ".join(f"{network.epochs_on(unit)} on {name}" for unit, name in _UNITS if network.epochs_on(unit))
     yield f"  {'epochs':<12}{len(network.epochs):>10}   {counts}; {network.macs:,} MACs"
+    if any(network.epochs_on(unit) for unit in ("NPU", "both")):
+        shares = [f"{share_text(network.macs_on(unit), network.macs)} on {name}" for unit, name in _UNITS]
+        yield f"  {'MACs':<12}{'':>10}   {', '.join(shares)}"
     largest = sorted(network.epochs, key=lambda epoch: -epoch.macs)[:_EPOCHS_SHOWN]
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
         cycles = f"{epoch.cycles:>14,} cycles" if epoch.cycles is not None else ""
-        yield f"    {epoch.index:>4}  {epoch.unit:<5}{epoch.kind[:30]:<31}{epoch.macs:>14,} MACs{cycles}"
+        kind = _clipped(printable(epoch.kind), 30)
+        yield f"    {epoch.index:>4}  {epoch.unit:<5}{kind:<31}{epoch.macs:>14,} MACs{cycles}"
     if len(network.epochs) > len(largest):
         yield f"    and {len(network.epochs) - len(largest)} with fewer MACs"
 
@@ -51,28 +68,32 @@ def _axis(axis: AddressRange) -> Iterator[str]:
     for space in axis.spaces:
         for part in space.parts:
             first = (part.address - axis.address) * _WIDTH // axis.size
-            last = (part.address + part.size - 1 - axis.address) * _WIDTH // axis.size
+            last = min((part.address + part.size - 1 - axis.address) * _WIDTH // axis.size, _WIDTH - 1)
             row[first : last + 1] = part.kind[0].upper() * (last + 1 - first)
     yield f"  |{''.join(row)}|"
     for space in axis.spaces:
         share = share_text(space.used, space.size)
         yield f"  {space.name:<16}0x{space.address:08X}  {kib(space.size):>10}{kib(space.used):>12} used {share:>7}"
-        for part in space.parts:
-            yield f"    {part.kind[0].upper()} {part.label[:40]:<42}0x{part.address:08X}  {part.size:>12,} B"
+        yield from map(_part, space.parts)
+
+
+def _part(part: Part) -> str:
+    label = _clipped(printable(part.label), 40)
+    return f"    {part.kind[0].upper()} {label:<42}0x{part.address:08X}  {part.size:>12,} B"
 
 
 def _checks(report: Report) -> Iterator[str]:
     passed = sum(check.state == "passed" for check in report.checks)
     yield f"Checks: {passed} of {len(report.checks)} passed"
-    for check in report.checks:
+    for check in sorted(report.checks, key=urgency):
         for finding in check.findings:
             word = "waived" if check.state == "waived" else check.severity
             yield f"  {word:<8}{check.id}  {finding.where}"
-            yield f"          {finding.what}"
-            yield f"          {check.reason if check.state == 'waived' else finding.hint}"
+            for text in (finding.what, check.reason if check.state == "waived" else finding.hint):
+                yield from textwrap.wrap(text, _COLUMNS, initial_indent=" " * 10, subsequent_indent=" " * 10)
 
 
 def _actions(report: Report) -> Iterator[str]:
     yield f"Rebuilt by this call: {len(report.actions)} targets in {report.seconds:.2f} s"
     for action in sorted(report.actions, key=lambda action: -action.seconds)[:_EPOCHS_SHOWN]:
-        yield f"  {action.stage:<12}{action.target[-70:]:<72}{action.seconds:>8.2f} s"
+        yield f"  {action.stage:<12}{_end(action.target, 70):<72}{action.seconds:>8.2f} s"
