@@ -72,12 +72,16 @@ class Quantised:
 
 @dataclass(frozen=True)
 class EpochInfo:
-    """index: as in the epoch table of network.c, from 1. kind: of its operators. mapping: NODE_SW, NODE_HW, NODE_EC..."""
+    """index: as in the epoch table of network.c, from 1. kind: of its operators. mapping: NODE_SW, NODE_HW, NODE_EC...
+
+    bytes: of all buffers that it reads or writes, initializers included; 0 where that is not known.
+    """
 
     index: int
     name: str
     kind: str
     macs: int
+    bytes: int
     mapping: str
 
     @property

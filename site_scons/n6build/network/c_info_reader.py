@@ -55,7 +55,7 @@ def read_c_info(path: Path) -> CInfo:
         quantised=tuple(
             found for key, buffer in buffers.items() if (found := _quantised(buffer, is_io=key in io)) is not None
         ),
-        epochs=tuple(epoch for node in graph["nodes"] if (epoch := _epoch(node)) is not None),
+        epochs=tuple(epoch for node in graph["nodes"] if (epoch := _epoch(node, buffers)) is not None),
         tools=tuple((tool["name"].text(), tool["version"].text()) for tool in document["environment"]["tools"]),
     )
 
@@ -148,7 +148,7 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
     return Quantised(buffer["name"].text(), kind, (low, high), (min(zero_points), max(zero_points)), is_io)
 
 
-def _epoch(node: JsonValue) -> EpochInfo | None:
+def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
     """Epoch 0 stands for the parameters; nothing runs there."""
     match = re.fullmatch(r"epoch_(\d{1,9})", node["name"].text(), re.ASCII)
     if not match or int(match[1]) == 0:
@@ -160,5 +160,12 @@ def _epoch(node: JsonValue) -> EpochInfo | None:
         name=" ".join(part["name"].text() for part in parts),
         kind=" ".join(dict.fromkeys(kinds)),
         macs=node["macc"].count() or sum(part["macc"].count() for part in parts),
+        bytes=_bytes_of(node, buffers),
         mapping=node["mapping"].text(),
     )
+
+
+def _bytes_of(node: JsonValue, buffers: dict[int, JsonValue]) -> int:
+    """Of its inputs and outputs, each buffer once."""
+    touched = {number.count() for key in ("inputs", "outputs") if (numbers := node.get(key)) for number in numbers}
+    return sum(buffers[number]["size_bytes"].count() for number in touched if number in buffers)

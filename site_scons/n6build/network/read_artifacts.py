@@ -103,7 +103,7 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
             if buffer.scale and buffer.offset
         ),
         epochs=tuple(
-            EpochInfo(epoch.index, f"epoch_{epoch.index}", epoch.operators, 0, _MAPPINGS[epoch.kind])
+            EpochInfo(epoch.index, f"epoch_{epoch.index}", epoch.operators, 0, 0, _MAPPINGS[epoch.kind])
             for epoch in source.epochs
         ),
         tools=(("network compiler", source.git_description),),
