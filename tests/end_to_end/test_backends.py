@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -31,6 +36,39 @@ def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Pat
     assert "Backend st_edge_ai, ST Edge AI Core 3.0.0-20426" in result.output
     assert EQUAL in result.output
     assert project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions == []
+
+
+def alive_in_session(session: int) -> list[str]:
+    """Names of processes, from /proc."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, rest = path.read_text().rpartition(")")
+            state, _, _, number = rest.split()[:4]
+            if int(number) == session and state != "Z":
+                found.append(name)
+    return found
+
+
+def test_ctrl_c_ends_the_compiler_and_what_it_has_started(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core", scenario="sleeps")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "SCons", "-Q", "model=keyword", "network"],
+        cwd=project.root,
+        env={**path_with(tmp_path / "core"), "HOME": str(project.home), "PYTHONPATH": str(project.root / "site_scons")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    while b"Backend" not in process.stdout.readline():
+        pass
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)  # As a terminal does.
+    output, _ = process.communicate(timeout=20)
+    assert b"Traceback" not in output
+    assert not alive_in_session(process.pid)
+    assert not (project.root / "build/nucleo-n657/keyword/network/network.c").exists()
 
 
 def test_another_release_compiles_again_and_the_same_one_does_not(project: Project, tmp_path: Path) -> None:

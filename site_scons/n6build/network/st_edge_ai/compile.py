@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from n6build.network.st_edge_ai.options import (
 )
 
 TIMEOUT_S = 3600
+_LOG_BYTES = 16 << 20
 _NO_BLOBS = "/* This network has no epoch controller blobs. */\n"
 
 
@@ -99,7 +101,8 @@ def _run(
     on_progress: Callable[[int], None],
     timeout_s: float,
 ) -> tuple[int, str]:
-    """(status, all that was printed). The tool starts others: they end with it, whatever happens here."""
+    """(status, what was printed). The tool stays in the terminal's process group, so that Ctrl-C ends it and all that it has
+    started; where it takes too long, that is done here."""
     try:
         process = subprocess.Popen(
             command,
@@ -108,58 +111,54 @@ def _run(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
     except OSError as error:
         raise N6Error("N6-STAI-042", f"stedgeai does not start: {error.strerror}", where=command[0]) from error
-    printed = bytearray()
-    shown = -1
-    assert process.stdout is not None
-    timer = _Timer(process, timeout_s)
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        _end(process.pid)
+
+    timer = threading.Timer(timeout_s, expire)
+    timer.start()
     try:
-        while chunk := os.read(process.stdout.fileno(), 4096):
-            printed += chunk
-            tail = re.split(rb"[\r\n]", bytes(printed[-400:]))
-            percents = [
-                percent
-                for line in tail
-                if (percent := progress_of(line.decode("utf-8", "replace").strip())) is not None
-            ]
-            if percents and percents[-1] != shown:
-                shown = percents[-1]
-                on_progress(shown)
+        text = _follow(process, on_progress)
         status = process.wait()
     finally:
         timer.cancel()
-        _end(process)
-    if timer.expired:
+        _end(process.pid)
+    if expired.is_set():
         raise N6Error("N6-STAI-041", f"stedgeai was ended after {timeout_s:g} s without a result", where=command[0])
-    return status, printed.decode("utf-8", "replace")
+    return status, text
 
 
-class _Timer:
-    """Ends the process, and all that it has started, after some seconds."""
+def _follow(process: subprocess.Popen[bytes], on_progress: Callable[[int], None]) -> str:
+    """All that is printed, until the end; the last megabytes of it where it is endless."""
+    printed = bytearray()
+    shown = -1
+    assert process.stdout is not None
+    while chunk := os.read(process.stdout.fileno(), 4096):
+        printed += chunk
+        del printed[:-_LOG_BYTES]
+        tail = re.split(rb"[\r\n]", bytes(printed[-400:]))
+        percents = [
+            found for line in tail if (found := progress_of(line.decode("utf-8", "replace").strip())) is not None
+        ]
+        if percents and percents[-1] != shown:
+            shown = percents[-1]
+            on_progress(shown)
+    return printed.decode("utf-8", "replace")
 
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        import threading  # noqa: PLC0415
 
-        self.expired = False
-        self._process = process
-        self._timer = threading.Timer(seconds, self._expire)
-        self._timer.start()
-
-    def _expire(self) -> None:
-        self.expired = True
-        _end(self._process)
-
-    def cancel(self) -> None:
-        self._timer.cancel()
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(pid: int) -> None:
+    """A process and what it has started, children first."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for child in children:
+            _end(int(child))
+        os.kill(pid, signal.SIGKILL)
+    except (OSError, ValueError):
         return
 
 
