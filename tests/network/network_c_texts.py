@@ -38,7 +38,7 @@ write_power=15.79 use4initializers=NO score=94  */
 LATENCY=LOW byte width=1 freq ratio=6.00 burst max length=0 burst penalty=0 pipelined=ON cacheable=ON read_power=110 \
 write_power=400 use4initializers=YES score=50  */
 /* global pool 11 is ? */
-/* index=11 file postfix= name=npuRAM5_npuRAM6 offset=0x342e0000  absolute_mode size=917496 vpool READ_WRITE \
+/* index=11 file postfix=AXISRAM5_AXISRAM6 name=npuRAM5_npuRAM6 offset=0x342e0000  absolute_mode size=917496 vpool READ_WRITE \
 THROUGHPUT=HIGH LATENCY=HIGH byte width=8 freq ratio=1.25 use4initializers=NO score=93  */
 """
 
@@ -54,7 +54,9 @@ def network_c(core: Core, *, flash_mode: str = "absolute", own_output: bool = Fa
         else "{(unsigned char *)(0x70380000UL) /* Equivalent hex address = 0x70380000UL */}"
     )
     result = (
-        f"{{(unsigned char *)&_mem_pool__user_io_output_0_{n}}}" if own_output else "{(unsigned char *)(0x342e0000UL)}"
+        f"{{((unsigned char *)&_mem_pool__user_io_output_0_{n})}}"
+        if own_output
+        else "{(unsigned char *)(0x342e0000UL)}"
     )
     epoch_arguments = "const void *epoch_block" + (
         ", const NN_Instance_TypeDef *nn_instance" if core.two_arguments else ""
@@ -116,7 +118,6 @@ const {item} *LL_ATON_EpochBlockItems_{n}(void)
       .flags = EpochBlock_Flags_epoch_start | EpochBlock_Flags_epoch_end | EpochBlock_Flags_pure_sw,
     }},
     {{
-      .start_epoch_block = NULL,
       .flags = EpochBlock_Flags_last_eb,
     }},
   }};
@@ -200,11 +201,6 @@ const LL_Buffer_InfoTypeDef *LL_ATON_Output_Buffers_Info_{n}(void)
 }}
 const LL_Buffer_InfoTypeDef *LL_ATON_Internal_Buffers_Info_{n}(void)
 {{
-  static const LL_Buffer_InfoTypeDef buff_info[] = {{
-    {{
-      .name = NULL,
-    }}
-  }};
-  return buff_info;
+  return NULL;
 }}
 """

@@ -17,21 +17,25 @@ from n6build.errors import N6Error
 from n6build.files import read_at_most
 
 MAX_BYTES = 64 << 20
+# The NPU's memories and their unions are fewer than 20; every buffer is looked up in them.
+MAX_POOLS = 256
 EpochKind = Literal["hw", "sw", "hybrid", "ec"]
 
-_SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\(")
-_VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s*!=\s*\(?\s*(\d{1,9})\b")
+# A call or a declaration, as an application has it, is no definition.
+_SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\([^;{}()]*\)\s*\{")
+# Blanks are bounded: unbounded on both sides of an optional parenthesis they would cost the square of their number.
+_VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s{0,9}!=\s{0,9}\(?\s{0,9}(\d{1,9})\b")
 _GATE = re.compile(r"^[ \t]*#[ \t]*(error|warning)\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
 _ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
 _POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
 _POOL = re.compile(
-    r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,16})\s{1,8}(absolute|relative)_mode "
-    r"size=(\d{1,20}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
+    r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,99})\s{1,8}(absolute|relative)_mode "
+    r"size=(\d{1,99}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
 )
-_ARRAY = re.compile(r"\bstatic const \w+ (\w+)\[\d*\] = \{([^{};]*)\}")
+_ARRAY = re.compile(r"\bstatic const (\w+) (\w+)\[\d*\] = \{([^{};]*)\}")
 _FIELD = re.compile(r"\.(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
-_ADDRESS = re.compile(r"\b0x([0-9a-fA-F]{1,16})U?L?\b")
+_ADDRESS = re.compile(r"\b0x([0-9a-fA-F]{1,99})U?L?\b")
 _SYMBOL = re.compile(r"\b_mem_pool_(\w+)")
 _SCHEDULE = re.compile(r"/\* scheduling epoch=(\d{1,9})\b[^*\n]{0,200}\*/|/\* kind=(\w+) node=")
 # Operators that run on the CPU or drive the NPU are in ST's library.
@@ -78,6 +82,14 @@ class SourceBuffer:
 
 
 @dataclass(frozen=True)
+class _Arrays:
+    """Arrays in front of a table of buffers, by name: shapes and zero points; scales."""
+
+    numbers: dict[str, tuple[int, ...]]
+    floats: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
 class SourceEpoch:
     """operators: kinds of its nodes, joined by blanks."""
 
@@ -120,6 +132,8 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
         raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
     name = suffix[1]
     pools = tuple(_pools(text, file))
+    if len(pools) > MAX_POOLS:
+        raise N6Error("N6-NETC-002", f"lists {len(pools)} memory pools, more than {MAX_POOLS}", where=file)
     buffers = {kind: _buffers(text, kind, name, pools, file) for kind in ("Input", "Output", "Internal")}
     asked = _VERSION.search(text)
     gate = _GATE.search(text, asked.end()) if asked else None
@@ -157,7 +171,7 @@ def _pools(text: str, file: str) -> Iterator[SourcePool]:
             index=int(index),
             fname=fname,
             name=name,
-            address=int(address, 16),
+            address=_hexadecimal(address, text, match.start(), file),
             relative=mode == "relative",
             size=_integer(size, text, match.start(), file),
             is_virtual=virtual is not None,
@@ -175,6 +189,15 @@ def _integer(number: str, text: str, position: int, file: str) -> int:
     value = int(number) if _INTEGER.fullmatch(number) else None
     if value is None or abs(value) >= 1 << 64:
         raise N6Error("N6-NETC-002", f"'{number[:40]}' is no number", where=_line(text, position, file))
+    return value
+
+
+def _hexadecimal(digits: str, text: str, position: int, file: str) -> int:
+    value = int(digits, 16)
+    if value >= 1 << 64:
+        raise N6Error(
+            "N6-NETC-002", f"address 0x{digits[:40]} has more than 64 bits", where=_line(text, position, file)
+        )
     return value
 
 
@@ -204,7 +227,7 @@ def _without_comments(text: str) -> str:
 def _buffers(text: str, kind: str, suffix: str, pools: tuple[SourcePool, ...], file: str) -> list[SourceBuffer]:
     start, commented = _body(text, f"LL_ATON_{kind}_Buffers_Info_{suffix}", file)
     body = _without_comments(commented)
-    arrays = {name: [part.strip() for part in values.split(",")] for name, values in _ARRAY.findall(body)}
+    arrays = _arrays(body, text, start, file)
     return [
         _buffer(fields, arrays, pools, text, start + position, file)
         for position, fields in _entries(body, "name")
@@ -212,16 +235,32 @@ def _buffers(text: str, kind: str, suffix: str, pools: tuple[SourcePool, ...], f
     ]
 
 
+def _arrays(body: str, text: str, start: int, file: str) -> _Arrays:
+    """Every array once, however many buffers share it. start: of the body in the text."""
+    numbers: dict[str, tuple[int, ...]] = {}
+    floats: dict[str, tuple[float, ...]] = {}
+    for match in _ARRAY.finditer(body):
+        values = [value for part in match[3].split(",") if (value := part.strip())]
+        if match[1] in {"float", "double"}:
+            floats[match[2]] = tuple(_float(value) for value in values)
+        else:
+            numbers[match[2]] = tuple(_integer(value, text, start + match.start(), file) for value in values)
+    return _Arrays(numbers, floats)
+
+
 def _entries(body: str, first: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Position and fields of every initialiser in a table, each of which begins with the field `first`."""
+    """Position and fields of every initialiser in a table, each of which begins with the field `first`.
+
+    The mark at the end of a table may have no such field, only others: of the same fields, the first are the entry's.
+    """
     begins = [match.start() for match in re.finditer(rf"\.{first}\s*=", body)]
     for begin, end in itertools.pairwise([*begins, len(body)]):
-        yield begin, {name: value.strip() for name, value in _FIELD.findall(body, begin, end)}
+        yield begin, {name: value.strip() for name, value in reversed(_FIELD.findall(body, begin, end))}
 
 
 def _buffer(
     fields: dict[str, str],
-    arrays: dict[str, list[str]],
+    arrays: _Arrays,
     pools: tuple[SourcePool, ...],
     text: str,
     position: int,
@@ -231,14 +270,21 @@ def _buffer(
         return _integer(fields.get(name, "0"), text, position, file)
 
     def numbers(name: str) -> tuple[int, ...]:
-        values = arrays.get(fields.get(name, ""), [])
-        return tuple(_integer(value, text, position, file) for value in values if value)
+        return arrays.numbers.get(fields.get(name, ""), ())
 
     name = fields["name"].strip('"')
     if number("offset_end") < number("offset_start"):
         raise N6Error("N6-NETC-002", f"buffer {name} ends before it begins", where=_line(text, position, file))
     own = number("is_user_allocated") != 0
-    base, pool = (None, None) if own else _place(fields.get("addr_base", ""), number("offset_start"), pools)
+    base, pool = None, None
+    if not own:
+        addr_base = fields.get("addr_base", "")
+        symbol, address = _SYMBOL.search(addr_base), _ADDRESS.search(addr_base)
+        if symbol:
+            pool = _relative_pool(symbol[1], pools)
+        elif address:
+            base = _hexadecimal(address[1], text, position, file)
+            pool = _pool_at(base + number("offset_start"), pools)
     return SourceBuffer(
         name=name,
         pool=pool,
@@ -249,7 +295,7 @@ def _buffer(
         is_user_allocated=own,
         type=_type(fields.get("type", "")),
         shape=numbers("mem_shape") or numbers("shape"),
-        scale=tuple(_float(value) for value in arrays.get(fields.get("scale", ""), []) if value),
+        scale=arrays.floats.get(fields.get("scale", ""), ()),
         offset=numbers("offset"),
     )
 
@@ -268,29 +314,27 @@ def _float(value: str) -> float:
         return float("nan")
 
 
-def _place(addr_base: str, offset: int, pools: tuple[SourcePool, ...]) -> tuple[int | None, str | None]:
-    """(base, postfix of the concrete pool) of a buffer; the base may be that of a virtual pool."""
-    if symbol := _SYMBOL.search(addr_base):
-        relative = (pool for pool in pools if pool.relative and symbol[1].startswith(f"{pool.fname}_"))
-        return None, next((pool.fname for pool in relative), None)
-    address = _ADDRESS.search(addr_base)
-    if not address:
-        return None, None
-    base = int(address[1], 16)
-    at = base + offset
+def _relative_pool(symbol: str, pools: tuple[SourcePool, ...]) -> str | None:
+    """symbol: what follows _mem_pool_."""
+    relative = (pool for pool in pools if pool.relative and symbol.startswith(f"{pool.fname}_"))
+    return next((pool.fname for pool in relative), None)
+
+
+def _pool_at(address: int, pools: tuple[SourcePool, ...]) -> str | None:
+    """Of a concrete pool, where the base is that of a virtual one, too."""
     concrete = (pool for pool in pools if not pool.is_virtual and not pool.relative)
-    return base, next((pool.fname for pool in concrete if pool.address <= at < pool.address + max(pool.size, 1)), None)
+    return next((pool.fname for pool in concrete if pool.address <= address < pool.address + max(pool.size, 1)), None)
 
 
 def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
     """From the epoch table; operators from the comments in front of the code of each epoch."""
-    operators: dict[int, list[str]] = {}
+    operators: dict[int, dict[str, None]] = {}
     scheduled = 0
     for match in _SCHEDULE.finditer(text):
         if match[1]:
             scheduled = int(match[1])
-        elif match[2] not in operators.setdefault(scheduled, []):
-            operators[scheduled].append(match[2])
+        else:
+            operators.setdefault(scheduled, {})[match[2]] = None
     start, commented = _body(text, f"LL_ATON_EpochBlockItems_{suffix}", file)
     body = _without_comments(commented)
     seen = set()
@@ -302,4 +346,4 @@ def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
         index = _integer(fields.get("epoch_num", str(number)), text, start + begin, file)
         if index not in seen:
             seen.add(index)
-            yield SourceEpoch(index, kind, " ".join(operators.get(index, [])))
+            yield SourceEpoch(index, kind, " ".join(operators.get(index, {})))

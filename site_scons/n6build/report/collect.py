@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from n6build.boards import Board
 from n6build.checks.run import Result
@@ -88,7 +89,7 @@ def _port(port: IoBuffer) -> str:
 
 def _epoch(epoch: EpochInfo, cycles: dict[int, int]) -> EpochRow:
     unit = _UNITS.get(epoch.mapping, "NPU")
-    return EpochRow(epoch.index, epoch.kind or epoch.name, unit, epoch.macs, cycles.get(epoch.index))
+    return EpochRow(epoch.index, epoch.kind or epoch.name, unit, epoch.macs, epoch.bytes, cycles.get(epoch.index))
 
 
 def _parts(
@@ -166,7 +167,9 @@ def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> Addr
     for name, slot in board.slots.items():
         segments = [segment for segment in manifest.segments if segment.name == name]
         kind = _SLOT_KINDS.get(name, "program")
-        parts = tuple(Part(segment.file, kind, segment.address, segment.length) for segment in segments)
+        parts = tuple(
+            Part(PurePosixPath(segment.file).name, kind, segment.address, segment.length) for segment in segments
+        )
         spaces.append(Space(name, slot.address, slot.size, parts))
     ordered = tuple(sorted(spaces, key=lambda space: space.address))
     inside = _inside(pools, manifest.base, manifest.size)

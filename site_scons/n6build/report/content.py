@@ -56,12 +56,13 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """cycles: measured, None where the network was not run in this build."""
+    """bytes: that it reads or writes, 0 where that is not known. cycles: None where the network was not run in this build."""
 
     index: int
     kind: str
     unit: Unit
     macs: int
+    bytes: int
     cycles: int | None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from n6build.console import kib
-from n6build.report.content import Report, printable
+from n6build.report.content import Report, printable, urgency
 from n6build.report.text import share_text
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
@@ -35,4 +35,5 @@ def report_html(report: Report) -> str:
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.globals["share"] = share_text
-    return environment.get_template(TEMPLATE.name).render(report=report, epochs_shown=EPOCHS_SHOWN)
+    checks = sorted(report.checks, key=urgency)
+    return environment.get_template(TEMPLATE.name).render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN)

@@ -23,7 +23,7 @@ def report_text(report: Report) -> str:
     if report.elsewhere:
         lines += ["Not wholly inside a memory of the board", *map(_part, report.elsewhere), ""]
     lines += [*_checks(report), "", "Versions"]
-    width = max((len(name) for name, _ in report.versions), default=0) + 2
+    width = min(max((len(name) for name, _ in report.versions), default=0), 40) + 2
     lines += [f"  {name:<{width}}{version}" for name, version in report.versions]
     lines += ["", *_actions(report)]
     return "".join(f"{_clipped(printable(line), _COLUMNS)}\n" for line in lines)
@@ -54,9 +54,10 @@ def _network(network: NetworkSection) -> Iterator[str]:
         yield f"  {'MACs':<12}{'':>10}   {', '.join(shares)}"
     largest = sorted(network.epochs, key=lambda epoch: -epoch.macs)[:_EPOCHS_SHOWN]
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
+        moved = f"{kib(epoch.bytes):>11}" if epoch.bytes else " " * 11
         cycles = f"{epoch.cycles:>14,} cycles" if epoch.cycles is not None else ""
         kind = _clipped(printable(epoch.kind), 30)
-        yield f"    {epoch.index:>4}  {epoch.unit:<5}{kind:<31}{epoch.macs:>14,} MACs{cycles}"
+        yield f"    {epoch.index:>4}  {epoch.unit:<5}{kind:<31}{epoch.macs:>14,} MACs{moved}{cycles}"
     if len(network.epochs) > len(largest):
         yield f"    and {len(network.epochs) - len(largest)} with fewer MACs"
 
@@ -75,6 +76,8 @@ def _axis(axis: AddressRange) -> Iterator[str]:
         share = share_text(space.used, space.size)
         yield f"  {space.name:<16}0x{space.address:08X}  {kib(space.size):>10}{kib(space.used):>12} used {share:>7}"
         yield from map(_part, space.parts)
+    for pool in axis.pools:
+        yield f"  {_clipped(printable(pool.label), 44):<46}0x{pool.address:08X}  {kib(pool.size):>12}"
 
 
 def _part(part: Part) -> str:
@@ -84,12 +87,14 @@ def _part(part: Part) -> str:
 
 def _checks(report: Report) -> Iterator[str]:
     passed = sum(check.state == "passed" for check in report.checks)
-    yield f"Checks: {passed} of {len(report.checks)} passed"
+    waived = sum(check.state == "waived" for check in report.checks)
+    yield f"Checks: {passed} of {len(report.checks)} passed" + (f", {waived} waived" if waived else "")
     for check in sorted(report.checks, key=urgency):
         for finding in check.findings:
             word = "waived" if check.state == "waived" else check.severity
             yield f"  {word:<8}{check.id}  {finding.where}"
-            for text in (finding.what, check.reason if check.state == "waived" else finding.hint):
+            answer = f"waived: {check.reason}" if check.state == "waived" else f"hint: {finding.hint}"
+            for text in (finding.what, answer):
                 yield from textwrap.wrap(text, _COLUMNS, initial_indent=" " * 10, subsequent_indent=" " * 10)
 
 

@@ -1,0 +1,65 @@
+"""Reports for the tests: a small build with something of everything, and one that is far too large for a screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from n6build.checks.run import Result
+from n6build.checks.subject import Finding
+from n6build.report.actions import DoneAction
+from n6build.report.content import AddressRange, EpochRow, NetworkSection, Part, Report, Space
+
+KIB = 1 << 10
+RAM = Space(
+    "AXISRAM3",
+    0x34200000,
+    400 * KIB,
+    (
+        Part("weights, pool npuRAM3", "weights", 0x34200000, 100 * KIB),
+        Part("activations, pool npuRAM3", "activations", 0x34200000 + 100 * KIB, 200 * KIB),
+    ),
+)
+SLOT = Space("appli", 0x70000000, 1 << 20, (Part("appli_image.bin", "program", 0x70000000, 512 * KIB),))
+REPORT = Report(
+    application="keyword",
+    board="NUCLEO-N657X0-Q",
+    profile="extflash",
+    versions=(("reference", "1.0"),),
+    networks=(
+        NetworkSection(
+            "keyword",
+            "reference",
+            ("in: int8 1 x 10",),
+            ("out: int8 1 x 2",),
+            100 * KIB,
+            200 * KIB,
+            (EpochRow(1, "Conv2D", "NPU", 3000, 5 * KIB, 500), EpochRow(2, "Softmax", "CPU", 0, 64, 70)),
+        ),
+    ),
+    memory=(
+        AddressRange("RAM in the chip", RAM.address, RAM.size, (RAM,), (Part("pool a", "pool", RAM.address, 4096),)),
+    ),
+    flash=AddressRange("Flash", SLOT.address, SLOT.size, (SLOT,), ()),
+    elsewhere=(),
+    checks=(
+        Result("N6-CHECK-001", "pools hold", "error", "passed", ()),
+        Result(
+            "N6-CHECK-003", "stay inside", "warning", "failed", (Finding("keyword: pool x", "9 MiB outside", "less"),)
+        ),
+        Result("N6-CHECK-014", "types", "error", "waived", (Finding("keyword", "is int8", "h"),), "known & accepted"),
+    ),
+    actions=(DoneAction("network", "build/network.c", 0.25),),
+    seconds=1.5,
+)
+LARGE = replace(
+    REPORT,
+    networks=(
+        replace(
+            REPORT.networks[0],
+            epochs=tuple(
+                EpochRow(n, "Conv", "NPU" if n % 3 else "CPU", n * 100, n * 1000, None) for n in range(1, 601)
+            ),
+        ),
+    ),
+    actions=tuple(DoneAction("compile", f"build/{'long_folder_name/' * 8}{n}.o", 0.1) for n in range(60)),
+)

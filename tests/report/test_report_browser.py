@@ -1,0 +1,94 @@
+"""How the report looks in a real browser."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from n6build.report.content import Report
+from n6build.report.html import report_html
+from PIL import Image
+from report_samples import LARGE, REPORT
+
+LONG = replace(
+    REPORT,
+    application="a" * 300,
+    networks=(replace(REPORT.networks[0], model="b" * 300, inputs=("c" * 300,)),),
+    versions=(("d" * 300, "e" * 300),),
+)
+
+
+def browse(page: Path, folder: Path, *options: str) -> str:
+    """What headless Chromium prints."""
+    browser = shutil.which("chromium")
+    assert browser, "the tests look at the page in a browser: python3 tools/setup.py --browser installs it"
+    quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
+    command = [browser, "--headless", *quiet.split(), "--disable-component-update", "--hide-scrollbars"]
+    command += [f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[n : n + 2], 16) for n in (1, 3, 5))
+
+
+def widest(image: Image.Image, colour: str) -> int:
+    """Most pixels of about this colour in any row. A little of the ground shines through the parts of an axis."""
+    away = np.abs(np.asarray(image.convert("RGB"), dtype=int) - rgb(colour)).max(axis=2)
+    return int((away <= 24).sum(axis=1).max())
+
+
+def colours(page: str, *, dark: bool) -> dict[str, str]:
+    """Custom properties of the page, of its light or its dark half."""
+    blocks = re.findall(r":root \{(.*?)\}", page, re.DOTALL)
+    return dict(re.findall(r"--(\w+): (#\w{6})", blocks[dark]))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> None:
+    page = report_html(REPORT)
+    (tmp_path / "report.html").write_text(page)
+    shot = tmp_path / "shot.png"
+    # The window of a headless browser is not narrower than 500 pixels; a frame in it is.
+    frame = f'<body style="margin:0"><iframe src="report.html" style="border:0;width:{width}px;height:1500px"></iframe>'
+    (tmp_path / "frame.html").write_text(frame)
+    options = [f"--window-size={max(width, 500)},1500", f"--screenshot={shot}"]
+    browse(tmp_path / "frame.html", tmp_path, *options, f"--blink-settings=preferredColorScheme={0 if dark else 1}")
+    image = Image.open(shot)
+    colour = colours(page, dark=dark)
+    assert image.convert("RGB").getpixel((5, 5)) == rgb(colour["paper"])
+    bar = min(width, 1120) - (28 if width < 560 else 40)
+    assert abs(widest(image, colour["weights"]) - bar / 4) <= 4
+    assert abs(widest(image, colour["activations"]) - bar / 2) <= 4
+
+
+@pytest.mark.parametrize("report", [REPORT, LARGE, LONG], ids=["small", "600 epochs", "long names"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
+    page = html.escape(report_html(report))
+    measure = (
+        "addEventListener('load', () => { const d = document.querySelector('iframe').contentDocument.documentElement;"
+        " document.title = `widths ${d.scrollWidth} ${d.clientWidth}` })"
+    )
+    frame = f'<iframe srcdoc="{page}" style="border:0;width:{width}px;height:900px"></iframe>'
+    (tmp_path / "frame.html").write_text(f"<title>none</title><script>{measure}</script>{frame}")
+    dom = browse(tmp_path / "frame.html", tmp_path, "--window-size=1500,1000", "--dump-dom")
+    match = re.search(r"widths (\d+) (\d+)", dom)
+    assert match, dom[:500]
+    assert int(match[1]) <= int(match[2]) == width
+
+
+def test_on_paper_nothing_is_folded(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(report_html(LARGE))
+    browse(tmp_path / "report.html", tmp_path, f"--print-to-pdf={tmp_path / 'report.pdf'}")
+    pages = len(re.findall(rb"/Type /Page\b", (tmp_path / "report.pdf").read_bytes()))
+    assert pages > 600 // 60
