@@ -65,6 +65,21 @@ def test_without_c_info_the_artifacts_come_from_network_c(core: Core, tmp_path: 
     assert (artifacts.inputs[0].address, artifacts.inputs[0].scale) == (0x342E0000, 0.00784312188625336)
 
 
+def test_initializers_in_a_virtual_pool_count_from_the_concrete_one(tmp_path: Path) -> None:
+    """Weights in the second of two pools that were joined: the base of the buffer is the first one's."""
+    text = network_c(NEWEST).replace("xSPI2", "unused")
+    text = text.replace("0x70380000UL", "0x342e0000UL").replace("offset=0x70380000", "offset=0x90000000")
+    text = text.replace(
+        ".offset_start = 0,\n      .offset_end = 4704",
+        f".offset_start = {458752},\n      .offset_end = {458752 + 4704}",
+    )
+    text = text.replace("/* global pool 6 is ? */", "/* global pool 6 is 4.59 KB */")
+    (tmp_path / "od.c").write_text(text)
+    (tmp_path / "od_atonbuf.AXISRAM6.raw").write_bytes(bytes(4704))
+    (image,) = read_artifacts(tmp_path, "od").initializers
+    assert (image.fname, image.bytes) == ("AXISRAM6", 4704)
+
+
 def test_a_relative_pool_has_no_address(tmp_path: Path) -> None:
     name = with_weights(tmp_path, NEWEST, network_c(NEWEST, flash_mode="relative"))
     (image,) = read_artifacts(tmp_path, name).initializers

@@ -86,7 +86,8 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
     if not concrete:
         hint = f"{path.stem}_c_info.json beside it says what is in the memory pools"
         raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
-    buffers = (*source.inputs, *source.outputs, *source.params, *source.internals)
+    ports, others = (*source.inputs, *source.outputs), (*source.params, *source.internals)
+    buffers = (*ports, *others)
     return CInfo(
         pools=tuple(_pool(pool, buffers, all_buffers=bool(source.internals)) for pool in concrete.values()),
         inputs=tuple(_io(buffer, path) for buffer in source.inputs),
@@ -97,9 +98,10 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
                 buffer.type,
                 (min(buffer.scale), max(buffer.scale)),
                 (min(buffer.offset), max(buffer.offset)),
-                buffer in source.inputs or buffer in source.outputs,
+                is_io,
             )
-            for buffer in buffers
+            for group, is_io in ((ports, True), (others, False))
+            for buffer in group
             if buffer.scale and buffer.offset
         ),
         epochs=tuple(
@@ -111,7 +113,16 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
 
 
 def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: bool) -> PoolRange:
-    weights = max((buffer.offset_end for buffer in buffers if buffer.is_param and buffer.pool == pool.fname), default=0)
+    # The base of a buffer may be that of a virtual pool, which begins before this one.
+    weights = max(
+        0,
+        *(
+            buffer.offset_end if buffer.base is None else buffer.base + buffer.offset_end - pool.address
+            for buffer in buffers
+            if buffer.is_param and buffer.pool == pool.fname
+        ),
+        0,
+    )
     if not pool.used:
         used = 0
     elif pool.rights == "ACC_READ":
