@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import sys
 import threading
 import time
@@ -27,6 +28,12 @@ LAST_ERROR = Path("build/last_error.json")
 _actions: list[DoneAction] = []
 _actions_lock = threading.Lock()
 _started = time.monotonic()
+
+
+# Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
+for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
 
 
 class StageFunction:

@@ -269,6 +269,18 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Projec
     assert "more than slot 'appli' (524288)" in result.output
 
 
+def test_a_terminal_that_lacks_a_letter(project: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "Müller"
+    folder.mkdir()
+    shutil.copy(project.root / "models/keyword/keyword.tflite", folder / "net.tflite")
+    shutil.copy(project.root / "models/keyword/inputs.npy", folder / "inputs.npy")
+    yaml = "name: net\nfile: net.tflite\nclasses: [ä, b, c, d, e, f, g, h, i, j, k, l]\nresult: classification\n"
+    (folder / "model.yaml").write_text(f"{yaml}vectors: {{inputs: inputs.npy}}\n")
+    result = project.scons(f"model={folder}", "probe=virtual", "flash", "run", "report", PYTHONIOENCODING="ascii")
+    assert result.status == 0, result.output
+    assert "Vector 0  ? 0.9" in result.output
+
+
 def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> None:
     command = [sys.executable, "-m", "SCons", "-Q", *VIRTUAL, "flash"]
     environment = {
