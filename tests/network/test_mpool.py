@@ -163,6 +163,18 @@ def test_yaml_that_is_none_of_ours(text: str) -> None:
         assert error.id == "N6-MPOOL-003"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["k: &a [*a]", "k: {a: &a [1, 1], b: &b [*a, *a], c: [*b, *b]}", "k: " + "[" * 5000, "k: 1e999", "? [k]\n: 1"],
+)
+def test_yaml_that_would_be_endless_or_is_hostile(text: str) -> None:
+    try:
+        _, document = from_yaml(text, "a.yaml")
+        strict_text(document)
+    except N6Error as error:
+        assert error.id == "N6-MPOOL-003"
+
+
 def tool(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "tools/pools.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)

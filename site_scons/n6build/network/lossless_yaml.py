@@ -15,7 +15,14 @@ class _Dumper(yaml.SafeDumper):
 
 
 class _Loader(yaml.SafeLoader):
-    """Numbers keep their spelling."""
+    """Numbers keep their spelling. Aliases, which could make a few lines endless, are refused: JSON has none."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases are not used here", mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
 
 
 _INT, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
