@@ -58,6 +58,14 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
             "graphs[0].inputs[0]: error N6-NET-020: there is no buffer 999",
         ),
         (lambda d: d.update(json_schema_version="3.1"), "version 3.1 of the schema is not known, 2.x is"),
+        (
+            lambda d: d["graphs"][0].update(inputs=[1] * 300),
+            "graphs[0].inputs: error N6-NET-020: has 300 entries, 44 more",
+        ),
+        (
+            lambda d: d["buffers"][0].update(shape=[1] * 99),
+            "buffers[0].shape: error N6-NET-020: has 99 entries, 83 more",
+        ),
         (lambda d: d.update(graphs=[]), "graphs: error N6-NET-020: is empty"),
         (lambda d: d.pop("memory_pools"), "network_c_info.json: error N6-NET-020: has no 'memory_pools'"),
     ],

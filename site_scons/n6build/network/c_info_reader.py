@@ -23,6 +23,8 @@ _TYPES: dict[str, TensorType] = {
 # The postfix of a pool's file; a pool of the C array format has another ending.
 _POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
 _SCHEMA_MAJOR = "2"
+# Real networks have a few ports, tensors a few axes, and one scale for each of some thousand channels.
+_MAX_PORTS, _MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ def read_c_info(path: Path) -> CInfo:
     buffers = {buffer["id"].count(): buffer for buffer in document["buffers"]}
     pools = {pool["id"].count(): pool for pool in document["memory_pools"]}
     weights = _weights_bytes(buffers.values())
-    inputs = [_buffer(number, buffers) for number in graph["inputs"]]
-    outputs = [_buffer(number, buffers) for number in graph["outputs"]]
+    inputs = [_buffer(number, buffers) for number in graph["inputs"].at_most(_MAX_PORTS)]
+    outputs = [_buffer(number, buffers) for number in graph["outputs"].at_most(_MAX_PORTS)]
     io = {buffer["id"].count() for buffer in (*inputs, *outputs)}
     return CInfo(
         pools=tuple(_pool(pool, weights.get(key, 0)) for key, pool in pools.items() if _is_concrete(pool)),
@@ -56,7 +58,10 @@ def read_c_info(path: Path) -> CInfo:
             found for key, buffer in buffers.items() if (found := _quantised(buffer, is_io=key in io)) is not None
         ),
         epochs=tuple(epoch for node in graph["nodes"] if (epoch := _epoch(node, buffers)) is not None),
-        tools=tuple((tool["name"].text(), tool["version"].text()) for tool in document["environment"]["tools"]),
+        tools=tuple(
+            (tool["name"].text(), tool["version"].text())
+            for tool in document["environment"]["tools"].at_most(_MAX_PORTS)
+        ),
     )
 
 
@@ -79,7 +84,7 @@ def _is_own(pool: JsonValue) -> bool:
 
 def _is_concrete(pool: JsonValue) -> bool:
     """A virtual pool is a view of concrete ones, which already count its buffers."""
-    return not list(pool["subpools"]) and not _is_own(pool)
+    return not list(pool["subpools"].at_most(_MAX_PORTS)) and not _is_own(pool)
 
 
 def _pool(pool: JsonValue, weights_bytes: int) -> PoolRange:
@@ -126,7 +131,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
         address=None if base is None else base + buffer["offset_start"].count(),
         bytes=buffer["size_bytes"].count(),
         type=_TYPES[kind.text()],
-        shape=tuple(size.count() for size in buffer["shape"]),
+        shape=tuple(size.count() for size in buffer["shape"].at_most(_MAX_AXES)),
         scale=scale,
         zero_point=zero_point,
         own=pool is not None and _is_own(pool),
@@ -137,8 +142,8 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
     quantisation = buffer.get("intq")
     if quantisation is None:
         return None
-    scales = [scale.number() for scale in quantisation["scales"]]
-    zero_points = [zero.integer() for zero in quantisation["offsets"]]
+    scales = [scale.number() for scale in quantisation["scales"].at_most(_MAX_CHANNELS)]
+    zero_points = [zero.integer() for zero in quantisation["offsets"].at_most(_MAX_CHANNELS)]
     if not scales or not zero_points:
         return None
     # What is not a number is neither the smallest nor the largest: it has to come out all the same.
@@ -153,7 +158,7 @@ def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
     match = re.fullmatch(r"epoch_(\d{1,9})", node["name"].text(), re.ASCII)
     if not match or int(match[1]) == 0:
         return None
-    parts = list(node["subgraph_nodes"])
+    parts = list(node["subgraph_nodes"].at_most(_MAX_PARTS))
     kinds = [part["description"].text().removeprefix("Node kind=") for part in parts]
     return EpochInfo(
         index=int(match[1]),
@@ -167,5 +172,10 @@ def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
 
 def _bytes_of(node: JsonValue, buffers: dict[int, JsonValue]) -> int:
     """Of its inputs and outputs, each buffer once."""
-    touched = {number.count() for key in ("inputs", "outputs") if (numbers := node.get(key)) for number in numbers}
+    touched = {
+        number.count()
+        for key in ("inputs", "outputs")
+        if (numbers := node.get(key))
+        for number in numbers.at_most(_MAX_PARTS)
+    }
     return sum(buffers[number]["size_bytes"].count() for number in touched if number in buffers)

@@ -12,7 +12,7 @@ from n6build.errors import N6Error
 from n6build.files import read_at_most
 
 # Descriptions of the largest networks have a few megabytes.
-MAX_BYTES = 64 << 20
+MAX_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,12 @@ class JsonValue:
         if not isinstance(self.data, list):
             raise self.error("is no list")
         return (JsonValue(item, self.file, f"{self.path}[{index}]") for index, item in enumerate(self.data))
+
+    def at_most(self, count: int) -> Iterator[JsonValue]:
+        """The items of a list that is short in every real file."""
+        if isinstance(self.data, list) and len(self.data) > count:
+            raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than is read")
+        return iter(self)
 
     def first(self) -> JsonValue:
         for item in self:
@@ -82,7 +88,7 @@ class JsonValue:
 
 
 def read_json(path: Path) -> JsonValue:
-    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 64 MiB, N6-NET-020 where it is no JSON."""
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 32 MiB, N6-NET-020 where it is no JSON."""
     return parse_json(read_at_most(path, MAX_BYTES), path.name)
 
 

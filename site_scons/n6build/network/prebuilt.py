@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.errors import N6Error, did_you_mean
-from n6build.files import read_bytes, write_atomically
+from n6build.files import read_at_most, read_bytes, write_atomically
 
 # What names the memory pool in the name of a file with initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -120,7 +120,9 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
 
 def _initializers(path: Path) -> bytes:
     if path.suffix != ".hex":
-        return read_bytes(path)
+        return read_at_most(path, MAX_WEIGHTS_BYTES)
+    # A byte takes a little more than two characters.
+    read_at_most(path, 3 * MAX_WEIGHTS_BYTES)
     import intelhex  # noqa: PLC0415 - most networks come without a hex file.
 
     image = intelhex.IntelHex()
