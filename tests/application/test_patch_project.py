@@ -69,12 +69,26 @@ def test_any_file_is_patched_or_refused(parts: list[bytes]) -> None:
         assert error.id in ("N6-APP-020", "N6-APP-021")
 
 
-def test_macros_get_their_values_and_keep_their_indentation() -> None:
-    data = b"/* x */\r\n  #define  CAM_RES_WIDTH (1) \r\n#define CAM_RES_WIDTH_MAX 7\r\n"
-    patched = replace_defines(data, {"CAM_RES_WIDTH": "VGA_RES_WIDTH"}, "main.h")
-    assert patched == b"/* x */\r\n  #define  CAM_RES_WIDTH (VGA_RES_WIDTH)\r\n#define CAM_RES_WIDTH_MAX 7\r\n"
-    with pytest.raises(N6Error, match="N6-APP-022: macro OTHER is defined 0 times"):
-        replace_defines(data, {"OTHER": "1"}, "main.h")
+@pytest.mark.parametrize(
+    ("line", "patched"),
+    [
+        (b"  #define  CAM_RES_WIDTH (1) \r\n", b"  #define  CAM_RES_WIDTH (VGA_RES_WIDTH) \r\n"),
+        (b"#define CAM_RES_WIDTH\tOLD /* px */\n", b"#define CAM_RES_WIDTH\t(VGA_RES_WIDTH) /* px */\n"),
+        (b"#define CAM_RES_WIDTH // none\n", b"#define CAM_RES_WIDTH (VGA_RES_WIDTH)// none\n"),
+        (b"#define CAM_RES_WIDTH", b"#define CAM_RES_WIDTH (VGA_RES_WIDTH)"),
+    ],
+)
+def test_macros_get_their_values_and_keep_what_is_around(line: bytes, patched: bytes) -> None:
+    around = b"#define CAM_RES_WIDTH_MAX 7\r\n/* \xe9 */\n"
+    values = {"CAM_RES_WIDTH": "VGA_RES_WIDTH"}
+    assert replace_defines(around + line, values, "main.h") == around + patched
+    assert replace_defines(around + patched, values, "main.h") == around + patched
+
+
+@pytest.mark.parametrize(("text", "count"), [(b"", 0), (b"#define A 1\n#define A 2\n", 2)])
+def test_a_macro_that_is_not_there_once(text: bytes, count: int) -> None:
+    with pytest.raises(N6Error, match=f"N6-APP-022: macro A is defined {count} times"):
+        replace_defines(text, {"A": "1"}, "main.h")
 
 
 def test_a_variable_moves_to_another_ram() -> None:

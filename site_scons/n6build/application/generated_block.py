@@ -36,14 +36,19 @@ def replace_block(data: bytes, block: str, file: str) -> bytes:
 
 
 def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
-    """`data` with the values of these macros in parentheses. Raises N6-APP-022 where one is not defined, or twice."""
+    """`data` with the values of these macros in parentheses; comments behind them stay.
+
+    Raises N6-APP-022 where one is not defined, or twice.
+    """
     for name, value in values.items():
-        pattern = re.compile(rb"^([ \t]*#[ \t]*define[ \t]+" + name.encode() + rb"\b)[^\r\n]*", re.MULTILINE)
-        found = pattern.findall(data)
+        head = rb"^([ \t]*#[ \t]*define[ \t]+" + name.encode() + rb"\b)"
+        pattern = re.compile(head + rb"([ \t]*)(\([^()\r\n]*\)|[^\s/]*)", re.MULTILINE)
+        found = list(pattern.finditer(data))
         if len(found) != 1:
             what = f"macro {name} is defined {len(found)} times, once is expected"
             raise N6Error("N6-APP-022", what, where=file, hint=f"add a line: #define {name} ({value})")
-        data = pattern.sub(lambda match, value=value: match[1] + f" ({value})".encode(), data)  # type: ignore[misc]
+        (match,) = found
+        data = data[: match.end(1)] + (match[2] or b" ") + f"({value})".encode() + data[match.end() :]
     return data
 
 
