@@ -107,7 +107,7 @@ static uint32_t epochs_of_all(void)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < n6_plan_network_count; i++) {
-        count += n6_inference_epochs(&n6_plan_networks[i]);
+        count += n6_inference_epochs(n6_plan_networks[i].instance->network->epoch_block_items());
     }
     return count;
 }

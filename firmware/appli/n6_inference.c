@@ -5,6 +5,8 @@
 
 #include "n6_cache.h"
 #include "n6_console.h"
+#include "n6_crc32.h"
+#include "n6_network.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
 
@@ -19,26 +21,20 @@ static uint32_t cycles_now(void)
     return N6_REG32(N6_DWT_CYCCNT);
 }
 
-static const EpochBlock_ItemTypeDef *epochs_of(const NN_Instance_TypeDef *instance)
-{
-    return instance->network->epoch_block_items();
-}
-
 static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
 {
     if (type == LL_ATON_RT_Callbacktype_PRE_START) {
         epoch_began = cycles_now();
     } else if (type == LL_ATON_RT_Callbacktype_POST_END) {
-        uint32_t index = (uint32_t)(block - epochs_of(instance));
+        uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
         if (index < EPOCHS_LISTED) {
             epoch_cycles[index] = cycles_now() - epoch_began;
         }
     }
 }
 
-uint32_t n6_inference_epochs(const n6_plan_network_t *network)
+uint32_t n6_inference_epochs(const EpochBlock_ItemTypeDef *epochs)
 {
-    const EpochBlock_ItemTypeDef *epochs = epochs_of(network->instance);
     uint32_t count = 0;
     while (!EpochBlock_IsLastEpochBlock(&epochs[count])) {
         count++;
@@ -57,11 +53,11 @@ void n6_inference_open(void)
 /* Before Init_Network, which writes their addresses into the blobs of an epoch controller. */
 static int give_own_buffers(const n6_plan_network_t *network)
 {
-    const NN_Interface_TypeDef *interface = network->instance->network;
     for (uint32_t i = 0; i < network->own_buffer_count; i++) {
         const n6_plan_own_buffer_t *own = &network->own_buffers[i];
-        LL_ATON_User_IO_Result_t result = own->is_input ? interface->input_setter(own->index, own->data, own->bytes)
-                                                        : interface->output_setter(own->index, own->data, own->bytes);
+        LL_ATON_User_IO_Result_t result =
+            own->is_input ? n6_network_set_input(network->instance, own->index, own->data, own->bytes)
+                          : n6_network_set_output(network->instance, own->index, own->data, own->bytes);
         if (result != LL_ATON_User_IO_NOERROR) {
             return 0;
         }
@@ -83,7 +79,7 @@ int n6_inference_begin(const n6_plan_network_t *network)
  * puts into an output, and after it, so that the CPU reads memory and not what it had read before. */
 static void synchronise_outputs(const n6_plan_network_t *network)
 {
-    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info(network->instance); buffer->name != NULL; buffer++) {
+    for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL; buffer++) {
         n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
     }
 }
@@ -91,7 +87,7 @@ static void synchronise_outputs(const n6_plan_network_t *network)
 static int fill_inputs(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes)
 {
     uint32_t used = 0;
-    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Input_Buffers_Info(network->instance); buffer->name != NULL; buffer++) {
+    for (const LL_Buffer_InfoTypeDef *buffer = n6_network_inputs(network->instance); buffer->name != NULL; buffer++) {
         uint32_t bytes = LL_Buffer_len(buffer);
         if (buffer->is_param) {
             continue;
@@ -137,7 +133,7 @@ static uint32_t largest(const LL_Buffer_InfoTypeDef *buffer)
 
 static void put_epochs(const n6_plan_network_t *network, uint32_t number)
 {
-    uint32_t count = n6_inference_epochs(network);
+    uint32_t count = n6_inference_epochs(network->instance->exec_state.first_epoch_block);
     for (uint32_t epoch = 0; epoch < count && epoch < EPOCHS_LISTED; epoch++) {
         begin_line(number);
         n6_put(" epoch ");
@@ -151,7 +147,7 @@ static void put_epochs(const n6_plan_network_t *network, uint32_t number)
 static void put_results(const n6_plan_network_t *network, uint32_t number, uint32_t cycles)
 {
     uint32_t index = 0;
-    for (const LL_Buffer_InfoTypeDef *buffer = LL_ATON_Output_Buffers_Info(network->instance); buffer->name != NULL;
+    for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL;
          buffer++, index++) {
         begin_line(number);
         n6_put(" output ");
@@ -172,6 +168,33 @@ static void put_results(const n6_plan_network_t *network, uint32_t number, uint3
     n6_put_end();
 }
 
+static void run_epochs(const n6_plan_network_t *network)
+{
+    LL_ATON_RT_RetValues_t state;
+    do {
+        state = LL_ATON_RT_RunEpochBlock(network->instance);
+        if (state == LL_ATON_RT_WFE) {
+            __asm volatile("wfe");
+        }
+    } while (state != LL_ATON_RT_DONE);
+}
+
+int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32)
+{
+    if (!fill_inputs(network, input, input_bytes)) {
+        return 0;
+    }
+    synchronise_outputs(network);
+    run_epochs(network);
+    synchronise_outputs(network);
+    *outputs_crc32 = 0u;
+    for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL; buffer++) {
+        *outputs_crc32 ^= n6_crc32(LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
+    }
+    LL_ATON_RT_Reset_Network(network->instance);
+    return 1;
+}
+
 int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const uint8_t *input, uint32_t input_bytes,
                      int lists_epochs)
 {
@@ -183,13 +206,7 @@ int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const ui
     n6_put(" begin");
     n6_put_end();
     uint32_t began = cycles_now();
-    LL_ATON_RT_RetValues_t state;
-    do {
-        state = LL_ATON_RT_RunEpochBlock(network->instance);
-        if (state == LL_ATON_RT_WFE) {
-            __asm volatile("wfe");
-        }
-    } while (state != LL_ATON_RT_DONE);
+    run_epochs(network);
     uint32_t cycles = cycles_now() - began;
     synchronise_outputs(network);
     if (lists_epochs) {

@@ -6,8 +6,8 @@
 
 #include "n6_plan.h"
 
-/* Number of epochs of the network. */
-uint32_t n6_inference_epochs(const n6_plan_network_t *network);
+/* Number of epochs in a list of them. */
+uint32_t n6_inference_epochs(const EpochBlock_ItemTypeDef *epochs);
 
 /* Once, before the first network. */
 void n6_inference_open(void);
@@ -19,5 +19,8 @@ int n6_inference_begin(const n6_plan_network_t *network);
  * cycles of each epoch where `lists_epochs`. False where the input does not fit. */
 int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const uint8_t *input, uint32_t input_bytes,
                      int lists_epochs);
+
+/* One inference of which nothing is printed. outputs_crc32: the CRC-32 of each output, combined by exclusive or. */
+int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32);
 
 #endif

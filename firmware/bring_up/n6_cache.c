@@ -71,3 +71,9 @@ void n6_dcache_clean_invalidate(uintptr_t address, uint32_t bytes)
 {
     by_line(N6_SCB_DCCIMVAC, address, bytes);
 }
+
+void n6_icache_invalidate(void)
+{
+    N6_REG32(N6_SCB_ICIALLU) = 0u;
+    n6_barrier();
+}

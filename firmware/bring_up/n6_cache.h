@@ -17,4 +17,7 @@ void n6_dcache_clean(uintptr_t address, uint32_t bytes);
 void n6_dcache_invalidate(uintptr_t address, uint32_t bytes);
 void n6_dcache_clean_invalidate(uintptr_t address, uint32_t bytes);
 
+/* After code was written to memory, and cleaned. */
+void n6_icache_invalidate(void);
+
 #endif

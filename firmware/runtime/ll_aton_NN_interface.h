@@ -33,10 +33,12 @@ typedef struct {
     uint32_t wait_mask;
     uint16_t flags;
 #ifdef LL_ATON_EB_DBG_INFO
+    /* 48 bytes in all, as in ST's models. The order of the fields is a guess: only a debugger reads them. */
     int16_t epoch_num;
     int16_t last_epoch_num;
-    uint32_t estimated_npu_cycles;
-    uint32_t estimated_tot_cycles;
+    uint32_t reserved[2];
+    uint64_t estimated_npu_cycles;
+    uint64_t estimated_tot_cycles;
 #endif
 } EpochBlock_ItemTypeDef;
 
@@ -181,6 +183,9 @@ typedef struct {
     const EpochBlock_ItemTypeDef *current_epoch_block;
     TraceEpochBlock_FuncPtr_t epoch_callback_function;
     bool inference_started;
+#ifdef LL_ATON_RT_RELOC
+    uint32_t inst_reloc; /* address of the context of an installed model; 0: the network is linked into the firmware */
+#endif
 } NN_Execution_State_TypeDef;
 
 typedef struct NN_Instance_Struct {

@@ -2,6 +2,7 @@
  *
  * Epoch loop for networks whose epochs all run on the CPU. It touches no register of the NPU.
  */
+#include "ll_aton_network_calls.h"
 #include "ll_aton_rt_user_api.h"
 
 static TraceRuntime_FuncPtr_t runtime_callback;
@@ -48,8 +49,8 @@ void LL_ATON_RT_SetEpochCallback(TraceEpochBlock_FuncPtr_t callback, NN_Instance
 
 void LL_ATON_RT_Init_Network(NN_Instance_TypeDef *instance)
 {
-    require(instance->network->ec_network_init());
-    instance->exec_state.first_epoch_block = instance->network->epoch_block_items();
+    require(call_ec_network_init(instance));
+    instance->exec_state.first_epoch_block = call_epoch_block_items(instance);
     LL_ATON_RT_Reset_Network(instance);
     tell(instance, LL_ATON_RT_Callbacktype_NN_Init, NULL);
 }
@@ -75,19 +76,19 @@ LL_ATON_RT_RetValues_t LL_ATON_RT_RunEpochBlock(NN_Instance_TypeDef *instance)
         return LL_ATON_RT_DONE;
     }
     if (!state->inference_started) {
-        require(instance->network->ec_inference_init());
+        require(call_ec_inference_init(instance));
         state->inference_started = true;
     }
 
     require(EpochBlock_IsEpochPureSW(block));
     tell(instance, LL_ATON_RT_Callbacktype_PRE_START, block);
     if (block->start_epoch_block != NULL) {
-        block->start_epoch_block(block);
+        call_epoch(instance, block->start_epoch_block, block);
     }
     tell(instance, LL_ATON_RT_Callbacktype_POST_START, block);
     tell(instance, LL_ATON_RT_Callbacktype_PRE_END, block);
     if (block->end_epoch_block != NULL) {
-        block->end_epoch_block(block);
+        call_epoch(instance, block->end_epoch_block, block);
     }
     tell(instance, LL_ATON_RT_Callbacktype_POST_END, block);
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,17 @@ def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) ->
     durable: force the bytes to the disk before the rename (records of what a board holds, not build products).
     Raises N6Error N6-FILE-001 where the file cannot be written.
     """
-    content = data.encode() if isinstance(data, str) else data
+    write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data], durable=durable)
+
+
+def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: bool = False) -> None:
+    """`write_atomically` for content that does not have to be in memory at once."""
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(chunks)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
@@ -60,6 +64,16 @@ def read_at_most(path: Path, limit: int) -> bytes:
     if size > limit:
         raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
     return read_bytes(path)
+
+
+def read_in_chunks(path: Path, chunk: int = 1 << 20) -> Iterator[bytes]:
+    """For files too large to hold. Raises N6-FILE-002 where the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            while data := file.read(chunk):
+                yield data
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
 
 def remove_others(folder: Path, keep: Collection[str]) -> None:

@@ -49,6 +49,19 @@ OPTIONS = (
         environment="N6BUILD_BACKEND",
     ),
     Option(
+        "loader",
+        "linked",
+        "how a network gets into the Appli: linked into it, or as a relocatable model (reloc) that it installs from flash",
+        ("linked", "reloc"),
+        environment="N6BUILD_LOADER",
+    ),
+    Option("load", "copy", "reloc: run a model's code from RAM (copy) or in place (xip)", ("copy", "xip")),
+    Option("split", "0", "reloc: 1 makes the weights a file of their own", ("0", "1")),
+    Option("secure", "1", "reloc: 0 compiles for the non-secure state, with pools in that alias", ("0", "1")),
+    Option("slots", "1", "reloc: 2 keeps an older model (A/B) until a new one has proved itself", ("1", "2")),
+    Option("addresses", "", "reloc: where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000"),
+    Option("gen_c_file", "0", "reloc: 1 writes the model as a C array, too", ("0", "1")),
+    Option(
         "probe",
         "auto",
         "what to program: auto (the only probe attached), a serial number, or virtual",
@@ -88,7 +101,18 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
         if choices and setting.value not in choices:
             hint = did_you_mean(setting.value, choices)
             raise N6Error("N6-OPTION-002", f"'{name}={setting.value}' is not possible", where=setting.origin, hint=hint)
+    _check_loader(settings, options)
     return settings
+
+
+def _check_loader(settings: Mapping[str, Setting], options: Mapping[str, Option]) -> None:
+    """An option without effect is a mistake that shows too late. Raises N6-OPTION-004."""
+    if settings["loader"].value == "reloc":
+        return
+    for name, option in options.items():
+        if option.help.startswith("reloc:") and settings[name].value != option.default:
+            what = f"'{name}={settings[name].value}' is for relocatable models"
+            raise N6Error("N6-OPTION-004", what, where=settings[name].origin, hint="loader=reloc")
 
 
 def _known(name: str, options: Mapping[str, Option], where: str | None) -> None:

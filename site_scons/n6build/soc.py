@@ -42,6 +42,13 @@ class Boot:
 
 
 @dataclass(frozen=True)
+class Relocatable:
+    """executable_ram: of the Appli, for the code and data of all models that it installs."""
+
+    executable_ram: Size
+
+
+@dataclass(frozen=True)
 class LoadAndRun:
     load_address: Address
     payload_offset: Size
@@ -125,6 +132,7 @@ class Soc:
     memories: dict[str, Memory]
     boot: Boot
     load_and_run: LoadAndRun
+    relocatable: Relocatable
     cache_line: int
     interrupts: dict[str, int]
     peripherals: dict[str, Peripheral]

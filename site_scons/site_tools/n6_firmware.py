@@ -1,4 +1,4 @@
-"""SCons tool, stage 3: env.N6Headers, N6BringUp, N6Fsbl and N6Appli -> ELF; env.N6BootImage -> image with boot header."""
+"""SCons tool, stage 3: env.N6Headers, N6BringUp, N6Fsbl, N6Appli and N6RelocAppli -> ELF; env.N6BootImage -> image with boot header."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from n6build.paths import FIRMWARE
 from n6scons import library_files, stage_action
 
 
+# Of firmware/appli, in both kinds of application.
+_SHARED = ("n6_inference", "n6_slot")
+
+
 def generate(env: Any) -> None:
     env.AddMethod(_headers, "N6Headers")
     env.AddMethod(_bring_up, "N6BringUp")
     env.AddMethod(_fsbl, "N6Fsbl")
     env.AddMethod(_appli, "N6Appli")
+    env.AddMethod(_reloc_appli, "N6RelocAppli")
     env.AddMethod(_boot_image, "N6BootImage")
 
 
@@ -141,6 +146,34 @@ def _appli(
     objects.append(runtime_env.Object(f"{folder}/appli/{Path(str(tables)).stem}.o", tables))
     libraries = [env.File(str(library)) for library in runtime.libraries]
     return _link(env, f"{folder}/appli/appli.elf", [script, pools], [*stable, *objects, *libraries])
+
+
+def _reloc_appli(env: Any, folder: str, board_folder: str, headers: list[Any], bring_up: list[Any], plan: list[Any]) -> Any:
+    """plan: the files of N6RelocPlan. No network is in it: it installs what it finds in flash."""
+    from n6build.linker_script import appli_script
+    from n6build.reloc.compilation import firmware_defines
+
+    runtime = env["N6_RUNTIME"]
+    own = _with_includes(env, headers, "bring_up", "kernels", "appli", "appli_reloc", "reloc")
+    own.Append(
+        CPPPATH=[str(path) for path in runtime.include_folders],
+        CPPDEFINES=[*runtime.defines, *firmware_defines(runtime, debug_info=env["N6_RELOC_DEBUG_INFO"])],
+        # The models' security state is compared with that of this code.
+        CCFLAGS=["-mcmse"],
+    )
+    foreign = own.Clone(CCFLAGS=[*own["CCFLAGS"], *runtime.compile_flags])
+    common = f"{board_folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
+    stable = [
+        foreign.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source)))
+        for source in (*runtime.sources, runtime.reloc.loader)
+    ]
+    stable += [own.Object(f"{common}/appli/{name}.o", env.File(str(FIRMWARE / "appli" / f"{name}.c"))) for name in _SHARED]
+    stable += [*_objects(own, common, "reloc", "appli_reloc"), *bring_up]
+    script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
+    tables = next(node for node in plan if str(node).endswith(".c"))
+    objects = [own.Object(f"{folder}/appli/{Path(str(tables)).stem}.o", tables)]
+    libraries = [env.File(str(library)) for library in runtime.libraries]
+    return _link(env, f"{folder}/appli/appli.elf", [script], [*stable, *objects, *libraries])
 
 
 def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:

@@ -18,6 +18,7 @@ PLAN_FILES += ("network/network_c.py", "network/json_value.py", "network/runtime
 
 def generate(env: Any) -> None:
     env.AddMethod(_memory_plan, "N6MemoryPlan")
+    env.AddMethod(_vectors_images, "N6VectorsImages")
 
 
 def exists(env: Any) -> bool:
@@ -77,10 +78,12 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
             for network in networks
             for raw in network.raws
         ],
-        "vectors": [
-            _vectors_image(env, folder, network, len(networks)) for network in networks if network.model.inputs
-        ],
+        "vectors": _vectors_images(env, folder, networks),
     }
+
+
+def _vectors_images(env: Any, folder: str, networks: list[Any]) -> list[Any]:
+    return [_vectors_image(env, folder, network, len(networks)) for network in networks if network.model.inputs]
 
 
 def _weights_image(env: Any, folder: str, network: Any, raw: Any, plan: Any, networks: int) -> Any:

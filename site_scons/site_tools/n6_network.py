@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from n6build.console import progress, say
 from n6build.errors import N6Error
 from n6build.files import remove_others, to_json
-from n6build.network.board_pools import pools_of_networks
+from n6build.network.board_pools import pools_of_networks, relocatable
 from n6build.network.memory_pools import initializer_pools
 from n6build.network.names import network_names
 from n6build.network.runtimes import own_runtime, st_runtime
@@ -42,7 +42,7 @@ def generate(env: Any) -> None:
     try:
         core = os.environ.get(CORE_DIR)
         cmsis = tuple(Path(folder) for folder in os.environ.get("N6BUILD_CMSIS", "").split(os.pathsep) if folder)
-        env.SetDefault(N6_BACKEND="auto")
+        env.SetDefault(N6_BACKEND="auto", N6_LOADER="linked")
         env.SetDefault(N6_RUNTIME=st_runtime(Path(core), cmsis) if core and not only_informs() else own_runtime())
     except N6Error as error:
         stop_with(error)
@@ -60,7 +60,8 @@ def _networks(env: Any, folder: str) -> list[Network]:
         names = network_names(models)
         pools_of_each = pools_of_networks(board, env["N6_PROFILE"], [model.network.pools for model in models])
         networks = []
-        for model, name, pools in zip(models, names, pools_of_each, strict=True):
+        for model, name, given in zip(models, names, pools_of_each, strict=True):
+            pools = relocatable(given) if env["N6_LOADER"] == "reloc" else given
             own = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
             backend = _backend_of(env, model)
             targets = _BACKENDS[backend](env, own, model, pools, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ TARGETS = {
     "build": "everything that goes to flash, and the table of sizes (default)",
     "network": "stage 1 only: network.c, pool images, report",
     "check": "the pre-flight checks, which also run before flash",
+    "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
     "hex": "one Intel hex file of the whole flash",
     "flash": "program what the board does not hold yet",
+    "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
     "boards": "list the boards",
@@ -40,6 +43,8 @@ def generate(env: Any) -> None:
         names = settings["model"].value.split(",")
         models = tuple(load_model(name, relative_to=Path(GetLaunchDir())) for name in names)
         board.profile(settings["profile"].value)
+        if settings["secure"].value == "0":
+            board = replace(board, alias="non-secure")
     except N6Error as error:
         stop_with(error)
     env.SetDefault(N6_BUILD="build")
@@ -48,6 +53,13 @@ def generate(env: Any) -> None:
         N6_MODELS=models,
         N6_BACKEND=settings["backend"].value,
         N6_PROFILE=settings["profile"].value,
+        N6_LOADER=settings["loader"].value,
+        N6_LOAD_MODE=settings["load"].value,
+        N6_RELOC_SPLIT=settings["split"].value == "1",
+        N6_RELOC_SECURE=settings["secure"].value == "1",
+        N6_RELOC_SLOTS=int(settings["slots"].value),
+        N6_RELOC_ADDRESSES=settings["addresses"].value,
+        N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
         N6_PROBE=settings["probe"].value,
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",
@@ -67,14 +79,14 @@ def _help() -> str:
         "",
     ]
     lines += ["Targets"]
-    lines += [f"  {name:<10}{what}" for name, what in TARGETS.items()]
+    lines += [f"  {name:<13}{what}" for name, what in TARGETS.items()]
     lines += [
         "",
         "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
     ]
     for option in OPTIONS:
         more = f" [{option.environment}]" if option.environment else ""
-        lines.append(f"  {option.name:<10}{option.help}; default {option.default}{more}")
+        lines.append(f"  {option.name:<13}{option.help}; default {option.default}{more}")
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",

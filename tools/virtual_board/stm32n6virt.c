@@ -39,6 +39,8 @@ OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 #define LINES (NPU_RAM_BYTES / N6_CACHE_LINE)
 #define SECURE_PERIPHERALS 0x50000000u
 #define NON_SECURE_PERIPHERALS 0x40000000u
+/* Clear in the non-secure alias of a memory. */
+#define SECURE_BIT 0x10000000u
 #define PERIPHERAL_BYTES 0x10000000u
 #define CLOCK_HZ 64000000
 #define HEADER_BYTES 0x240u
@@ -60,7 +62,7 @@ struct N6Virt {
     uint8_t *bank_data[BANKS]; /* what the CPU sees */
     uint8_t *npu_view;         /* what is in memory behind the CPU's cache */
     uint8_t cleaned[LINES];
-    MemoryRegion nor, nor_closed, hole, peripherals, non_secure, cache_ops, dwt;
+    MemoryRegion ram_alias, nor, nor_closed, hole, peripherals, non_secure, cache_ops, dwt;
     uint8_t *nor_data;
     uint32_t nor_bytes;
     CharBackend console;
@@ -167,7 +169,7 @@ static const MemoryRegionOps bank_off_ops = {
 
 static void cache_line(hwaddr operation, uint32_t address)
 {
-    uint32_t offset = (address & ~(N6_CACHE_LINE - 1)) - NPU_RAM_BASE;
+    uint32_t offset = ((address | SECURE_BIT) & ~(N6_CACHE_LINE - 1)) - NPU_RAM_BASE;
     uint8_t *line;
 
     if (offset >= NPU_RAM_BYTES || !bank_is_on(offset / BANK_BYTES)) {
@@ -725,6 +727,10 @@ static void add_memories(N6Virt *s)
         s->bank_data[bank] = memory_region_get_ram_ptr(&s->bank_on[bank]);
         n6virt_set(bank_power[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
     }
+    /* Unlike a peripheral's, the non-secure alias of a RAM is open to secure code. */
+    memory_region_init_alias(&s->ram_alias, OBJECT(s), "n6.ram-non-secure", system, N6_FLEXRAM_BASE,
+                             NPU_RAM_BASE + NPU_RAM_BYTES - N6_FLEXRAM_BASE);
+    memory_region_add_subregion(system, N6_FLEXRAM_BASE & ~SECURE_BIT, &s->ram_alias);
     s->npu_view = g_malloc0(NPU_RAM_BYTES);
     add_io(s, &s->nor_closed, system, &closed_ops, "n6.nor-closed", N6_XSPI2_WINDOW_BASE, N6_XSPI2_WINDOW_SIZE, 0);
     if (s->nor_data) {

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from n6build.memory_plan.plan import MemoryPlan
+from typing import Literal
+
+from n6build.boards import Board
+from n6build.memory_plan.plan import MemoryPlan, powered_bank
 from n6build.paths import TEMPLATES
+from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.templates import render
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"
+MODELS_TEMPLATE = TEMPLATES / "n6_models.c.j2"
+LoadMode = Literal["copy", "xip"]
 
 
 def plan_source(plan: MemoryPlan) -> str:
     return render(TEMPLATE, {"plan": plan})
+
+
+def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
+    """n6_models.c: the relocatable models of a plan, and the RAM that any model may use."""
+    soc = board.soc
+    memories = sorted({pool.memory for pool in soc.pools.values()}, key=lambda name: soc.memories[name].base)
+    banks = [
+        {
+            "memory": soc.memories[name],
+            "name": name,
+            "power": powered_bank(soc, name) if soc.memories[name].power else None,
+        }
+        for name in memories
+    ]
+    part = soc.relocatable.executable_ram // len(plan.models) // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
+    values = {"plan": plan, "banks": banks, "part": part, "alignment": READ_ONLY_ALIGNMENT, "load_mode": load_mode}
+    return render(MODELS_TEMPLATE, values)
 
 
 def pools_script(plan: MemoryPlan) -> str:

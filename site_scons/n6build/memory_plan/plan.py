@@ -17,6 +17,7 @@ from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vector
 from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts import IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import Span
+from n6build.reloc.slots import ModelSlot
 from n6build.soc import Memory, Soc, field_bits
 
 
@@ -101,6 +102,17 @@ class PlannedNetwork:
 
 
 @dataclass(frozen=True)
+class PlannedModel:
+    """A relocatable model. file, params_file: what is programmed, the second empty where the weights are in the first. slots: A
+    and, where it has two, B."""
+
+    network: str
+    file: str
+    params_file: str
+    slots: tuple[ModelSlot, ...]
+
+
+@dataclass(frozen=True)
 class PoolUse:
     """A pool as a network uses it: [address, address + used)."""
 
@@ -123,7 +135,8 @@ class PlannedRegion:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """cache_line: bytes; what NPU and CPU share begins and ends on one."""
+    """cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any the networks are
+    linked into the Appli, and `images` are their weights."""
 
     application: str
     board: str
@@ -135,10 +148,13 @@ class MemoryPlan:
     linker_regions: tuple[PlannedRegion, ...]
     external_regions: tuple[PlannedRegion, ...]
     cache_line: int
+    models: tuple[PlannedModel, ...] = ()
 
     def flash_addresses(self) -> dict[str, int]:
         """Of every file that the plan gives a place in a flash slot."""
         addresses = {image.slot_file: image.source for image in self.images}
+        addresses |= {model.file: model.slots[0].file for model in self.models}
+        addresses |= {model.params_file: model.slots[0].params for model in self.models if model.params_file}
         addresses |= {each.vectors.slot_file: each.vectors.source for each in self.networks if each.vectors.slot_file}
         return addresses
 
@@ -151,24 +167,49 @@ def make_plan(
     board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
 ) -> MemoryPlan:
     """regions: of the external RAM. Raises N6-PLAN-00x where there is no plan at all; the checks tell whether it is good."""
-    uses = tuple(
-        PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
-        for network in networks
-        for pool in network.artifacts.pools
-        if pool.used_bytes and not pool.relative
-    )
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
+    plan = _plan(board, profile, networks, regions)
+    return replace(
+        plan,
+        images=_plan_images(board, networks),
+        banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, plan.pools)),
+    )
+
+
+def make_reloc_plan(
+    board: Board,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    regions: Mapping[str, Span],
+    models: Sequence[PlannedModel],
+) -> MemoryPlan:
+    """For networks that are installed at run time: their weights are in `models`, and the loader powers what they use.
+
+    Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
+    """
+    return replace(_plan(board, profile, networks, regions), models=tuple(models))
+
+
+def _plan(
+    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
+) -> MemoryPlan:
+    """What linked and installed networks have in common."""
     boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
         board=board.name,
         profile=profile,
         networks=_plan_networks(board, networks),
-        images=_plan_images(board, networks),
-        banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, uses)),
-        pools=uses,
+        images=(),
+        banks=(),
+        pools=tuple(
+            PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
+            for network in networks
+            for pool in network.artifacts.pools
+            if pool.used_bytes and not pool.relative
+        ),
         linker_regions=(
             PlannedRegion("FSBL", boot.header_address, boot.max_image),
             PlannedRegion("Appli", load.load_address, load.max_bytes),
@@ -258,11 +299,15 @@ def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
         raise N6Error("N6-PLAN-001", what, where=where)
 
 
+def network_signature(source: Path) -> int:
+    """Of network.c: weights fit as long as the code that reads them is the same; comments in it name sizes and the like."""
+    return zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(source), flags=re.DOTALL))
+
+
 def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:
     """source: 0 where the image does not lie in the NOR by itself."""
     artifacts = network.artifacts
-    # An image fits as long as the code that reads it is the same; comments in it name sizes of pools and the like.
-    code = re.sub(rb"/\*.*?\*/", b"", read_bytes(artifacts.source), flags=re.DOTALL)
+    signature = network_signature(artifacts.source)
     return [
         PlannedImage(
             network=artifacts.name,
@@ -272,12 +317,17 @@ def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[Planne
             source=image.address if nor.base <= image.address < nor.base + nor.size else 0,
             destination=image.address,
             bytes=image.bytes,
-            signature=zlib.crc32(code),
+            signature=signature,
             relative=image.relative,
         )
         for image in artifacts.initializers
         if image.bytes
     ]
+
+
+def powered_bank(soc: Soc, name: str) -> PlannedBank:
+    """name: of a memory that is off after reset."""
+    return _bank(soc, name, soc.memories[name])
 
 
 def _banks_of(soc: Soc, uses: Sequence[PoolUse]) -> list[tuple[str, Memory]]:
@@ -348,6 +398,10 @@ def read_plan(path: Path) -> MemoryPlan:
                 }
             )
             for network in values["networks"]
+        )
+        values["models"] = tuple(
+            PlannedModel(**{**model, "slots": tuple(ModelSlot(**slot) for slot in model["slots"])})
+            for model in values["models"]
         )
         values["pools"] = tuple(PoolUse(**pool) for pool in values["pools"])
         for key in ("linker_regions", "external_regions"):

@@ -74,6 +74,11 @@ def external_regions(board: Board, sizes: Mapping[str, int] | None = None) -> di
     return spans
 
 
+def relocatable(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
+    """The same pools for a network that is installed at run time: external ones are where its loader puts them."""
+    return tuple(replace(pool, mode="USEMODE_RELATIVE") if pool.cacheable else pool for pool in pools)
+
+
 def pools_of_networks(
     board: Board, profile_name: str, sizes: Sequence[Mapping[str, int]]
 ) -> list[tuple[MemoryPool, ...]]:

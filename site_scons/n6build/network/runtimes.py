@@ -50,9 +50,42 @@ _COMPILE_FLAGS = ("-std=gnu11", "-mcmse", "-w", "-fpermitted-flt-eval-methods=c1
 _UNKNOWN_FLAGS = ("-fcyclomatic-complexity",)
 
 
+# What of ll_aton becomes part of a relocatable model; the loader stays in the firmware.
+_RELOC_SOURCES = (
+    "ll_aton.c",
+    "ll_aton_util.c",
+    "ll_aton_lib_sw_operators.c",
+    "ll_sw_float.c",
+    "ll_sw_integer.c",
+    "ecloader.c",
+    "ll_aton_reloc_callbacks.c",
+)
+# These call printf where NDEBUG is not set, and a relocatable model has none.
+_TALKATIVE = ("ecloader.c", "ll_aton_lib_sw_operators.c")
+_LOADER = "ll_aton_reloc_network.c"
+_RELOC_COMPILE_FLAGS = ("-Os", "-ffast-math", "-fsingle-precision-constant", "-fno-math-errno")
+
+
+@dataclass(frozen=True)
+class RelocParts:
+    """sources, libraries: of a relocatable model, position-independent. talkative: names of sources that need NDEBUG.
+
+    loader: of such models, for a firmware. compile_flags: further ones for `sources`.
+    """
+
+    sources: tuple[Path, ...]
+    talkative: tuple[str, ...]
+    libraries: tuple[Path, ...]
+    loader: Path
+    compile_flags: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Runtime:
-    """defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths."""
+    """defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths.
+
+    reloc: None where it has no relocatable models.
+    """
 
     name: Literal["n6build", "st"]
     version: Version
@@ -61,6 +94,7 @@ class Runtime:
     defines: tuple[str, ...]
     compile_flags: tuple[str, ...]
     libraries: tuple[Path, ...]
+    reloc: RelocParts | None
 
 
 def own_runtime() -> Runtime:
@@ -68,11 +102,12 @@ def own_runtime() -> Runtime:
     return Runtime(
         name="n6build",
         version=read_ll_aton_version(folder / "ll_aton_version.h"),
-        sources=tuple(sorted(folder.glob("*.c"))),
+        sources=tuple(path for path in sorted(folder.glob("*.c")) if "_reloc_" not in path.name),
         include_folders=(folder,),
         defines=(),
         compile_flags=(),
         libraries=(),
+        reloc=RelocParts((folder / "ll_aton_reloc_callbacks.c",), (), (), folder / _LOADER, ("-O2",)),
     )
 
 
@@ -101,7 +136,17 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
         defines=_DEFINES,
         compile_flags=_COMPILE_FLAGS,
         libraries=(runtimes[-1],),
+        reloc=_st_reloc_parts(ll_aton, libraries),
     )
+
+
+def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
+    """None in the releases before the first that had relocatable models (2.1)."""
+    archives = sorted(libraries.glob("NetworkRuntime*_CM55_GCC_PIC.a"))
+    files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
+    if not archives or not all(path.is_file() for path in files):
+        return None
+    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS)
 
 
 def _existing(*candidates: Path) -> Path:

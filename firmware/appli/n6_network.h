@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The buffers of a network that is linked into the Appli, or that was installed as a relocatable model.
+ */
+#ifndef N6_NETWORK_H
+#define N6_NETWORK_H
+
+#include "ll_aton_rt_user_api.h"
+
+#ifdef LL_ATON_RT_RELOC
+
+#include "ll_aton_reloc_network.h"
+
+#define n6_network_inputs(instance) ll_aton_reloc_get_input_buffers_info(instance, -1)
+#define n6_network_outputs(instance) ll_aton_reloc_get_output_buffers_info(instance, -1)
+#define n6_network_set_input(instance, index, data, bytes) ll_aton_reloc_set_input(instance, index, data, bytes)
+#define n6_network_set_output(instance, index, data, bytes) ll_aton_reloc_set_output(instance, index, data, bytes)
+
+#else
+
+#define n6_network_inputs(instance) LL_ATON_Input_Buffers_Info(instance)
+#define n6_network_outputs(instance) LL_ATON_Output_Buffers_Info(instance)
+#define n6_network_set_input(instance, index, data, bytes) (instance)->network->input_setter(index, data, bytes)
+#define n6_network_set_output(instance, index, data, bytes) (instance)->network->output_setter(index, data, bytes)
+
+#endif
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_model.h"
+
+#include <stddef.h>
+
+#include "n6_axisram.h"
+#include "n6_cache.h"
+#include "n6_console.h"
+#include "n6_inference.h"
+#include "n6_network.h"
+#include "n6_reg.h"
+#include "n6_reloc_check.h"
+#include "n6_soc.h"
+
+/* The non-secure alias of a memory inside the chip is its secure address without this bit. */
+#define SECURE_BIT 0x10000000u
+
+static const n6_reloc_header_t *header_of(const n6_model_slot_t *slot)
+{
+    return (const n6_reloc_header_t *)(uintptr_t)slot->file;
+}
+
+static uint32_t up(uint32_t bytes, uint32_t alignment)
+{
+    return (bytes + alignment - 1u) & ~(alignment - 1u);
+}
+
+/* Powers what a pool lies in. False where a part of it lies in no bank for models, or a bank does not work. */
+static bool prepare_pool(const n6_reloc_pool_t *pool)
+{
+    uint32_t start = pool->destination | SECURE_BIT;
+    uint32_t end = start + up(pool->bytes, 8u);
+    for (uint32_t i = 0; i < n6_model_bank_count; i++) {
+        const n6_model_bank_t *bank = &n6_model_banks[i];
+        if (bank->base <= start && start < end && start < bank->base + bank->bytes) {
+            if (bank->bank.rcc_enable_mask != 0u &&
+                !n6_axisram_enable(bank->bank.rcc_enable_mask, bank->bank.ramcfg_cr, bank->bank.first_word, bank->bank.last_word)) {
+                return false;
+            }
+            start = bank->base + bank->bytes < end ? bank->base + bank->bytes : end;
+        }
+    }
+    return start == end;
+}
+
+static bool is_segment(const n6_reloc_pool_t *pool)
+{
+    return N6_RELOC_POOL_TYPE(pool->flags) == N6_RELOC_POOL_RELOC;
+}
+
+/* What the CPU has written is what the NPU reads. */
+static void clean_pools(const n6_reloc_pool_t *pool)
+{
+    for (; pool->flags != 0u; pool++) {
+        if (!is_segment(pool)) {
+            n6_dcache_clean_invalidate(pool->destination, pool->bytes);
+        }
+    }
+}
+
+/* Buffers that the network wants from the application come behind it in its RAM. */
+static bool take_buffers(const n6_model_t *model, n6_loaded_model_t *loaded, const LL_Buffer_InfoTypeDef *buffers, uint32_t is_input)
+{
+    uint32_t index = 0;
+    for (const LL_Buffer_InfoTypeDef *buffer = buffers; buffer->name != NULL; buffer++) {
+        if (buffer->is_param) {
+            continue;
+        }
+        if (buffer->is_user_allocated) {
+            uint32_t bytes = LL_Buffer_len(buffer), count = loaded->network.own_buffer_count;
+            uint32_t start = up(loaded->installed_bytes, N6_CACHE_LINE);
+            if (count == N6_MODEL_OWN_BUFFERS || start > model->executable_ram_bytes || bytes > model->executable_ram_bytes - start) {
+                return false;
+            }
+            loaded->own_buffers[count] = (n6_plan_own_buffer_t){is_input, index, model->executable_ram + start, bytes};
+            loaded->network.own_buffer_count = count + 1u;
+            loaded->installed_bytes = start + up(bytes, N6_CACHE_LINE);
+        }
+        index++;
+    }
+    return true;
+}
+
+static bool runs_on_cpu(const EpochBlock_ItemTypeDef *epochs)
+{
+    for (; !EpochBlock_IsLastEpochBlock(epochs); epochs++) {
+        if (!EpochBlock_IsEpochPureSW(epochs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *self_test(const n6_plan_network_t *network, const n6_model_trailer_t *trailer)
+{
+    const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
+    uint32_t crc32;
+    if (!n6_inference_try(network, input, trailer->test_input_bytes, &crc32)) {
+        return "N6-FW-054 the self-test has another size than the inputs";
+    }
+    return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
+}
+
+const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
+                             n6_loaded_model_t *loaded)
+{
+    const n6_reloc_header_t *header = header_of(slot);
+    n6_reloc_status_t status = n6_reloc_check(header, slot->file_bytes);
+    if (status != N6_RELOC_FITS) {
+        return n6_reloc_text(status);
+    }
+    for (const n6_reloc_pool_t *pool = n6_reloc_pools(header); pool->flags != 0u; pool++) {
+        if (!is_segment(pool) && !prepare_pool(pool)) {
+            return "N6-FW-050 a memory pool is not in RAM that models may use, or that RAM does not keep what is written";
+        }
+    }
+    ll_aton_reloc_info info;
+    ll_aton_reloc_config config = {
+        .exec_ram_addr = (uintptr_t)model->executable_ram,
+        .exec_ram_size = model->executable_ram_bytes,
+        .ext_param_addr = header->params_offset == 0u ? slot->params : 0u,
+        .mode = n6_models_load_mode,
+    };
+    if (ll_aton_reloc_get_info(slot->file, &info) != LL_ATON_RELOC_OK) {
+        return n6_reloc_text(N6_RELOC_NO_MODEL);
+    }
+    uint32_t needed = n6_models_load_mode == AI_RELOC_RT_LOAD_MODE_COPY ? info.rt_ram_copy : info.rt_ram_xip;
+    if (needed > model->executable_ram_bytes) {
+        return "N6-FW-051 needs more executable RAM than there is";
+    }
+    if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != LL_ATON_RELOC_OK) {
+        return "N6-FW-052 the loader refuses it";
+    }
+    n6_dcache_clean_invalidate(config.exec_ram_addr, needed);
+    n6_icache_invalidate();
+    clean_pools(n6_reloc_pools(header));
+    loaded->installed_bytes = needed;
+    loaded->network = (n6_plan_network_t){.model = model->name, .instance = &loaded->instance};
+    loaded->network.is_classification = model->is_classification;
+    loaded->network.vectors = model->vectors;
+    loaded->network.own_buffers = loaded->own_buffers;
+    if (!take_buffers(model, loaded, n6_network_inputs(&loaded->instance), 1u) ||
+        !take_buffers(model, loaded, n6_network_outputs(&loaded->instance), 0u)) {
+        return "N6-FW-051 needs more executable RAM than there is";
+    }
+    if (!n6_inference_begin(&loaded->network)) {
+        return "N6-FW-028 does not take its input and output buffers";
+    }
+    if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(loaded->instance.exec_state.first_epoch_block)) {
+        return "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
+    }
+    return self_test(&loaded->network, trailer);
+}
+
+/* What stands in a slot. refused: why it is not to be used, or "". */
+typedef struct {
+    const n6_model_trailer_t *trailer;
+    const char *refused;
+} slot_content_t;
+
+static slot_content_t read_slot(const n6_model_slot_t *slot)
+{
+    const n6_reloc_header_t *header = header_of(slot);
+    slot_content_t content = {NULL, ""};
+    uint32_t bytes = header->magic == N6_RELOC_MAGIC ? n6_reloc_file_bytes(header, slot->file_bytes) : 0u;
+    n6_model_slot_status_t status = n6_model_slot_check(slot->file, bytes, slot->file_bytes, &content.trailer);
+    if (status == N6_MODEL_SLOT_OK && header->params_offset == 0u) {
+        const n6_model_trailer_t *weights = NULL;
+        const n6_reloc_context_t *context = n6_reloc_context(header, slot->file_bytes);
+        status = n6_model_slot_check(slot->params, context->params_file_bytes, slot->params_bytes, &weights);
+        if (status == N6_MODEL_SLOT_OK && weights->signature != content.trailer->signature) {
+            content.refused = "N6-FW-022 weights of another network";
+            return content;
+        }
+    }
+    content.refused = n6_model_slot_text(status);
+    return content;
+}
+
+static void put_refused(const n6_model_t *model, uint32_t slot, const char *why)
+{
+    n6_put("n6 model ");
+    n6_put(model->name);
+    n6_put(slot == 0u ? " slot=a refused " : " slot=b refused ");
+    n6_put(why);
+    n6_put_end();
+}
+
+static void put_loaded(const n6_model_t *model, uint32_t slot, const slot_content_t *content, const n6_loaded_model_t *loaded)
+{
+    n6_put("n6 model ");
+    n6_put(model->name);
+    n6_put(slot == 0u ? " slot=a revision=" : " slot=b revision=");
+    n6_put_u32(content->trailer->revision);
+    n6_put(n6_models_load_mode == AI_RELOC_RT_LOAD_MODE_COPY ? " mode=copy at=" : " mode=xip at=");
+    n6_put_hex32(model->slots[slot].file);
+    n6_put(" bytes=");
+    n6_put_u32(content->trailer->bytes);
+    n6_put(" ram=");
+    n6_put_hex32((uint32_t)(uintptr_t)model->executable_ram);
+    n6_put(" used=");
+    n6_put_u32(loaded->installed_bytes);
+    n6_put(" epochs=");
+    n6_put_u32(n6_inference_epochs(loaded->instance.exec_state.first_epoch_block));
+    n6_put(" crc=");
+    n6_put_hex32(content->trailer->crc32);
+    n6_put(" ok");
+    n6_put_end();
+}
+
+/* Revisions count up and may wrap. */
+static bool is_newer(const slot_content_t *a, const slot_content_t *b)
+{
+    return (int32_t)(a->trailer->revision - b->trailer->revision) > 0;
+}
+
+bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
+{
+    slot_content_t contents[N6_MODEL_SLOTS];
+    for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+        contents[slot] = read_slot(&model->slots[slot]);
+        if (contents[slot].refused[0] != '\0') {
+            put_refused(model, slot, contents[slot].refused);
+        }
+    }
+    for (uint32_t attempt = 0; attempt < model->slot_count; attempt++) {
+        uint32_t best = N6_MODEL_SLOTS;
+        for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+            if (contents[slot].refused[0] == '\0' && (best == N6_MODEL_SLOTS || is_newer(&contents[slot], &contents[best]))) {
+                best = slot;
+            }
+        }
+        if (best == N6_MODEL_SLOTS) {
+            return false;
+        }
+        contents[best].refused = n6_model_install(model, &model->slots[best], contents[best].trailer, loaded);
+        if (contents[best].refused[0] == '\0') {
+            put_loaded(model, best, &contents[best], loaded);
+            return true;
+        }
+        put_refused(model, best, contents[best].refused);
+    }
+    return false;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Relocatable models as the Appli knows them: from which flash slots, into which RAM. What is in a slot may change without the
+ * Appli; the pools, entry points and sizes of a model come from its file.
+ */
+#ifndef N6_MODEL_H
+#define N6_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "n6_model_slot.h"
+#include "n6_plan.h"
+
+#define N6_MODEL_SLOTS 2u
+
+/* A place for a model: address and size in flash. params: of the weights where they are a file of their own, else 0. */
+typedef struct {
+    uint32_t file;
+    uint32_t file_bytes;
+    uint32_t params;
+    uint32_t params_bytes;
+} n6_model_slot_t;
+
+/* slots: A and, where the model has two, B. */
+typedef struct {
+    const char *name;
+    uint32_t is_classification;
+    n6_plan_vectors_t vectors;
+    n6_model_slot_t slots[N6_MODEL_SLOTS];
+    uint32_t slot_count;
+    uint8_t *executable_ram;
+    uint32_t executable_ram_bytes;
+} n6_model_t;
+
+/* RAM that models may use, [base, base + bytes), by address. rcc_enable_mask 0: always on. */
+typedef struct {
+    uint32_t base;
+    uint32_t bytes;
+    n6_plan_bank_t bank;
+} n6_model_bank_t;
+
+/* Generated from the memory plan (n6_models.c). */
+extern const char n6_models_application[];
+extern const n6_model_t n6_models[];
+extern const uint32_t n6_model_count;
+extern const n6_model_bank_t n6_model_banks[];
+extern const uint32_t n6_model_bank_count;
+extern const uint32_t n6_models_load_mode; /* AI_RELOC_RT_LOAD_MODE_COPY or _XIP */
+
+#define N6_MODEL_OWN_BUFFERS 8u
+
+/* An installed model. It stays where it is while its instance is used. */
+typedef struct {
+    NN_Instance_TypeDef instance;
+    n6_plan_network_t network;
+    n6_plan_own_buffer_t own_buffers[N6_MODEL_OWN_BUFFERS];
+    uint32_t installed_bytes; /* of its executable RAM */
+} n6_loaded_model_t;
+
+/* Installs the newest model of its slots that is whole, fits this firmware and passes its self-test; says on the console what it
+ * took and why it refused another. False where none is left. After n6_inference_open(). A model that `loaded` held is replaced. */
+bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded);
+
+/* The same of one slot. trailer: of its file. Returns "", or why not: id and words. */
+const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
+                             n6_loaded_model_t *loaded);
+
+#endif

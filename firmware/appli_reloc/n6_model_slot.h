@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A flash slot of a relocatable model, or of its weights where they are a file of their own: the file, at the next multiple of
+ * 16 bytes a trailer, and behind it the input of a self-test. The file itself says where it ends; what is in the slot is known
+ * without the firmware that was built with it.
+ */
+#ifndef N6_MODEL_SLOT_H
+#define N6_MODEL_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* signature: of the network's code; weights of another one are refused. revision: the higher one is newer.
+ * test_input_bytes: 0 where there is no input. has_expected: test_outputs_crc32 is what the self-test has to give. */
+typedef struct {
+    uint32_t magic;
+    uint32_t layout;
+    uint32_t bytes;
+    uint32_t crc32;
+    uint32_t signature;
+    uint32_t revision;
+    uint32_t test_input_bytes;
+    uint32_t test_input_crc32;
+    uint32_t test_outputs_crc32;
+    uint32_t has_expected;
+    uint32_t reserved;
+    uint32_t trailer_crc32; /* of the words in front of it */
+} n6_model_trailer_t;
+
+typedef enum {
+    N6_MODEL_SLOT_OK,
+    N6_MODEL_SLOT_EMPTY,     /* nothing begins here */
+    N6_MODEL_SLOT_TRUNCATED, /* no trailer, or its own CRC is wrong */
+    N6_MODEL_SLOT_DAMAGED,   /* the CRC of the file, or of the self-test's input, is wrong */
+} n6_model_slot_status_t;
+
+/* bytes: of the file in the slot at `address`; slot_bytes: of the slot. trailer: NULL unless all is well. */
+n6_model_slot_status_t n6_model_slot_check(uint32_t address, uint32_t bytes, uint32_t slot_bytes, const n6_model_trailer_t **trailer);
+
+/* Of a trailer that was found. */
+const uint8_t *n6_model_slot_test_input(const n6_model_trailer_t *trailer);
+
+/* Id and words, for a console. */
+const char *n6_model_slot_text(n6_model_slot_status_t status);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_reloc_check.h"
+
+#include <stdbool.h>
+
+#include "ll_aton_NN_interface.h"
+
+#define CPUID 0xE000ED00u /* Arm Cortex-M55 manual: SCB */
+#define CPUID_PART(cpuid) ((cpuid) >> 4 & N6_RELOC_CPU_MASK)
+#define CPACR 0xE000ED88u
+#define CPACR_CP10_CP11 (0xFu << 20)
+
+#if LL_ATON_VERSION_MAJOR > 1 || LL_ATON_VERSION_MINOR > 1 || LL_ATON_VERSION_MICRO >= 3
+#define OWN_CONTEXT_WORD N6_RELOC_CONTEXT_WORD
+#else
+#define OWN_CONTEXT_WORD N6_RELOC_CONTEXT_WORD_OLD
+#endif
+#define HAS_STRUCT_SIZES (N6_RELOC_OWN_VERSION >= N6_RELOC_VERSION(1, 1, 1))
+#define HEADER_BYTES ((OWN_CONTEXT_WORD + 1u) * 4u)
+
+#ifdef LL_ATON_EB_DBG_INFO
+#define OWN_DEBUG_INFO N6_RELOC_FLAG_DEBUG_INFO
+#else
+#define OWN_DEBUG_INFO 0u
+#endif
+
+static uint32_t reg(uint32_t address)
+{
+    return *(volatile const uint32_t *)(uintptr_t)address;
+}
+
+static const uint32_t *words_of(const n6_reloc_header_t *model)
+{
+    return (const uint32_t *)(const void *)model;
+}
+
+/* [offset, offset + bytes) of a segment of `limit` bytes, in words. */
+static bool is_inside(uint32_t offset, uint32_t bytes, uint32_t limit)
+{
+    return offset <= limit && bytes <= limit - offset && offset % 4u == 0u;
+}
+
+static bool in_segment(uint32_t address, uint32_t segment)
+{
+    return N6_RELOC_SEGMENT(address) == segment;
+}
+
+static bool ends_behind(uint32_t start, uint32_t end, uint32_t segment)
+{
+    return in_segment(start, segment) && in_segment(end, segment) && start <= end;
+}
+
+/* The header says where the data image and the table of relocations are: both behind the read-only part, one after the other. */
+static bool has_sound_layout(const n6_reloc_header_t *model, uint32_t bytes)
+{
+    uint32_t read_only = N6_RELOC_OFFSET(model->data_image);
+    uint32_t image = N6_RELOC_OFFSET(model->bss_start);
+    return in_segment(model->data_image, N6_RELOC_SEGMENT_FLASH) && read_only >= HEADER_BYTES && read_only % 8u == 0u &&
+           model->data_start == N6_RELOC_SEGMENT_RAM << 28 &&
+           ends_behind(model->data_start, model->bss_start, N6_RELOC_SEGMENT_RAM) &&
+           ends_behind(model->bss_start, model->bss_end, N6_RELOC_SEGMENT_RAM) &&
+           ends_behind(model->got_start, model->got_end, N6_RELOC_SEGMENT_RAM) &&
+           is_inside(N6_RELOC_OFFSET(model->got_start), model->got_end - model->got_start, image) &&
+           ends_behind(model->rel_start, model->rel_end, N6_RELOC_SEGMENT_FLASH) && read_only <= bytes &&
+           image <= bytes - read_only && N6_RELOC_OFFSET(model->rel_start) >= read_only + image &&
+           is_inside(N6_RELOC_OFFSET(model->rel_start), model->rel_end - model->rel_start, bytes) &&
+           in_segment(model->pools, N6_RELOC_SEGMENT_RAM) &&
+           is_inside(N6_RELOC_OFFSET(model->pools), sizeof(n6_reloc_pool_t), image) && model->params_offset <= bytes;
+}
+
+const n6_reloc_context_t *n6_reloc_context(const n6_reloc_header_t *model, uint32_t bytes)
+{
+    const uint32_t *words = words_of(model);
+    if (bytes < HEADER_BYTES || !has_sound_layout(model, bytes)) {
+        return NULL;
+    }
+    uint32_t address = words[in_segment(words[N6_RELOC_CONTEXT_WORD_OLD], N6_RELOC_SEGMENT_RAM) ? N6_RELOC_CONTEXT_WORD_OLD
+                                                                                                : N6_RELOC_CONTEXT_WORD];
+    uint32_t offset = N6_RELOC_OFFSET(address);
+    if (!in_segment(address, N6_RELOC_SEGMENT_RAM) ||
+        !is_inside(offset, sizeof(n6_reloc_context_t), N6_RELOC_OFFSET(model->bss_start))) {
+        return NULL;
+    }
+    return (const n6_reloc_context_t *)(const void *)((const uint8_t *)model + N6_RELOC_OFFSET(model->data_image) + offset);
+}
+
+const n6_reloc_pool_t *n6_reloc_pools(const n6_reloc_header_t *model)
+{
+    const uint8_t *image = (const uint8_t *)model + N6_RELOC_OFFSET(model->data_image);
+    return (const n6_reloc_pool_t *)(const void *)(image + N6_RELOC_OFFSET(model->pools));
+}
+
+uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes)
+{
+    const n6_reloc_context_t *context = n6_reloc_context(model, bytes);
+    if (context == NULL) {
+        return 0u;
+    }
+    if (model->params_offset == 0u) {
+        return (N6_RELOC_OFFSET(model->rel_end) + 7u) & ~7u;
+    }
+    return context->params_file_bytes <= bytes - model->params_offset ? model->params_offset + context->params_file_bytes : 0u;
+}
+
+static bool has_sound_pools(const n6_reloc_header_t *model)
+{
+    const n6_reloc_pool_t *pools = n6_reloc_pools(model);
+    uint32_t room = (N6_RELOC_OFFSET(model->bss_start) - N6_RELOC_OFFSET(model->pools)) / sizeof *pools;
+    for (uint32_t i = 0; i <= N6_RELOC_POOLS_MAX && i < room; i++) {
+        if (pools[i].flags == 0u) {
+            return true;
+        }
+        if (!in_segment(pools[i].name, N6_RELOC_SEGMENT_FLASH) ||
+            N6_RELOC_OFFSET(pools[i].name) >= N6_RELOC_OFFSET(model->data_image)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool has_sound_entries(const n6_reloc_header_t *model)
+{
+    const uint32_t *words = words_of(model);
+    for (uint32_t i = sizeof(n6_reloc_header_t) / 4u; i < OWN_CONTEXT_WORD; i++) {
+        if (!in_segment(words[i], N6_RELOC_SEGMENT_FLASH) || N6_RELOC_OFFSET(words[i]) >= N6_RELOC_OFFSET(model->data_image)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A firmware that runs non-secure cannot reach what a secure model uses; the other way round works (from ll_aton 1.1.1 on). */
+static bool is_reachable(uint32_t flags)
+{
+#if defined(__ARM_FEATURE_CMSE) && __ARM_FEATURE_CMSE == 3
+    return HAS_STRUCT_SIZES || (flags & N6_RELOC_FLAG_SECURE) != 0u;
+#else
+    return (flags & N6_RELOC_FLAG_SECURE) == 0u;
+#endif
+}
+
+n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes)
+{
+    if ((uintptr_t)model % 4u != 0u || bytes < HEADER_BYTES || model->magic != N6_RELOC_MAGIC) {
+        return N6_RELOC_NO_MODEL;
+    }
+    uint32_t flags = model->flags;
+    if (flags >> 24 != (N6_RELOC_API_MAJOR << 4 | N6_RELOC_API_MINOR)) {
+        return N6_RELOC_WRONG_API;
+    }
+    if ((flags & N6_RELOC_CPU_MASK) != CPUID_PART(reg(CPUID))) {
+        return N6_RELOC_WRONG_CPU;
+    }
+    const n6_reloc_context_t *context = n6_reloc_context(model, bytes);
+    if (context == NULL || n6_reloc_file_bytes(model, bytes) == 0u) {
+        return N6_RELOC_DAMAGED;
+    }
+    if (context->version != N6_RELOC_OWN_VERSION || context->version_dev != LL_ATON_VERSION_DEV) {
+        return N6_RELOC_WRONG_VERSION;
+    }
+    if ((flags & N6_RELOC_FLAG_FPU) != 0u && (reg(CPACR) & CPACR_CP10_CP11) != CPACR_CP10_CP11) {
+        return N6_RELOC_FPU_OFF;
+    }
+    if (!is_reachable(flags)) {
+        return N6_RELOC_WRONG_SECURITY;
+    }
+    if ((flags & N6_RELOC_FLAG_DEBUG_INFO) != OWN_DEBUG_INFO) {
+        return N6_RELOC_WRONG_DEBUG_INFO;
+    }
+    if ((flags & N6_RELOC_FLAG_ASYNC) == 0u) {
+        return N6_RELOC_WRONG_RUNTIME_MODE;
+    }
+    if (HAS_STRUCT_SIZES &&
+        context->struct_sizes != (sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8)) {
+        return N6_RELOC_WRONG_STRUCTS;
+    }
+    return has_sound_entries(model) && has_sound_pools(model) ? N6_RELOC_FITS : N6_RELOC_DAMAGED;
+}
+
+const char *n6_reloc_text(n6_reloc_status_t status)
+{
+    switch (status) {
+    case N6_RELOC_FITS:
+        return "";
+    case N6_RELOC_NO_MODEL:
+        return "N6-FW-040 no relocatable model";
+    case N6_RELOC_WRONG_API:
+        return "N6-FW-041 another version of the reloc format than 8.0";
+    case N6_RELOC_WRONG_CPU:
+        return "N6-FW-042 compiled for another CPU";
+    case N6_RELOC_FPU_OFF:
+        return "N6-FW-043 the FPU is off";
+    case N6_RELOC_WRONG_SECURITY:
+        return "N6-FW-044 compiled for the other security state";
+    case N6_RELOC_WRONG_DEBUG_INFO:
+        return "N6-FW-045 its epoch table has debug fields and the firmware's has not, or the other way round";
+    case N6_RELOC_WRONG_RUNTIME_MODE:
+        return "N6-FW-046 compiled for a runtime that polls";
+    case N6_RELOC_WRONG_VERSION:
+        return "N6-FW-047 compiled for another version of ll_aton";
+    case N6_RELOC_WRONG_STRUCTS:
+        return "N6-FW-048 its tables have another layout";
+    case N6_RELOC_DAMAGED:
+        return "N6-FW-049 damaged: an address in its header is outside";
+    }
+    return "";
+}

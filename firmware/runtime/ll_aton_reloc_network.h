@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Relocatable models, on both sides. A model is compiled with BUILD_AI_NETWORK_RELOC and ends with AI_RELOC_NETWORK(), which
+ * makes its context, its table of entry points and its flags. A firmware compiled with LL_ATON_RT_RELOC installs it:
+ *
+ *     ll_aton_reloc_info info;
+ *     ll_aton_reloc_get_info(file, &info);
+ *     ll_aton_reloc_config config = {.exec_ram_addr = ..., .exec_ram_size = ..., .mode = AI_RELOC_RT_LOAD_MODE_COPY};
+ *     ll_aton_reloc_install(file, &config, &instance);
+ *
+ * and runs the instance as any other. With n6build's runtime a model has the ABI of ll_aton 1.1.3-8.
+ */
+#ifndef LL_ATON_RELOC_NETWORK_H
+#define LL_ATON_RELOC_NETWORK_H
+
+#include "ll_aton_NN_interface.h"
+#include "n6_reloc_format.h"
+
+/* What a model calls in the firmware. */
+#define LL_ATON_RELOC_CALLBACKS 23
+typedef struct {
+    void (*assert_failed)(const char *file, int line, const char *function, const char *expression);
+    void (*lib_error)(int error, int line, const char *function);
+    void (*mcu_clean)(uintptr_t address, uint32_t size);
+    void (*mcu_invalidate)(uintptr_t address, uint32_t size);
+    void (*mcu_clean_invalidate)(uintptr_t address, uint32_t size);
+    void (*npu_clean)(uintptr_t address, uint32_t size);
+    void (*npu_clean_invalidate)(uintptr_t address, uint32_t size);
+    /* Operators of ST's library that drive the NPU. */
+    void (*operators[LL_ATON_RELOC_CALLBACKS - 7])(void);
+} ll_aton_reloc_callbacks;
+
+#ifdef BUILD_AI_NETWORK_RELOC
+
+#include MODEL_CONF
+
+#ifndef __ARM_FP
+#error "a relocatable model is compiled for the FPU: -mfloat-abi=hard"
+#endif
+#if defined(__ARM_FEATURE_CMSE) && __ARM_FEATURE_CMSE == 3
+#define AI_RELOC_SECURE N6_RELOC_FLAG_SECURE
+#else
+#define AI_RELOC_SECURE 0u
+#endif
+#ifdef LL_ATON_EB_DBG_INFO
+#define AI_RELOC_DEBUG_INFO N6_RELOC_FLAG_DEBUG_INFO
+#else
+#define AI_RELOC_DEBUG_INFO 0u
+#endif
+#define AI_RELOC_FLAGS                                                                                                 \
+    (N6_RELOC_API_MAJOR << 28 | N6_RELOC_API_MINOR << 24 | N6_RELOC_FLAG_ASYNC | AI_RELOC_DEBUG_INFO | AI_RELOC_SECURE |  \
+     N6_RELOC_TOOLCHAIN_GCC | N6_RELOC_FP_ABI_HARD | N6_RELOC_FLAG_FPU | N6_RELOC_CPU_CORTEX_M55)
+
+#define AI_RELOC_KEPT(name) __attribute__((used, section(name)))
+#define AI_RELOC_JOIN(a, b) a##b
+#define AI_RELOC_SYMBOL(prefix, suffix) AI_RELOC_JOIN(prefix, suffix)
+#define AI_RELOC_FUNCTION(what) AI_RELOC_SYMBOL(LL_ATON_##what##_, C_FCT_SUFFIX)
+#define AI_RELOC_ENTRY(what) (uintptr_t) AI_RELOC_FUNCTION(what)
+
+/* The context as the linker sees it: with pointers, which it writes as link addresses. */
+typedef struct {
+    uint32_t state, file, ram, rom;
+    const ll_aton_reloc_callbacks *callbacks;
+    const char *name;
+    uint32_t activation_bytes, params_bytes, external_ram_bytes;
+    const char *version_text;
+    uint32_t version, version_dev, params_file_bytes, params_file_crc32, struct_sizes, instance;
+    const NN_Interface_TypeDef *interface;
+} ll_aton_reloc_linked_context;
+
+extern ll_aton_reloc_linked_context _network_rt_ctx;
+
+/* Internal buffers are a large table that no application needs. */
+#define AI_RELOC_NETWORK()                                                                                             \
+    extern const void *AI_RELOC_FUNCTION(WeightEncryption_Info)(void);                                                 \
+    extern const void *AI_RELOC_FUNCTION(BlobEncryption_Info)(void);                                                   \
+    static const LL_Buffer_InfoTypeDef *ai_reloc_no_internal_buffers(void) { return NULL; }                            \
+    static const NN_Interface_TypeDef ai_reloc_interface = {                                                           \
+        .network_name = C_NAME,                                                                                        \
+        .ec_network_init = AI_RELOC_FUNCTION(EC_Network_Init),                                                         \
+        .ec_inference_init = AI_RELOC_FUNCTION(EC_Inference_Init),                                                     \
+        .input_setter = AI_RELOC_FUNCTION(Set_User_Input_Buffer),                                                      \
+        .input_getter = AI_RELOC_FUNCTION(Get_User_Input_Buffer),                                                      \
+        .output_setter = AI_RELOC_FUNCTION(Set_User_Output_Buffer),                                                    \
+        .output_getter = AI_RELOC_FUNCTION(Get_User_Output_Buffer),                                                    \
+        .epoch_block_items = AI_RELOC_FUNCTION(EpochBlockItems),                                                       \
+        .output_buffers_info = AI_RELOC_FUNCTION(Output_Buffers_Info),                                                 \
+        .input_buffers_info = AI_RELOC_FUNCTION(Input_Buffers_Info),                                                   \
+        .internal_buffers_info = ai_reloc_no_internal_buffers,                                                         \
+    };                                                                                                                 \
+    AI_RELOC_KEPT(".network_rt_ctx") ll_aton_reloc_linked_context _network_rt_ctx = {                                  \
+        .name = C_NAME,                                                                                                \
+        .activation_bytes = ACTS_SZ,                                                                                   \
+        .params_bytes = PARAMS_SZ,                                                                                     \
+        .external_ram_bytes = EXT_RAM_SZ,                                                                              \
+        .version_text = RUNTIME_DESC,                                                                                  \
+        .version = RUNTIME_VERSION,                                                                                    \
+        .version_dev = RUNTIME_VERSION_DEV,                                                                            \
+        .params_file_bytes = PARAMS_BIN_SZ,                                                                            \
+        .params_file_crc32 = PARAMS_BIN_CRC32,                                                                         \
+        .struct_sizes = sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8,                           \
+        .interface = &ai_reloc_interface,                                                                              \
+    };                                                                                                                 \
+    AI_RELOC_KEPT(".network_entries") const uintptr_t _network_entries[] = {                                           \
+        AI_RELOC_ENTRY(EC_Network_Init),        AI_RELOC_ENTRY(EC_Inference_Init),                                     \
+        AI_RELOC_ENTRY(Set_User_Input_Buffer),  AI_RELOC_ENTRY(Get_User_Input_Buffer),                                 \
+        AI_RELOC_ENTRY(Set_User_Output_Buffer), AI_RELOC_ENTRY(Get_User_Output_Buffer),                                \
+        AI_RELOC_ENTRY(EpochBlockItems),        AI_RELOC_ENTRY(Output_Buffers_Info),                                   \
+        AI_RELOC_ENTRY(Input_Buffers_Info),     (uintptr_t)ai_reloc_no_internal_buffers,                               \
+        AI_RELOC_ENTRY(WeightEncryption_Info),  AI_RELOC_ENTRY(BlobEncryption_Info),                                   \
+        (uintptr_t)&_network_rt_ctx,                                                                                   \
+    };                                                                                                                 \
+    AI_RELOC_KEPT(".network_flags") const uint32_t _network_flags = AI_RELOC_FLAGS
+
+#else
+
+#define AI_RELOC_RT_LOAD_MODE_XIP 1u   /* code runs where the file is */
+#define AI_RELOC_RT_LOAD_MODE_COPY 2u  /* code runs in the executable RAM, too */
+#define AI_RELOC_RT_LOAD_MODE_CLEAR 4u /* activations begin as zeros */
+
+enum {
+    LL_ATON_RELOC_OK = 0,
+    LL_ATON_RELOC_INVALID = -1,
+    LL_ATON_RELOC_MEMORY = -2,
+    LL_ATON_RELOC_ARGUMENT = -4,
+    LL_ATON_RELOC_PARAM_ADDRESS = -7,
+    LL_ATON_RELOC_PARAM_DESCRIPTOR = -8,
+};
+
+/* Addresses are aligned to 32 bytes. ext_param_addr: of weights that are a file of their own, else 0. */
+typedef struct {
+    uintptr_t exec_ram_addr;
+    uint32_t exec_ram_size;
+    uintptr_t ext_ram_addr;
+    uint32_t ext_ram_size;
+    uintptr_t ext_param_addr;
+    uint32_t mode;
+} ll_aton_reloc_config;
+
+/* rt_ram_xip, rt_ram_copy: executable RAM that an installation takes, in bytes. */
+typedef struct {
+    const char *c_name;
+    uint32_t variant;
+    uint32_t code_sz;
+    uint32_t params_off;
+    uint32_t params_sz;
+    uint32_t acts_sz;
+    uint32_t ext_ram_sz;
+    uint32_t rt_ram_xip;
+    uint32_t rt_ram_copy;
+    uint32_t rt_version;
+    uint32_t rt_version_extra;
+} ll_aton_reloc_info;
+
+/* LL_ATON_RELOC_INVALID where there is no model. */
+int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info);
+
+/* The model and its pools stand in memory afterwards as far as the CPU sees it: the caller cleans the D-cache for the NPU, and
+ * invalidates the I-cache. Errors are LL_ATON_RELOC_*; executable RAM and pools may then have been written. */
+int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN_Instance_TypeDef *instance);
+
+/* num: from which buffer on; -1: all. */
+const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_input_buffers_info(const NN_Instance_TypeDef *instance, int32_t num);
+const LL_Buffer_InfoTypeDef *ll_aton_reloc_get_output_buffers_info(const NN_Instance_TypeDef *instance, int32_t num);
+
+LL_ATON_User_IO_Result_t ll_aton_reloc_set_input(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size);
+LL_ATON_User_IO_Result_t ll_aton_reloc_set_output(const NN_Instance_TypeDef *instance, uint32_t num, void *buffer, uint32_t size);
+
+#ifdef LL_ATON_RT_RELOC
+
+/* Calls an entry point of an installed model with its static base. */
+uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c);
+
+/* Calls a function that the model gave the address of. */
+void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block);
+
+#endif
+#endif
+#endif

@@ -1,0 +1,83 @@
+"""The parts of a relocatable model -> network_rel.bin and, where it is split, network_rel_params.bin."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import write_chunks_atomically
+from n6build.reloc.elf import LinkedModel
+from n6build.reloc.layout import (
+    CONTEXT_FIELDS,
+    PARAMS_OFFSET_WORD,
+    REL_END_WORD,
+    REL_START_WORD,
+    WORD,
+    Segment,
+    offset,
+    segment,
+    up,
+)
+
+_CRC_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_crc32")
+_SIZE_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_bytes")
+
+
+def crc32_of(chunks: Iterable[bytes]) -> tuple[int, int]:
+    """(CRC-32 as zlib has it, number of bytes)."""
+    crc, size = 0, 0
+    for chunk in chunks:
+        crc = zlib.crc32(chunk, crc)
+        size += len(chunk)
+    return crc, size
+
+
+def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
+    """network_rel.bin up to its weights. params: CRC-32 and size of the weights that follow; None where they are a file of their
+    own, whose CRC then stands with them, so that new weights leave this file as it is.
+
+    Raises N6-RELOC-014 where the weights have another size than the model was compiled for.
+    """
+    data = bytearray(linked.data)
+    context = _context_offset(linked)
+    (expected,) = struct.unpack_from("<I", data, context + _SIZE_OFFSET)
+    if params is not None:
+        crc, size = params
+        if size != expected:
+            what = f"the weights have {size} bytes, the model was compiled for {expected}"
+            raise N6Error("N6-RELOC-014", what, hint="build again")
+        struct.pack_into("<I", data, context + _CRC_OFFSET, crc)
+    start = up(len(linked.read_only) + len(data))
+    end = start + WORD * len(linked.relocations)
+    size = up(end)
+    head = bytearray(linked.read_only)
+    for word, value in (
+        (REL_START_WORD, Segment.FLASH.origin + start),
+        (REL_END_WORD, Segment.FLASH.origin + end),
+        (PARAMS_OFFSET_WORD, 0 if params is None else size),
+    ):
+        struct.pack_into("<I", head, WORD * word, value)
+    body = bytes(head + data).ljust(start, b"\0")
+    return (body + struct.pack(f"<{len(linked.relocations)}I", *linked.relocations)).ljust(size, b"\0")
+
+
+def _context_offset(linked: LinkedModel) -> int:
+    """In the data image: the context's address follows the entry points."""
+    words = struct.iter_unpack("<I", linked.read_only[WORD * (PARAMS_OFFSET_WORD + 1) : WORD * 64])
+    address = next((word for (word,) in words if segment(word) == Segment.RAM), None)
+    if address is None or offset(address) + _CRC_OFFSET + WORD > len(linked.data):
+        raise N6Error("N6-RELOC-010", "is no linked model: it has no context")
+    return offset(address)
+
+
+def write_model(path: Path, linked: LinkedModel, params: Iterable[bytes], checked: tuple[int, int]) -> None:
+    """With its weights, which are not held in memory. checked: their CRC-32 and size."""
+
+    def chunks() -> Iterator[bytes]:
+        yield model_file(linked, checked)
+        yield from params
+
+    write_chunks_atomically(path, chunks())

@@ -1,0 +1,100 @@
+"""What a relocatable model is compiled and linked of, and how: the same for SCons and for the command line in tools/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.network.runtimes import Runtime
+from n6build.paths import FIRMWARE
+
+# Code that finds its data from r9 alone: without the last flag gcc would take the distance from code to data for fixed.
+POSITION_INDEPENDENT = (
+    "-fpic",
+    "-msingle-pic-base",
+    "-mpic-register=r9",
+    "-mno-pic-data-is-text-relative",
+)
+_COMMON = (
+    *POSITION_INDEPENDENT,
+    "-fvisibility=hidden",
+    "-fno-builtin",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-tree-loop-distribute-patterns",
+    "-ffunction-sections",
+    "-fdata-sections",
+)
+# Sets __ARM_FEATURE_CMSE to 3, by which headers of runtime and device pick secure addresses.
+SECURE = "-mcmse"
+# No C library and no libgcc: their objects know no static base.
+LINK = (
+    "-nostdlib",
+    "-nostartfiles",
+    "-static",
+    "-Wl,--gc-sections",
+    "-Wl,--emit-relocs",
+    "-Wl,--build-id=none",
+    "-Wl,--no-warn-rwx-segments",
+    "-Wl,--fatal-warnings",
+)
+_DEFINES = (
+    "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
+    "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
+    "LL_ATON_RT_MODE=LL_ATON_RT_ASYNC",
+    "LL_ATON_SW_FALLBACK",
+    "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=1",
+    "LL_ATON_DUMP_DEBUG_API",
+    "LL_ATON_RT_RELOC",
+    "BUILD_AI_NETWORK_RELOC",
+)
+_DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
+
+
+# What runtime sources see in place of a model's own configuration: they are compiled once for all models.
+_ANY_MODEL = "n6_reloc_any_conf.h"
+
+
+@dataclass(frozen=True)
+class ModelCode:
+    """shared: sources that all models are linked with, and the flags of each. network_flags, network_defines: for the generated
+    files of one. defines: NAME or NAME=value."""
+
+    shared: tuple[tuple[Path, tuple[str, ...]], ...]
+    network_flags: tuple[str, ...]
+    include_folders: tuple[Path, ...]
+    defines: tuple[str, ...]
+    network_defines: tuple[str, ...]
+    libraries: tuple[Path, ...]
+
+
+def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: bool) -> ModelCode:
+    """conf_header: of the model. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
+    parts = runtime.reloc
+    if parts is None:
+        raise N6Error(
+            "N6-RELOC-020",
+            "ST's runtime has no parts for relocatable models (ll_aton_reloc_callbacks.c, NetworkRuntime*_CM55_GCC_PIC.a)",
+            hint="let STEDGEAI_CORE_DIR name ST Edge AI Core 2.1 or newer, or unset it for n6build's runtime",
+        )
+    flags = (*_COMMON, SECURE) if secure else _COMMON
+    own = (*flags, *runtime.compile_flags, *parts.compile_flags)
+    defines = (*_DEFINES, _DEBUG_INFO) if debug_info else _DEFINES
+    kernels = [(path, (*flags, "-O3")) for path in sorted((FIRMWARE / "kernels").glob("*.c"))]
+    sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
+    return ModelCode(
+        shared=(*kernels, *sources),
+        network_flags=own,
+        include_folders=(*runtime.include_folders, FIRMWARE / "reloc", FIRMWARE / "kernels"),
+        defines=(*defines, f'MODEL_CONF="{_ANY_MODEL}"'),
+        network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
+        libraries=parts.libraries,
+    )
+
+
+def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
+    """Of a firmware that installs such models: its tables have to have the layout of theirs."""
+    drives_npu = int(runtime.name == "st")
+    common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
+    return (*common, _DEBUG_INFO) if debug_info else common

@@ -1,0 +1,60 @@
+"""<name>_reloc.json: what the later steps of stage 2 need to know, which is less than the network has in it.
+
+It stays the same when weights change their values, and so does everything that is made of it alone.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes, to_json
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.reloc.layout import PoolContent, PoolDescriptor, PoolType
+from n6build.reloc.pools import ParamsPart, PoolTable
+
+
+@dataclass(frozen=True)
+class RelocDescription:
+    """signature: of the network's code. params: names of raw files and bytes of their parts. outputs: bytes of each."""
+
+    name: str
+    signature: int
+    pools: tuple[PoolDescriptor, ...]
+    params: tuple[tuple[str | None, int], ...]
+    outputs: tuple[int, ...]
+
+    def params_parts(self, folder: Path) -> tuple[ParamsPart, ...]:
+        """folder: with the raw files."""
+        return tuple(ParamsPart(folder / file if file else None, size) for file, size in self.params)
+
+
+def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> RelocDescription:
+    return RelocDescription(
+        name=artifacts.name,
+        signature=signature,
+        pools=table.pools,
+        params=tuple((part.file.name if part.file else None, part.bytes) for part in table.params),
+        outputs=tuple(output.bytes for output in artifacts.outputs),
+    )
+
+
+def description_json(description: RelocDescription) -> str:
+    return to_json(asdict(description))
+
+
+def read_description(path: Path) -> RelocDescription:
+    """Raises N6-RELOC-008 where the file is none."""
+    try:
+        values = json.loads(read_bytes(path))
+        values["pools"] = tuple(
+            PoolDescriptor(**{**pool, "type": PoolType(pool["type"]), "content": PoolContent(pool["content"])})
+            for pool in values["pools"]
+        )
+        values["params"] = tuple((file, size) for file, size in values["params"])
+        values["outputs"] = tuple(values["outputs"])
+        return RelocDescription(**values)
+    except (ValueError, TypeError, KeyError) as error:
+        raise N6Error("N6-RELOC-008", f"is no description of a relocatable model: {error}", where=path.name) from error

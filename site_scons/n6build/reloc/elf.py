@@ -1,0 +1,207 @@
+"""network_rel.elf -> its bytes and the places of all link addresses in its data.
+
+The file was linked with --emit-relocs: every relocation that the linker applied is still listed. What a loader can carry out
+is short: a word of RAM that holds an address. Calls and jumps inside the code need nothing, since it moves as one; the GOT
+is a table of its own. Anything else cannot be loaded and has to be found here, by the name of who does it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.enums import ENUM_RELOC_TYPE_ARM
+from elftools.elf.relocation import RelocationSection
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes
+from n6build.reloc.layout import (
+    FIXED_HEADER_BYTES,
+    HEADER_FIELDS,
+    MAGIC,
+    OFFSET_MASK,
+    WORD,
+    Segment,
+    offset,
+    segment,
+)
+
+_ALLOCATED = 0x2
+_NAMES = {number: name for name, number in ENUM_RELOC_TYPE_ARM.items()}
+# Distances inside the code, resolved by the linker.
+_DISTANCES = {
+    "R_ARM_NONE",
+    "R_ARM_V4BX",
+    "R_ARM_CALL",
+    "R_ARM_JUMP24",
+    "R_ARM_THM_CALL",
+    "R_ARM_THM_JUMP24",
+    "R_ARM_THM_JUMP19",
+    "R_ARM_THM_JUMP11",
+    "R_ARM_THM_JUMP8",
+    "R_ARM_THM_JUMP6",
+}
+# Distances that hold only where both ends move together.
+_RELATIVE = {"R_ARM_REL32", "R_ARM_GOT_PREL", "R_ARM_PREL31", "R_ARM_THM_PC12", "R_ARM_THM_PC8", "R_ARM_THM_ALU_PREL_11_0"}
+_GOT_OFFSET = "R_ARM_GOT_BREL"
+_ADDRESS = "R_ARM_ABS32"
+_LOADABLE = {Segment.FLASH, Segment.RAM, Segment.PARAM_0, Segment.PARAM_1}
+
+
+@dataclass(frozen=True)
+class LinkedModel:
+    """read_only: header, code and constants. data: the image of RAM up to .bss. relocations: link addresses of words in data.
+
+    header: by the names of layout.HEADER_FIELDS.
+    """
+
+    read_only: bytes
+    data: bytes
+    relocations: tuple[int, ...]
+    header: dict[str, int]
+
+
+def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
+    """map_file: of the linker; with it errors name the object. Raises N6-RELOC-01x."""
+    try:
+        return _read(ELFFile(io.BytesIO(read_bytes(path))), path, _Places.read(map_file))
+    except (ELFError, struct.error, UnicodeDecodeError, KeyError, ValueError, AttributeError, TypeError) as error:
+        raise N6Error("N6-RELOC-010", f"is no linked model: {error}", where=path.name) from error
+
+
+def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
+    sections = {name: elf.get_section_by_name(name) for name in (".flash", ".data")}
+    if not all(sections.values()):
+        missing = ", ".join(name for name, section in sections.items() if not section)
+        raise N6Error("N6-RELOC-010", f"is no linked model: it has no section {missing}", where=path.name)
+    read_only, data = bytes(sections[".flash"].data()), bytes(sections[".data"].data())
+    if len(read_only) < FIXED_HEADER_BYTES:
+        raise N6Error("N6-RELOC-010", "is no linked model: its header is cut off", where=path.name)
+    words = struct.unpack_from(f"<{len(HEADER_FIELDS)}I", read_only)
+    header = dict(zip(HEADER_FIELDS, words, strict=True))
+    if header["magic"] != MAGIC or offset(header["bss_start"]) != len(data):
+        raise N6Error("N6-RELOC-010", "is no linked model: its header does not fit its sections", where=path.name)
+    relocations = sorted(set(_words_to_relocate(elf, sections, places)))
+    model = LinkedModel(read_only, data, tuple(relocations), header)
+    _check_words(model, places)
+    return model
+
+
+def _words_to_relocate(elf: ELFFile, sections: dict[str, Any], places: _Places) -> Iterator[int]:
+    flash, ram = sections[".flash"], sections[".data"]
+    for section in elf.iter_sections():
+        if not isinstance(section, RelocationSection):
+            continue
+        target = elf.get_section(section["sh_info"])
+        if not target["sh_flags"] & _ALLOCATED:
+            continue
+        symbols = elf.get_section(section["sh_link"])
+        for relocation in section.iter_relocations():
+            symbol = symbols.get_symbol(relocation["r_info_sym"])
+            kind = _NAMES.get(relocation["r_info_type"], f"type {relocation['r_info_type']}")
+            at = _Use(relocation["r_offset"], kind, _name(elf, symbol), target.name)
+            _check_defined(symbol, at, places)
+            if kind == _ADDRESS:
+                if ram["sh_addr"] <= at.address < ram["sh_addr"] + ram["sh_size"]:
+                    yield at.address
+                elif not _is_entry_point(at.address, flash):
+                    raise _not_loadable(at, places, "puts an address into code or constants")
+            elif kind in _RELATIVE:
+                if segment(symbol["st_value"]) != segment(at.address):
+                    raise _not_loadable(at, places, "is a distance between segments that move apart")
+            elif kind not in _DISTANCES and kind != _GOT_OFFSET:
+                raise _not_loadable(at, places, "is nothing that a loader can carry out")
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A relocation: at which link address, of which kind, with which symbol, in which section of the linked file."""
+
+    address: int
+    kind: str
+    symbol: str
+    section: str
+
+
+def _name(elf: ELFFile, symbol: Any) -> str:
+    if symbol.name:
+        return str(symbol.name)
+    index = symbol["st_shndx"]
+    return str(elf.get_section(index).name) if isinstance(index, int) else "no symbol"
+
+
+def _is_entry_point(address: int, flash: Any) -> bool:
+    """The loader reads these from the file and adds the base itself: from behind the header's words to the first code."""
+    words = struct.unpack_from(f"<{min(flash['sh_size'] // WORD, 64)}I", flash.data())
+    first = len(HEADER_FIELDS)
+    context = next((index for index in range(first, len(words)) if segment(words[index]) == Segment.RAM), first)
+    return bool(flash["sh_addr"] + first * WORD <= address <= flash["sh_addr"] + context * WORD)
+
+
+def _check_defined(symbol: Any, at: _Use, places: _Places) -> None:
+    if symbol["st_shndx"] == "SHN_UNDEF" and at.kind != "R_ARM_NONE":
+        raise N6Error(
+            "N6-RELOC-011",
+            f"symbol {at.symbol} is not defined ({at.kind} in {at.section} at 0x{at.address:08X})",
+            where=places.object_at(at.address),
+            hint="link what defines it into the model: nothing of the firmware is visible to it",
+        )
+
+
+def _not_loadable(at: _Use, places: _Places, why: str) -> N6Error:
+    return N6Error(
+        "N6-RELOC-012",
+        f"{at.kind} of symbol {at.symbol} in {at.section} at 0x{at.address:08X} {why}",
+        where=places.object_at(at.address),
+        hint="compile that object position-independent, with r9 as static base; objects of the C library are not",
+    )
+
+
+def _check_words(model: LinkedModel, places: _Places) -> None:
+    """Every word that a loader rebases holds an address of a segment, inside of it. Raises N6-RELOC-013."""
+    got = range(model.header["got_start"], model.header["got_end"], WORD)
+    limits = {Segment.FLASH: len(model.read_only), Segment.RAM: offset(model.header["bss_end"])}
+    for address in [*model.relocations, *got]:
+        (word,) = struct.unpack_from("<I", model.data, offset(address))
+        if word == 0:
+            continue
+        known = segment(word) in _LOADABLE
+        if not known or word & OFFSET_MASK > limits.get(Segment(segment(word)), OFFSET_MASK):
+            raise N6Error(
+                "N6-RELOC-013",
+                f"the word at 0x{address:08X} is 0x{word:08X}, which is in no segment of the model",
+                where=places.object_at(address),
+                hint="an absolute address in a pointer: a relocatable model takes it from a memory pool",
+            )
+
+
+class _Places:
+    """Which object a link address came from, by the linker's map file."""
+
+    _CONTRIBUTION = re.compile(r"^ (\.\S+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S[^\n]*)$", re.MULTILINE)
+
+    def __init__(self, contributions: Sequence[tuple[int, int, str]]) -> None:
+        self._contributions = sorted(contributions)
+
+    @classmethod
+    def read(cls, map_file: Path | None) -> _Places:
+        if map_file is None or not map_file.is_file():
+            return cls([])
+        text = map_file.read_text(encoding="utf-8", errors="replace")
+        found = cls._CONTRIBUTION.findall(text)
+        return cls([(int(start, 16), int(size, 16), name) for _, start, size, name in found if int(size, 16)])
+
+    def object_at(self, address: int) -> str | None:
+        index = bisect_right(self._contributions, (address, 1 << 62, "")) - 1
+        if index < 0:
+            return None
+        start, size, name = self._contributions[index]
+        return Path(name).name if start <= address < start + size else None

@@ -1,0 +1,60 @@
+"""What is compiled and linked into a relocatable model beside network.c: configuration, pool table, wrapper, linker script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.paths import TEMPLATES
+from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Version, abi_of, version_words
+from n6build.reloc.pools import PoolTable
+from n6build.templates import render
+
+CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"
+POOLS_TEMPLATE = TEMPLATES / "reloc_pools.c.j2"
+WRAPPER_TEMPLATE = TEMPLATES / "reloc_network.c.j2"
+SCRIPT_TEMPLATE = TEMPLATES / "reloc.ld.j2"
+
+
+@dataclass(frozen=True)
+class RelocSources:
+    """conf: of the header that macro MODEL_CONF names. script: of the linker."""
+
+    conf: str
+    pools: str
+    wrapper: str
+    script: str
+
+
+def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Version, source_text: str) -> RelocSources:
+    """source_text: network.c. Nothing here depends on the values of weights: those meet the code when the file is put together."""
+    word, dev = version_words(version)
+    stubs = [
+        f"LL_ATON_{what}_{artifacts.suffix}"
+        for what in ("WeightEncryption_Info", "BlobEncryption_Info")
+        if len(abi_of(version).entries) > 10 and f"LL_ATON_{what}_{artifacts.suffix}(" not in source_text
+    ]
+    values = {
+        "network": artifacts,
+        "table": table,
+        "version_word": word,
+        "version_dev": dev,
+        "description": "n6build (RELOC.GCC)",
+        "stubs": stubs,
+        "conf_header": conf_header_name(artifacts.name),
+        "alignment": READ_ONLY_ALIGNMENT,
+        "symbols": {
+            f"_mem_pool_{fname}_{artifacts.suffix}": segment.origin for fname, segment in table.segments.items()
+        },
+    }
+    return RelocSources(
+        conf=render(CONF_TEMPLATE, values),
+        pools=render(POOLS_TEMPLATE, values),
+        wrapper=render(WRAPPER_TEMPLATE, values),
+        script=render(SCRIPT_TEMPLATE, values),
+    )
+
+
+def conf_header_name(name: str) -> str:
+    """name: of the network's files."""
+    return f"{name}_reloc_conf.h"

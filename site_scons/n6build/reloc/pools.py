@@ -1,0 +1,183 @@
+"""Memory pools of a network -> the pool table of a relocatable model, and the layout of its weights' file. Sizes are bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_in_chunks
+from n6build.network.artifacts import InitializerImage, NetworkArtifacts, PoolRange
+from n6build.network.board_pools import SECURE_BIT
+from n6build.reloc.layout import (
+    CACHED,
+    EXTERNAL_MEMORY,
+    MAX_POOLS,
+    READ,
+    WRITE,
+    PoolContent,
+    PoolDescriptor,
+    PoolType,
+    Segment,
+    up,
+)
+
+# Without any weights a loader would find params_offset 0 and refuse: there is always something.
+_NO_WEIGHTS_BYTES = 8
+
+
+@dataclass(frozen=True)
+class ParamsPart:
+    """A pool's part of the weights' file: the raw file (None: nothing), then zeros up to `bytes`."""
+
+    file: Path | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class PoolTable:
+    """params: in the order of the file. segments: fname of a relative pool -> its segment.
+
+    activation_bytes, weights_bytes, external_ram_bytes: what the model's context says of itself.
+    """
+
+    pools: tuple[PoolDescriptor, ...]
+    params: tuple[ParamsPart, ...]
+    segments: dict[str, Segment]
+    activation_bytes: int
+    weights_bytes: int
+    external_ram_bytes: int
+
+    @property
+    def params_bytes(self) -> int:
+        return sum(part.bytes for part in self.params)
+
+
+def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
+    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file has changed its size."""
+    for part in parts:
+        written = 0
+        for chunk in read_in_chunks(part.file) if part.file else ():
+            written += len(chunk)
+            yield chunk
+        if written > part.bytes:
+            what = f"has {written} bytes, {part.bytes} were planned"
+            raise N6Error("N6-RELOC-007", what, where=part.file.name if part.file else None, hint="build again")
+        yield bytes(part.bytes - written)
+
+
+def pool_table(artifacts: NetworkArtifacts, *, secure: bool) -> PoolTable:
+    """Raises N6-RELOC-00x where the network was not compiled for relocation, with the change to make."""
+    used = [pool for pool in artifacts.pools if pool.used_bytes]
+    _check_weight_files(artifacts)
+    for pool in used:
+        _check_pool(pool, artifacts.described_by, secure=secure)
+    _check_segments(used, artifacts.described_by)
+    if len(used) > MAX_POOLS:
+        what = f"uses {len(used)} memory pools, a loader takes {MAX_POOLS}"
+        raise N6Error("N6-RELOC-006", what, where=artifacts.described_by, hint="a profile with fewer memories")
+    raws = {image.fname: image for image in artifacts.initializers if image.bytes}
+    pools, params, foff = [], [], 0
+    for pool in sorted(used, key=_order):
+        descriptor = _descriptor(pool, foff)
+        pools.append(descriptor)
+        if descriptor.content is not PoolContent.ACTIV:
+            part = ParamsPart(_file(raws.get(pool.fname)), up(max(pool.used_bytes, _bytes(raws.get(pool.fname)))))
+            params.append(part)
+            foff += part.bytes
+    return PoolTable(
+        pools=tuple(pools),
+        params=tuple(params) or (ParamsPart(None, _NO_WEIGHTS_BYTES),),
+        segments={pool.fname: Segment.PARAM_0 if _is_weights(pool) else Segment.PARAM_1 for pool in used if pool.relative},
+        activation_bytes=sum(pool.used_bytes - pool.weights_bytes for pool in used),
+        weights_bytes=sum(pool.weights_bytes for pool in used),
+        external_ram_bytes=sum(pool.used_bytes for pool in used if pool.relative and not _is_weights(pool)),
+    )
+
+
+def _file(image: InitializerImage | None) -> Path | None:
+    return image.file if image else None
+
+
+def _bytes(image: InitializerImage | None) -> int:
+    return image.bytes if image else 0
+
+
+def _is_weights(pool: PoolRange) -> bool:
+    return pool.rights == "ACC_READ"
+
+
+def _order(pool: PoolRange) -> tuple[bool, int, str]:
+    """Descending addresses, as in ST's models; the relative ones, which are external, come first."""
+    return not pool.relative, -pool.address, pool.fname
+
+
+def _descriptor(pool: PoolRange, foff: int) -> PoolDescriptor:
+    """foff: where its part of the weights' file would begin."""
+    if not pool.weights_bytes:
+        content = PoolContent.ACTIV
+    elif _is_weights(pool):
+        content = PoolContent.PARAM
+    else:
+        content = PoolContent.MIXED
+    holds_weights = content is not PoolContent.ACTIV
+    if pool.relative:
+        kind, attributes = PoolType.RELOC, CACHED | (READ if _is_weights(pool) else WRITE)
+    else:
+        kind, attributes = PoolType.COPY if holds_weights else PoolType.RESET, READ if _is_weights(pool) else WRITE
+    return PoolDescriptor(
+        name=pool.fname,
+        type=kind,
+        content=content,
+        attributes=attributes,
+        id=0 if not pool.relative or _is_weights(pool) else 1,
+        foff=foff if holds_weights else 0,
+        destination=pool.address,
+        size=pool.used_bytes,
+    )
+
+
+def _check_weight_files(artifacts: NetworkArtifacts) -> None:
+    """Weights as C arrays are compiled into a firmware; a relocatable model needs them as a file."""
+    if artifacts.weight_sources:
+        raise N6Error(
+            "N6-RELOC-002",
+            "has initializers as C arrays, a relocatable model takes them as raw files",
+            where=artifacts.weight_sources[0].name,
+            hint='"fformat": "FORMAT_RAW" for every pool of the memory pool descriptor, and compile the network again',
+        )
+
+
+def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
+    if not pool.relative and pool.address >= EXTERNAL_MEMORY:
+        raise N6Error(
+            "N6-RELOC-001",
+            f"external memory pool {pool.name} is at the fixed address 0x{pool.address:08X}",
+            where=where,
+            hint=f'"mode": "USEMODE_RELATIVE" for {pool.name} in the memory pool descriptor, and compile the network again',
+        )
+    if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
+        # It would be placed as external RAM though nothing is ever written there.
+        raise N6Error(
+            "N6-RELOC-005",
+            f"relative pool {pool.name} holds initializers only, but is writable",
+            where=where,
+            hint=f'"rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network again',
+        )
+    if not secure and not pool.relative and pool.address & SECURE_BIT:
+        raise N6Error(
+            "N6-RELOC-004",
+            f"memory pool {pool.name} is at 0x{pool.address:08X}, a secure address, and the model is non-secure",
+            where=where,
+            hint=f"0x{pool.address & ~SECURE_BIT:08X} in the memory pool descriptor, or make the model secure",
+        )
+
+
+def _check_segments(pools: Sequence[PoolRange], where: str) -> None:
+    """A loader places one segment of weights and one of external RAM."""
+    for is_weights, kind in ((True, "read-only"), (False, "writable")):
+        names = [pool.name for pool in pools if pool.relative and _is_weights(pool) == is_weights]
+        if len(names) > 1:
+            what = f"has {len(names)} relative pools that are {kind} ({', '.join(names)}), one is possible"
+            raise N6Error("N6-RELOC-006", what, where=where, hint="use one of them in the memory pool descriptor")

@@ -1,0 +1,176 @@
+"""Flash slots of relocatable models: where they are, and what stands in one behind the model.
+
+    file, padded to 16 | trailer | input of the self-test
+
+The file itself says where it ends, so that a firmware finds the trailer of a model that it was not built with
+(firmware/appli_reloc/n6_model_slot.h has the same layout in C).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+
+TRAILER_MAGIC = b"N6MD"
+_LAYOUT = 1
+_ALIGNMENT = 16
+_TRAILER = struct.Struct("<4s 11I")
+TRAILER_BYTES = _TRAILER.size
+# Of a slot, in front of the weights where they are a file of their own: 8 of 48 MiB on a NUCLEO board, as ST's tools have it.
+_FILE_SHARE = 6
+LETTERS = "ab"
+
+
+@dataclass(frozen=True)
+class ModelSlot:
+    """Addresses in the memory-mapped window and sizes in bytes. params: of the weights' file, 0 where there is none."""
+
+    file: int
+    file_bytes: int
+    params: int
+    params_bytes: int
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """input: of one inference, empty: zeros. outputs_crc32: what it has to give, None where nobody knows."""
+
+    input: bytes
+    outputs_crc32: int | None
+
+
+NO_SELF_TEST = SelfTest(b"", None)
+
+
+def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
+    """What the firmware makes of the outputs, which stand one behind the other here: CRC-32 of each, by exclusive or."""
+    crc, start = 0, 0
+    for size in sizes:
+        crc ^= zlib.crc32(outputs[start : start + size])
+        start += size
+    return crc
+
+
+@dataclass(frozen=True)
+class Trailer:
+    """signature: of the network's code, equal for a model and its weights. revision: the higher one is newer."""
+
+    bytes: int
+    crc32: int
+    signature: int
+    revision: int
+    test: SelfTest
+
+
+def model_slots(board: Board, models: int, *, slots: int, split: bool) -> list[list[ModelSlot]]:
+    """For each model its slots A and, where there are two, B: equal parts of the board's slot for weights, so that a model moves
+    no other. Raises N6-SLOT-001 where the parts are too small for the board's sectors."""
+    whole, sector = board.slots.weights, board.nor.sector
+    span = whole.size // (models * slots) // sector * sector
+    file_bytes = span // _FILE_SHARE // sector * sector if split else span
+    if not file_bytes:
+        what = f"{models * slots} parts of slot 'weights' ({whole.size} bytes) are smaller than a sector of {sector} bytes"
+        raise N6Error("N6-SLOT-001", what, where=f"boards/{board.name}/board.yaml: slots.weights")
+    return [
+        [
+            _slot(whole.address + (model * slots + slot) * span, span, file_bytes, split=split)
+            for slot in range(slots)
+        ]
+        for model in range(models)
+    ]
+
+
+def _slot(address: int, span: int, file_bytes: int, *, split: bool) -> ModelSlot:
+    if not split:
+        return ModelSlot(address, span, 0, 0)
+    return ModelSlot(address, file_bytes, address + file_bytes, span - file_bytes)
+
+
+def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlot]]:
+    """addresses: '0x71000000' of a model, or '0x71000000,0x71800000' of a model and its weights. Raises N6-SLOT-002."""
+    whole, sector = board.slots.weights, board.nor.sector
+    try:
+        numbers = [int(part, 0) for part in addresses.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != (2 if split else 1):
+        expected = "two addresses, of the model and of its weights" if split else "one address"
+        raise N6Error("N6-SLOT-002", f"'addresses={addresses}': {expected}", hint="0x71000000" + ",0x71800000" * split)
+    for number in numbers:
+        if number % sector or not whole.address <= number < whole.end:
+            raise N6Error(
+                "N6-SLOT-002",
+                f"0x{number:08X} is no sector of slot 'weights' (0x{whole.address:08X}..0x{whole.end:08X}, sectors of {sector})",
+                where="addresses",
+            )
+    ends = sorted([*numbers, whole.end])
+    sizes = [next(end for end in ends if end > number) - number if number != max(numbers) else whole.end - number for number in numbers]
+    if len(set(numbers)) != len(numbers):
+        raise N6Error("N6-SLOT-002", "model and weights are at one address", where="addresses")
+    return [[ModelSlot(numbers[0], sizes[0], *((numbers[1], sizes[1]) if split else (0, 0)))]]
+
+
+def slot_chunks(content: Iterable[bytes], signature: int, test: SelfTest) -> Iterator[bytes]:
+    """What is programmed: `content` is not held in memory. The revision is that of a first model, 0."""
+    size, crc = 0, 0
+    for chunk in content:
+        size += len(chunk)
+        crc = zlib.crc32(chunk, crc)
+        yield chunk
+    yield bytes(_padding(size))
+    yield pack_trailer(Trailer(size, crc, signature, 0, test)) + test.input
+
+
+def _padding(size: int) -> int:
+    return -size % _ALIGNMENT
+
+
+def pack_trailer(trailer: Trailer) -> bytes:
+    expected = trailer.test.outputs_crc32
+    words: Sequence[int] = (
+        _LAYOUT,
+        trailer.bytes,
+        trailer.crc32,
+        trailer.signature,
+        trailer.revision,
+        len(trailer.test.input),
+        zlib.crc32(trailer.test.input),
+        expected or 0,
+        int(expected is not None),
+        0,
+    )
+    head = struct.pack("<4s 10I", TRAILER_MAGIC, *words)
+    return head + struct.pack("<I", zlib.crc32(head))
+
+
+def trailer_offset(file_bytes: int) -> int:
+    """In the slot of a file of this size."""
+    return file_bytes + _padding(file_bytes)
+
+
+def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
+    """slot: what stands in flash. None where no whole file of this size is there."""
+    at = trailer_offset(file_bytes)
+    packed = slot[at : at + TRAILER_BYTES]
+    if len(packed) < TRAILER_BYTES:
+        return None
+    magic, layout, size, crc, signature, revision, test_bytes, test_crc, expected, has_expected, _, own = _TRAILER.unpack(packed)
+    if magic != TRAILER_MAGIC or layout != _LAYOUT or size != file_bytes or own != zlib.crc32(packed[:-4]):
+        return None
+    test = slot[at + TRAILER_BYTES : at + TRAILER_BYTES + test_bytes]
+    if zlib.crc32(slot[:file_bytes]) != crc or len(test) != test_bytes or zlib.crc32(test) != test_crc:
+        return None
+    return Trailer(size, crc, signature, revision, SelfTest(test, expected if has_expected else None))
+
+
+def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:
+    """The same content as a newer or an older one. slot: of a whole file of this size."""
+    trailer = read_trailer(slot, file_bytes)
+    assert trailer is not None
+    at = trailer_offset(file_bytes)
+    return slot[:at] + pack_trailer(replace(trailer, revision=revision)) + slot[at + TRAILER_BYTES :]
