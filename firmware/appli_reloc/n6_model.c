@@ -158,12 +158,16 @@ typedef struct {
     const char *refused;
 } slot_content_t;
 
-static slot_content_t read_slot(const n6_model_slot_t *slot)
+static slot_content_t read_slot(const n6_model_t *model, const n6_model_slot_t *slot)
 {
     const n6_reloc_header_t *header = header_of(slot);
     slot_content_t content = {NULL, ""};
     uint32_t bytes = header->magic == N6_RELOC_MAGIC ? n6_reloc_file_bytes(header, slot->file_bytes) : 0u;
     n6_model_slot_status_t status = n6_model_slot_check(slot->file, bytes, slot->file_bytes, &content.trailer);
+    if (status == N6_MODEL_SLOT_OK && content.trailer->model_crc32 != model->name_crc32) {
+        content.refused = "N6-FW-057 another model";
+        return content;
+    }
     if (status == N6_MODEL_SLOT_OK && header->params_offset == 0u) {
         const n6_model_trailer_t *weights = NULL;
         const n6_reloc_context_t *context = n6_reloc_context(header, slot->file_bytes);
@@ -181,7 +185,8 @@ static void put_refused(const n6_model_t *model, uint32_t slot, const char *why)
 {
     n6_put("n6 model ");
     n6_put(model->name);
-    n6_put(slot == 0u ? " slot=a refused " : " slot=b refused ");
+    n6_put(slot == 0u ? " slot=a" : " slot=b");
+    n6_put(" refused ");
     n6_put(why);
     n6_put_end();
 }
@@ -218,7 +223,7 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
 {
     slot_content_t contents[N6_MODEL_SLOTS];
     for (uint32_t slot = 0; slot < model->slot_count; slot++) {
-        contents[slot] = read_slot(&model->slots[slot]);
+        contents[slot] = read_slot(model, &model->slots[slot]);
         if (contents[slot].refused[0] != '\0') {
             put_refused(model, slot, contents[slot].refused);
         }

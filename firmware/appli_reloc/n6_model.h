@@ -22,9 +22,10 @@ typedef struct {
     uint32_t params_bytes;
 } n6_model_slot_t;
 
-/* slots: A and, where the model has two, B. */
+/* slots: A and, where the model has two, B. name_crc32: as the trailers of its slots have it. */
 typedef struct {
     const char *name;
+    uint32_t name_crc32;
     uint32_t is_classification;
     n6_plan_vectors_t vectors;
     n6_model_slot_t slots[N6_MODEL_SLOTS];

@@ -59,7 +59,9 @@ OPTIONS = (
     Option("split", "0", "reloc: 1 makes the weights a file of their own", ("0", "1")),
     Option("secure", "1", "reloc: 0 compiles for the non-secure state, with pools in that alias", ("0", "1")),
     Option("slots", "1", "reloc: 2 keeps an older model (A/B) until a new one has proved itself", ("1", "2")),
-    Option("addresses", "", "reloc: where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000"),
+    Option(
+        "addresses", "", "reloc: where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000"
+    ),
     Option("gen_c_file", "0", "reloc: 1 writes the model as a C array, too", ("0", "1")),
     Option(
         "probe",

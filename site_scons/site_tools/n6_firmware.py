@@ -1,4 +1,4 @@
-"""SCons tool, stage 3: env.N6Headers, N6BringUp, N6Fsbl, N6Appli and N6RelocAppli -> ELF; env.N6BootImage -> image with boot header."""
+"""SCons tool, stage 3: env.N6Headers, N6BringUp, N6Fsbl, N6Appli, N6RelocAppli -> ELF; env.N6BootImage -> image with header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from n6build.files import write_atomically
 from n6build.paths import FIRMWARE
 from n6scons import library_files, stage_action
-
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_inference", "n6_slot")
@@ -148,7 +147,9 @@ def _appli(
     return _link(env, f"{folder}/appli/appli.elf", [script, pools], [*stable, *objects, *libraries])
 
 
-def _reloc_appli(env: Any, folder: str, board_folder: str, headers: list[Any], bring_up: list[Any], plan: list[Any]) -> Any:
+def _reloc_appli(
+    env: Any, folder: str, board_folder: str, headers: list[Any], bring_up: list[Any], plan: list[Any]
+) -> Any:
     """plan: the files of N6RelocPlan. No network is in it: it installs what it finds in flash."""
     from n6build.linker_script import appli_script
     from n6build.reloc.compilation import firmware_defines
@@ -167,7 +168,9 @@ def _reloc_appli(env: Any, folder: str, board_folder: str, headers: list[Any], b
         foreign.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source)))
         for source in (*runtime.sources, runtime.reloc.loader)
     ]
-    stable += [own.Object(f"{common}/appli/{name}.o", env.File(str(FIRMWARE / "appli" / f"{name}.c"))) for name in _SHARED]
+    stable += [
+        own.Object(f"{common}/appli/{name}.o", env.File(str(FIRMWARE / "appli" / f"{name}.c"))) for name in _SHARED
+    ]
     stable += [*_objects(own, common, "reloc", "appli_reloc"), *bring_up]
     script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
     tables = next(node for node in plan if str(node).endswith(".c"))

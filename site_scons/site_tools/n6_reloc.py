@@ -1,4 +1,4 @@
-"""SCons tool, stage 2: env.N6Reloc(folder, network) -> a network as relocatable model; env.N6RelocPlan -> where models go in flash.
+"""SCons tool, stage 2: env.N6Reloc -> a network as relocatable model; env.N6RelocPlan -> where models go in flash.
 
 Construction variables: N6_RELOC_SECURE, N6_RELOC_DEBUG_INFO (of code and pools), N6_RELOC_SPLIT (weights as a file of their own),
 N6_RELOC_C_FILE (a C array, too), N6_RELOC_SLOTS (1, or 2 for A and B), N6_RELOC_ADDRESSES (of the only model), N6_LOAD_MODE (copy
@@ -25,7 +25,7 @@ _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py
 
 
 class RelocModel(NamedTuple):
-    """description: of n6build.reloc.description. file: network_rel.bin. params: the weights where they are split off, else None."""
+    """description: <name>_reloc.json. file: network_rel.bin. params: the weights where they are split off, else None."""
 
     network: Any
     description: Any
@@ -133,7 +133,13 @@ def _sources(env: Any, folder: str, network: Any) -> list[Any]:
             write_atomically(Path(str(path)), content)
 
     name = network.name
-    names = (conf_header_name(name), f"{name}_reloc_pools.c", f"{name}_reloc.c", f"{name}_reloc.ld", f"{name}_reloc.json")
+    names = (
+        conf_header_name(name),
+        f"{name}_reloc_pools.c",
+        f"{name}_reloc.c",
+        f"{name}_reloc.ld",
+        f"{name}_reloc.json",
+    )
     made = env.Command(
         [f"{folder}/{each}" for each in names], network.targets, stage_action("Reloc", make, stage="reloc")
     )
@@ -275,13 +281,14 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.files import read_in_chunks
         from n6build.reloc.description import read_description
-        from n6build.reloc.slots import NO_SELF_TEST, slot_chunks
+        from n6build.reloc.slots import NO_SELF_TEST, Identity, name_crc32, slot_chunks
 
         description = read_description(Path(str(source[1])))
         is_model = Path(str(target[0])).name == names[0]
         test = self_test(description.outputs) if is_model and described.inputs else NO_SELF_TEST
         content = read_in_chunks(Path(str(source[0])))
-        write_chunks_atomically(Path(str(target[0])), slot_chunks(content, description.signature, test))
+        identity = Identity(name_crc32(described.name), description.signature)
+        write_chunks_atomically(Path(str(target[0])), slot_chunks(content, identity, test))
 
     def self_test(outputs: tuple[int, ...]) -> Any:
         """The first test vector. Only the reference backend promises the reference interpreter's very bytes."""
@@ -301,6 +308,6 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
             images += env.Command(
                 f"{folder}/{name}", [file, model.description, *tests], stage_action("Slot", make, stage="image")
             )
-    env.Depends(images, env.Value(knows_outputs, name="knows_outputs"))
+    env.Depends(images, env.Value([described.name, knows_outputs], name="model"))
     env.Depends(images, library_files(env, "reloc/slots.py", "reloc/description.py", "memory_plan/vectors.py"))
     return images

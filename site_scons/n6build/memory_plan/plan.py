@@ -192,9 +192,7 @@ def make_reloc_plan(
     return replace(_plan(board, profile, networks, regions), models=tuple(models))
 
 
-def _plan(
-    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
-) -> MemoryPlan:
+def _plan(board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]) -> MemoryPlan:
     """What linked and installed networks have in common."""
     boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(

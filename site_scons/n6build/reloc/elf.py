@@ -50,7 +50,14 @@ _DISTANCES = {
     "R_ARM_THM_JUMP6",
 }
 # Distances that hold only where both ends move together.
-_RELATIVE = {"R_ARM_REL32", "R_ARM_GOT_PREL", "R_ARM_PREL31", "R_ARM_THM_PC12", "R_ARM_THM_PC8", "R_ARM_THM_ALU_PREL_11_0"}
+_RELATIVE = {
+    "R_ARM_REL32",
+    "R_ARM_GOT_PREL",
+    "R_ARM_PREL31",
+    "R_ARM_THM_PC12",
+    "R_ARM_THM_PC8",
+    "R_ARM_THM_ALU_PREL_11_0",
+}
 _GOT_OFFSET = "R_ARM_GOT_BREL"
 _ADDRESS = "R_ARM_ABS32"
 _LOADABLE = {Segment.FLASH, Segment.RAM, Segment.PARAM_0, Segment.PARAM_1}

@@ -27,7 +27,7 @@ class RelocSources:
 
 
 def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Version, source_text: str) -> RelocSources:
-    """source_text: network.c. Nothing here depends on the values of weights: those meet the code when the file is put together."""
+    """source_text: network.c. Nothing here depends on the values of weights: they meet the code when the file is put together."""
     word, dev = version_words(version)
     stubs = [
         f"LL_ATON_{what}_{artifacts.suffix}"

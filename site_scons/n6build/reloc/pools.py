@@ -89,7 +89,9 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool) -> PoolTable:
     return PoolTable(
         pools=tuple(pools),
         params=tuple(params) or (ParamsPart(None, _NO_WEIGHTS_BYTES),),
-        segments={pool.fname: Segment.PARAM_0 if _is_weights(pool) else Segment.PARAM_1 for pool in used if pool.relative},
+        segments={
+            pool.fname: Segment.PARAM_0 if _is_weights(pool) else Segment.PARAM_1 for pool in used if pool.relative
+        },
         activation_bytes=sum(pool.used_bytes - pool.weights_bytes for pool in used),
         weights_bytes=sum(pool.weights_bytes for pool in used),
         external_ram_bytes=sum(pool.used_bytes for pool in used if pool.relative and not _is_weights(pool)),

@@ -56,13 +56,26 @@ def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
     return crc
 
 
+def name_crc32(model: str) -> int:
+    """By which a firmware knows that a slot holds the model that it looks for."""
+    return zlib.crc32(model.encode())
+
+
+@dataclass(frozen=True)
+class Identity:
+    """model: CRC-32 of its name. signature: of the network's code, equal for a model and its weights."""
+
+    model: int
+    signature: int
+
+
 @dataclass(frozen=True)
 class Trailer:
-    """signature: of the network's code, equal for a model and its weights. revision: the higher one is newer."""
+    """bytes, crc32: of the file in the slot. revision: the higher one is newer."""
 
     bytes: int
     crc32: int
-    signature: int
+    identity: Identity
     revision: int
     test: SelfTest
 
@@ -74,13 +87,12 @@ def model_slots(board: Board, models: int, *, slots: int, split: bool) -> list[l
     span = whole.size // (models * slots) // sector * sector
     file_bytes = span // _FILE_SHARE // sector * sector if split else span
     if not file_bytes:
-        what = f"{models * slots} parts of slot 'weights' ({whole.size} bytes) are smaller than a sector of {sector} bytes"
+        what = (
+            f"{models * slots} parts of slot 'weights' ({whole.size} bytes) are smaller than a sector of {sector} bytes"
+        )
         raise N6Error("N6-SLOT-001", what, where=f"boards/{board.name}/board.yaml: slots.weights")
     return [
-        [
-            _slot(whole.address + (model * slots + slot) * span, span, file_bytes, split=split)
-            for slot in range(slots)
-        ]
+        [_slot(whole.address + (model * slots + slot) * span, span, file_bytes, split=split) for slot in range(slots)]
         for model in range(models)
     ]
 
@@ -109,13 +121,16 @@ def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlo
                 where="addresses",
             )
     ends = sorted([*numbers, whole.end])
-    sizes = [next(end for end in ends if end > number) - number if number != max(numbers) else whole.end - number for number in numbers]
+    sizes = [
+        next(end for end in ends if end > number) - number if number != max(numbers) else whole.end - number
+        for number in numbers
+    ]
     if len(set(numbers)) != len(numbers):
         raise N6Error("N6-SLOT-002", "model and weights are at one address", where="addresses")
     return [[ModelSlot(numbers[0], sizes[0], *((numbers[1], sizes[1]) if split else (0, 0)))]]
 
 
-def slot_chunks(content: Iterable[bytes], signature: int, test: SelfTest) -> Iterator[bytes]:
+def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) -> Iterator[bytes]:
     """What is programmed: `content` is not held in memory. The revision is that of a first model, 0."""
     size, crc = 0, 0
     for chunk in content:
@@ -123,7 +138,7 @@ def slot_chunks(content: Iterable[bytes], signature: int, test: SelfTest) -> Ite
         crc = zlib.crc32(chunk, crc)
         yield chunk
     yield bytes(_padding(size))
-    yield pack_trailer(Trailer(size, crc, signature, 0, test)) + test.input
+    yield pack_trailer(Trailer(size, crc, identity, 0, test)) + test.input
 
 
 def _padding(size: int) -> int:
@@ -136,13 +151,13 @@ def pack_trailer(trailer: Trailer) -> bytes:
         _LAYOUT,
         trailer.bytes,
         trailer.crc32,
-        trailer.signature,
+        trailer.identity.signature,
         trailer.revision,
         len(trailer.test.input),
         zlib.crc32(trailer.test.input),
         expected or 0,
         int(expected is not None),
-        0,
+        trailer.identity.model,
     )
     head = struct.pack("<4s 10I", TRAILER_MAGIC, *words)
     return head + struct.pack("<I", zlib.crc32(head))
@@ -159,13 +174,15 @@ def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
     packed = slot[at : at + TRAILER_BYTES]
     if len(packed) < TRAILER_BYTES:
         return None
-    magic, layout, size, crc, signature, revision, test_bytes, test_crc, expected, has_expected, _, own = _TRAILER.unpack(packed)
+    magic, layout, size, crc, signature, revision, test_bytes, test_crc, expected, has_expected, model, own = (
+        _TRAILER.unpack(packed)
+    )
     if magic != TRAILER_MAGIC or layout != _LAYOUT or size != file_bytes or own != zlib.crc32(packed[:-4]):
         return None
     test = slot[at + TRAILER_BYTES : at + TRAILER_BYTES + test_bytes]
     if zlib.crc32(slot[:file_bytes]) != crc or len(test) != test_bytes or zlib.crc32(test) != test_crc:
         return None
-    return Trailer(size, crc, signature, revision, SelfTest(test, expected if has_expected else None))
+    return Trailer(size, crc, Identity(model, signature), revision, SelfTest(test, expected if has_expected else None))
 
 
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:

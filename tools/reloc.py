@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Relocatable models (network_rel.bin), of n6build or of ST's tools: what is in one, what differs, whether a loader takes it.
+
+tools/reloc.py show network_rel.bin [--json]
+tools/reloc.py diff OLD NEW
+tools/reloc.py verify network_rel.bin [--params network_rel_params.bin] [--firmware 1.1.3-8] [--non-secure]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
+
+from n6build.errors import N6Error
+from n6build.files import read_at_most
+from n6build.reloc.layout import Version
+from n6build.reloc.reader import MAX_BYTES, read_reloc_file
+from n6build.reloc.show import as_json, as_text, differences
+from n6build.reloc.verify import errors, verify
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 all is well, 1 the files differ or a loader would refuse, 2 they cannot be read."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "show":
+            model = read_reloc_file(options.file)
+            print(as_json(model) if options.json else as_text(model), end="")
+            return 0
+        if options.command == "diff":
+            lines = differences(read_reloc_file(options.old), read_reloc_file(options.new))
+            print("\n".join(lines) if lines else "the same")
+            return 1 if lines else 0
+        return _verify(options)
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+
+
+def _verify(options: argparse.Namespace) -> int:
+    model = read_reloc_file(options.file)
+    params = read_at_most(options.params, MAX_BYTES) if options.params else None
+    secure = False if options.non_secure else None
+    findings = verify(model, params, options.firmware, secure=secure)
+    for finding in findings:
+        print(f"{finding.severity}: {finding.what}")
+    if errors(findings):
+        return 1
+    print(f"{options.file.name}: a loader of ABI {model.abi.letter} takes it, in copy and XIP mode")
+    return 0
+
+
+def _version(text: str) -> Version:
+    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})-(\d{1,9})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no version of ll_aton such as 1.1.3-8")
+    return int(match[1]), int(match[2]), int(match[3]), int(match[4])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    show = commands.add_parser("show", help="header, runtime, sizes, memory pools, entry points")
+    show.add_argument("file", type=Path)
+    show.add_argument("--json", action="store_true")
+    diff = commands.add_parser("diff", help="what differs between two models")
+    diff.add_argument("old", type=Path)
+    diff.add_argument("new", type=Path)
+    check = commands.add_parser("verify", help="every step of a loader, and what a loader does not look at")
+    check.add_argument("file", type=Path)
+    check.add_argument("--params", type=Path, help="the weights of a model that is split")
+    check.add_argument("--firmware", type=_version, metavar="VERSION", help="ll_aton of the firmware: 1.1.3-8")
+    check.add_argument("--non-secure", action="store_true", help="the firmware runs non-secure")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
