@@ -56,7 +56,7 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
         (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
     shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
     if ll_aton >= _TWO_ARGUMENTS:
-        _replace(folder / "ll_aton_runtime.c", "_epoch_block(block);", "_epoch_block(block, instance);")
+        _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")
     (devices / "npu_cache.c").write_text("extern int npu_cache_is_here;\n")
     for name in ("NetworkRuntime1000_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC_PIC.a"):

@@ -1,4 +1,5 @@
-"""SCons tool, stage 4: env.N6Flash(manifest) -> the receipt of a board that holds what the manifest lists.
+"""SCons tool, stage 4: env.N6Flash(manifest) -> the receipt of a board that holds what the manifest lists; env.N6FlashModels ->
+the same of relocatable models with two slots, each put into the one that is not in use.
 
 Construction variables: N6_PROBE ('auto', 'virtual' or a serial number), N6_BUILD (folder of all build products).
 """
@@ -12,13 +13,17 @@ from typing import Any
 from n6build.console import kib, say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6build.flash.probes import choose_programmer
-from n6build.flash.program import board_lock, carry_out, current_record, plan_flash
+from n6build.flash.probes import VIRTUAL, choose_programmer
+from n6build.flash.program import FlashPlan, board_lock, carry_out, current_record, plan_flash, plan_sectors
+from n6build.flash.programmer import Programmer
 from n6scons import library_files, stage_action, stop_with
+from SCons.Script import COMMAND_LINE_TARGETS
 
 
 def generate(env: Any) -> None:
     env.AddMethod(_flash, "N6Flash")
+    env.AddMethod(_flash_models, "N6FlashModels")
+    env.AddMethod(_flash_application, "N6FlashApplication")
     env.AddMethod(_virtual_folder, "N6VirtualBoardFolder")
 
 
@@ -26,12 +31,50 @@ def exists(env: Any) -> bool:
     return True
 
 
+def _flash_application(
+    env: Any,
+    folder: str,
+    plan: Any,
+    manifest: Any,
+    programs: list[tuple[str, Any]],
+    weights: list[tuple[str, Any]],
+    elves: list[Any],
+) -> dict[str, list[Any]]:
+    """The receipts of targets 'flash' (all of it) and 'flash-model' (relocatable models alone, or none).
+
+    programs, weights: (flash slot, image). manifest: of both. Of models with two slots only one of them is written, and the
+    rest first.
+    """
+    images = [image for _, image in weights]
+    if env["N6_LOADER"] != "reloc":
+        if "flash-model" in COMMAND_LINE_TARGETS:
+            stop_with(N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc"))
+        return {"flash": [env.N6Flash(manifest, [image for _, image in programs + weights])], "flash-model": []}
+    alone = "flash-model" in COMMAND_LINE_TARGETS and "flash" not in COMMAND_LINE_TARGETS
+    if env["N6_RELOC_SLOTS"] == 1:
+        models = env.N6FlashManifest(f"{folder}/model_manifest.json", weights, plan)
+        return {
+            "flash": [env.N6Flash(manifest, [image for _, image in programs + weights])] if not alone else [],
+            "flash-model": [env.N6Flash(models, images, part="models")] if alone else [],
+        }
+    models = env.N6FlashModels(plan, images, elves)
+    if alone:
+        return {"flash": [], "flash-model": [models]}
+    rest = env.N6FlashManifest(f"{folder}/programs_manifest.json", programs, plan)
+    receipt = env.N6Flash(rest, [image for _, image in programs], part="programs")
+    env.Depends(models, receipt)
+    return {"flash": [receipt, models], "flash-model": []}
+
+
 def _virtual_folder(env: Any) -> Path:
     return Path(env["N6_BUILD"]) / "virtual_board" / env["N6_BOARD"].name
 
 
-def _flash(env: Any, manifest: Any, images: list[Any]) -> Any:
-    """Looks for the board while the build is read: a missing one is said before anything is compiled."""
+def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
+    """Looks for the board while the build is read: a missing one is said before anything is compiled.
+
+    part: of an application that is programmed in several, such as 'models'.
+    """
     board = env["N6_BOARD"]
     try:
         programmer = choose_programmer(env["N6_PROBE"], board, _virtual_folder(env))
@@ -45,33 +88,97 @@ def _flash(env: Any, manifest: Any, images: list[Any]) -> Any:
         manifest = read_manifest(path)
         with board_lock(programmer):
             plan = plan_flash(manifest, path.parent, programmer)
-            record = carry_out(plan, programmer)
-        programmed = [f"0x{sector.address:08X}" for sector in plan.lacking]
-        size = sum(len(sector.data) for sector in plan.lacking)
-        what = (
-            f"{len(programmed)} of {len(plan.wanted)} sectors programmed and verified"
-            if programmed
-            else "holds all of it already"
-        )
-        say("Flashed", f"{board.name} ({programmer.name})", f"{what}" + (f" ({kib(size)})" if programmed else ""))
-        receipt = {"board": board.name, "probe": programmer.name, "record": record.digest, "programmed": programmed}
-        write_atomically(Path(str(target[0])), to_json(receipt))
+            carry_out(plan, programmer)
+        _say_flashed(f"{board.name} ({programmer.name})", plan)
+        _write_receipt(Path(str(target[0])), board.name, programmer.name, plan)
 
     receipt = env.Command(
-        f"{env['N6_BUILD']}/flash/{programmer.name}-{board.name}.json",
-        [manifest, *images],
-        stage_action("Flash", program, stage="flash"),
+        _receipt_path(env, programmer, part), [manifest, *images], stage_action("Flash", program, stage="flash")
     )
-    env.Depends(receipt, library_files(env, "flash"))
-    env.NoCache(receipt)
-    if _recorded(Path(str(receipt[0]))) != current_record(programmer, board.name).digest:
-        # Somebody else programmed this board since, or it is another one: what the receipt says is no longer true.
-        env.AlwaysBuild(receipt)
+    _depends_on_board(env, receipt, programmer)
     return receipt[0]
 
 
-def _recorded(receipt: Path) -> str | None:
+def _receipt_path(env: Any, programmer: Programmer, part: str) -> str:
+    name = "-".join(word for word in (programmer.name, env["N6_BOARD"].name, part) if word)
+    return f"{env['N6_BUILD']}/flash/{name}.json"
+
+
+def _depends_on_board(env: Any, receipt: Any, programmer: Programmer) -> None:
+    env.Depends(receipt, library_files(env, "flash", "reloc"))
+    env.NoCache(receipt)
+    held = current_record(programmer, env["N6_BOARD"].name).sectors
+    said = _sectors_of(Path(str(receipt[0])))
+    if said is None or any(held.get(address) != digest for address, digest in said.items()):
+        # Somebody else programmed this board since, or it is another one: what the receipt says is no longer true.
+        env.AlwaysBuild(receipt)
+
+
+def _say_flashed(where: str, plan: FlashPlan) -> None:
+    size = sum(len(sector.data) for sector in plan.lacking)
+    what = f"{len(plan.lacking)} of {len(plan.wanted)} sectors programmed and verified"
+    say("Flashed", where, f"{what} ({kib(size)})" if plan.lacking else "holds all of it already")
+
+
+def _write_receipt(path: Path, board: str, probe: str, plan: FlashPlan) -> None:
+    """sectors: what the board holds of what was asked for. programmed: those of them that it lacked."""
+    sectors = {f"0x{sector.address:08X}": sector.sha256 for sector in plan.wanted}
+    programmed = [f"0x{sector.address:08X}" for sector in plan.lacking]
+    write_atomically(path, to_json({"board": board, "probe": probe, "programmed": programmed, "sectors": sectors}))
+
+
+def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -> Any:
+    """plan: memory_plan.json. images: of its models' slots. programs: ELF files of FSBL and Appli, for source lines.
+
+    Ends well where the board has started with the new models; real boards decide at their next start.
+    """
+    board = env["N6_BOARD"]
     try:
-        return str(json.loads(receipt.read_text())["record"])
-    except (OSError, ValueError, KeyError):
+        programmer = choose_programmer(env["N6_PROBE"], board, _virtual_folder(env))
+    except N6Error as error:
+        stop_with(error)
+    elves = [Path(str(program)) for program in programs]
+
+    def program(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
+        from n6build.flash.sectors import sectors_of
+        from n6build.memory_plan.plan import read_plan
+
+        path = Path(str(source[0]))
+        folder = programmer.record_path().parent
+        with board_lock(programmer):
+            updates = plan_updates(read_plan(path), path.parent, programmer.read, read_running(folder))
+            wanted = [
+                sector
+                for update in updates
+                for sector in sectors_of([(address, data) for _, address, data in update.images], board.nor.sector)
+            ]
+            flash = plan_sectors(wanted, board.name, programmer)
+            carry_out(flash, programmer)
+        for update in updates:
+            what = "is put into" if update.is_new else "is in"
+            say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
+        _say_flashed(f"{board.name} ({programmer.name})", flash)
+        if env["N6_PROBE"] == VIRTUAL:
+            from n6build.run.session import start_virtual_board
+
+            started = start_virtual_board(board, len(updates), _virtual_folder(env), elves)
+            remember_running(folder, started.models)
+            check_running(updates, started.models, started.refused)
+        _write_receipt(Path(str(target[0])), board.name, programmer.name, flash)
+
+    receipt = env.Command(
+        _receipt_path(env, programmer, "models"),
+        [plan, *images, *programs],
+        stage_action("Flash", program, stage="flash"),
+    )
+    _depends_on_board(env, receipt, programmer)
+    return receipt[0]
+
+
+def _sectors_of(receipt: Path) -> dict[int, str] | None:
+    """None where there is no receipt."""
+    try:
+        return {int(address, 16): str(digest) for address, digest in json.loads(receipt.read_text())["sectors"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -20,8 +20,8 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _run(env: Any, target: str, receipt: Any, networks: list[Any], programs: list[Any]) -> Any:
-    """receipt: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
+def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], programs: list[Any]) -> Any:
+    """receipts: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
     board = env["N6_BOARD"]
     if env["N6_PROBE"] != VIRTUAL:
         console = f"{board.title} prints on its ST-LINK's serial port, {board.console.baud} 8N1"
@@ -31,6 +31,7 @@ def _run(env: Any, target: str, receipt: Any, networks: list[Any], programs: lis
     elves = [Path(str(program)) for program in programs]
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.flash.model_update import remember_running
         from n6build.network.read_artifacts import read_artifacts
         from n6build.run.session import run_on_virtual_board
         from n6build.run.table import print_results
@@ -39,11 +40,13 @@ def _run(env: Any, target: str, receipt: Any, networks: list[Any], programs: lis
         models = [network.model for network in networks]
         pairs = list(zip(models, artifacts, strict=True))
         outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"])
+        if outcome.models:
+            remember_running(folder, outcome.models)
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
         print_results(outcome, artifacts)
         outcome.raise_if_wrong()
 
-    result = env.Command(target, [receipt], stage_action("Run", boot, stage="run"))
+    result = env.Command(target, receipts, stage_action("Run", boot, stage="run"))
     env.Depends(result, [*(node for network in networks for node in network.targets), *programs])
     # Somebody who asks for a run wants to see one.
     env.AlwaysBuild(result)

@@ -51,33 +51,50 @@ class CubeProgrammer:
     def still_holds(self) -> bool:
         return True
 
-    def program(self, sectors: Sequence[Sector]) -> None:
+    def read(self, address: int, size: int) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{address:08x}.bin"
+            arguments = [*self._connection(), "-r", f"0x{address:08X}", str(size), str(path)]
+            output, status = _run(self.command, arguments, _PROGRAM_TIMEOUT_S)
+            data = path.read_bytes() if path.is_file() else b""
+        errors = _errors(output)
+        if status or errors or len(data) != size:
+            what = errors[0] if errors else f"exit status {status}, {len(data)} of {size} bytes"
+            hint = f"boot selectors for programming: {self.dev_boot}"
+            raise N6Error("N6-FLASH-008", f"reading failed: {what}", where=f"probe {self.name}", hint=hint)
+        return data
+
+    def _connection(self) -> list[str]:
         loader = self.command.resolve().parent / "ExternalLoader" / self.external_loader
         if not loader.is_file():
             raise N6Error(
                 "N6-FLASH-005", f"no external loader '{self.external_loader}' beside {COMMAND}", where=COMMAND
             )
+        return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-el", str(loader)]
+
+    def program(self, sectors: Sequence[Sector]) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            arguments = ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-el", str(loader)]
+            arguments = self._connection()
             for run in _contiguous(sectors):
                 path = Path(folder) / f"{run[0].address:08x}.bin"
                 path.write_bytes(b"".join(sector.data for sector in run))
                 arguments += ["-w", str(path), f"0x{run[0].address:08X}", "-v"]
             output, status = _run(self.command, arguments, _PROGRAM_TIMEOUT_S)
-        errors = [line.strip() for line in output.splitlines() if line.lstrip().startswith("Error:")]
+        errors = _errors(output)
         verified = output.count("Download verified successfully")
         if status or errors or verified < len(_contiguous(sectors)):
-            what = (
-                errors[0].removeprefix("Error:").strip()
-                if errors
-                else f"exit status {status}, {verified} parts verified"
-            )
+            what = errors[0] if errors else f"exit status {status}, {verified} parts verified"
             raise N6Error(
                 "N6-FLASH-006",
                 f"programming failed: {what}",
                 where=f"probe {self.name}",
                 hint=f"boot selectors for programming: {self.dev_boot}",
             )
+
+
+def _errors(output: str) -> list[str]:
+    lines = (line.strip() for line in output.splitlines())
+    return [line.removeprefix("Error:").strip() for line in lines if line.startswith("Error:")]
 
 
 def _contiguous(sectors: Sequence[Sector]) -> list[list[Sector]]:

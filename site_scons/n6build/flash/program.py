@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,11 @@ class FlashPlan:
 
 
 def plan_flash(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
-    record = current_record(programmer, manifest.board)
-    wanted = wanted_sectors(manifest, folder)
+    return plan_sectors(wanted_sectors(manifest, folder), manifest.board, programmer)
+
+
+def plan_sectors(wanted: Sequence[Sector], board: str, programmer: Programmer) -> FlashPlan:
+    record = current_record(programmer, board)
     return FlashPlan(tuple(wanted), tuple(sectors_to_program(wanted, record.sectors)), record)
 
 

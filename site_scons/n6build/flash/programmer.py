@@ -21,5 +21,8 @@ class Programmer(Protocol):
     def still_holds(self) -> bool:
         """Whether the record can be trusted: False where the board's memory is known to be another one since."""
 
+    def read(self, address: int, size: int) -> bytes:
+        """What stands in flash, from an address in the memory-mapped window; raises N6Error where it cannot be read."""
+
     def program(self, sectors: Sequence[Sector]) -> None:
         """Erases, writes and verifies these sectors; raises N6Error where any of it fails."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,20 +27,26 @@ class Sector:
 
 def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
     """By address. Raises N6-FLASH-001 where a file is not the one the manifest was made of."""
-    sectors: dict[int, bytearray] = {}
+    images = []
     for segment in manifest.segments:
         data = read_bytes(folder / segment.file)
         if sha256(data) != segment.sha256:
             raise N6Error(
                 "N6-FLASH-001", "is not the file that the manifest lists", where=segment.file, hint="build again"
             )
-        for start in range(0, len(data), manifest.sector):
-            chunk = data[start : start + manifest.sector]
-            address = segment.address + start
-            sectors[address] = bytearray(chunk.ljust(manifest.sector, bytes([ERASED])))
-    return [Sector(address, bytes(data)) for address, data in sorted(sectors.items())]
+        images.append((segment.address, data))
+    return sectors_of(images, manifest.sector)
 
 
-def sectors_to_program(wanted: list[Sector], held: Mapping[int, str]) -> list[Sector]:
+def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:
+    """images: (address of a sector, bytes), no two in one sector. sector: bytes. By address."""
+    return [
+        Sector(address + start, data[start : start + sector].ljust(sector, bytes([ERASED])))
+        for address, data in sorted(images)
+        for start in range(0, len(data), sector)
+    ]
+
+
+def sectors_to_program(wanted: Sequence[Sector], held: Mapping[int, str]) -> list[Sector]:
     """held: sector address -> SHA-256 of what the board is known to hold there."""
     return [sector for sector in wanted if held.get(sector.address) != sector.sha256]

@@ -31,6 +31,18 @@ class VirtualProgrammer:
     def still_holds(self) -> bool:
         return self.nor.is_file() and self.nor.stat().st_size == self.size
 
+    def read(self, address: int, size: int) -> bytes:
+        if not self.still_holds():
+            return bytes([ERASED]) * size
+        try:
+            with self.nor.open("rb") as nor:
+                nor.seek(address - self.base)
+                return nor.read(size)
+        except OSError as error:
+            raise N6Error(
+                "N6-FLASH-003", f"cannot read the virtual board: {error.strerror}", where=self.nor.name
+            ) from error
+
     def program(self, sectors: Sequence[Sector]) -> None:
         try:
             if not self.still_holds():

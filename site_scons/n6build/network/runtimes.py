@@ -99,15 +99,16 @@ class Runtime:
 
 def own_runtime() -> Runtime:
     folder = FIRMWARE / "runtime"
+    reloc = folder / "reloc"
     return Runtime(
         name="n6build",
         version=read_ll_aton_version(folder / "ll_aton_version.h"),
-        sources=tuple(path for path in sorted(folder.glob("*.c")) if "_reloc_" not in path.name),
-        include_folders=(folder,),
+        sources=tuple(sorted(folder.glob("*.c"))),
+        include_folders=(folder, reloc),
         defines=(),
         compile_flags=(),
         libraries=(),
-        reloc=RelocParts((folder / "ll_aton_reloc_callbacks.c",), (), (), folder / _LOADER, ("-O2",)),
+        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",)),
     )
 
 

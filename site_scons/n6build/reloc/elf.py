@@ -85,7 +85,7 @@ def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
 
 
 def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
-    sections = {name: elf.get_section_by_name(name) for name in (".flash", ".data")}
+    sections: dict[str, Any] = {name: elf.get_section_by_name(name) for name in (".flash", ".data")}
     if not all(sections.values()):
         missing = ", ".join(name for name, section in sections.items() if not section)
         raise N6Error("N6-RELOC-010", f"is no linked model: it has no section {missing}", where=path.name)
@@ -110,7 +110,7 @@ def _words_to_relocate(elf: ELFFile, sections: dict[str, Any], places: _Places) 
         target = elf.get_section(section["sh_info"])
         if not target["sh_flags"] & _ALLOCATED:
             continue
-        symbols = elf.get_section(section["sh_link"])
+        symbols: Any = elf.get_section(section["sh_link"])
         for relocation in section.iter_relocations():
             symbol = symbols.get_symbol(relocation["r_info_sym"])
             kind = _NAMES.get(relocation["r_info_type"], f"type {relocation['r_info_type']}")

@@ -31,11 +31,12 @@ class NetworkOutcome:
 
 @dataclass(frozen=True)
 class Outcome:
-    """findings: what the virtual board objects to, as text with source lines."""
+    """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision)."""
 
     board: str
     networks: tuple[NetworkOutcome, ...]
     findings: tuple[str, ...]
+    models: dict[str, tuple[int, int]]
 
     def raise_if_wrong(self) -> None:
         """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
@@ -49,6 +50,36 @@ class Outcome:
                 "N6-RUN-005",
                 f"{len(wrong)} of {len(verdicts)} outputs differ from the reference interpreter, {bytes_wrong} bytes",
             )
+
+
+@dataclass(frozen=True)
+class Started:
+    """What the firmware says of its relocatable models: (slot, revision) of those that run, why others are refused."""
+
+    models: dict[str, tuple[int, int]]
+    refused: dict[tuple[str, int], str]
+
+
+def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
+    """Boots, until as many models have started or the firmware has nothing more to say. Raises N6-RUN-001 for a fault."""
+    started: set[str] = set()
+
+    def enough(line: str) -> bool:
+        started.update(read_console([line]).models)
+        return ends_run(line) or len(started) >= models
+
+    result = run_nor(
+        find_emulator(),
+        NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
+        programs=programs,
+        stop=enough,
+        timeout_s=_TIMEOUT_S,
+        on_line=_show,
+    )
+    log = read_console(result.lines)
+    if log.fault:
+        raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
+    return Started(log.models, log.refused)
 
 
 def run_on_virtual_board(
@@ -83,7 +114,7 @@ def run_on_virtual_board(
         inferences = [each for number, each in sorted(log.inferences.items()) if first <= number < first + count]
         outcomes.append(_judge_network(model, artifacts, inferences))
         first += count
-    return Outcome(board.name, tuple(outcomes), findings)
+    return Outcome(board.name, tuple(outcomes), findings, log.models)
 
 
 def _runs_of(model: Model) -> int:

@@ -1,0 +1,219 @@
+"""Models with two flash slots, A and B: a new one goes to the slot that is not in use.
+
+Which slot is in use is what the board said when it last ran; where nobody has heard it, the older of two models stays, since the
+newer one was never seen to work. The slot that stays is not touched, so that whatever happens to the other one ends with a
+model that works: the firmware takes the newest that is whole and passes its self-test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes, to_json, write_atomically
+from n6build.memory_plan.plan import MemoryPlan, PlannedModel
+from n6build.reloc.reader import RelocFile, parse_reloc_file
+from n6build.reloc.slots import (
+    LETTERS,
+    TRAILER_BYTES,
+    ModelSlot,
+    Trailer,
+    read_trailer,
+    trailer_offset,
+    with_revision,
+)
+
+# A revision is a word that may wrap.
+_REVISIONS = 1 << 32
+# Enough to see whether a model begins in a slot.
+_BEGINNING = 256
+
+RUNNING_FILE = "models.json"
+
+Read = Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A model as the board ran it last. slot: 0 for A, 1 for B."""
+
+    slot: int
+    revision: int
+
+
+@dataclass(frozen=True)
+class Update:
+    """images: name, address and bytes of the model and of its weights. is_new: False where they are there already."""
+
+    model: str
+    slot: int
+    revision: int
+    images: tuple[tuple[str, int, bytes], ...]
+    is_new: bool
+
+    @property
+    def letter(self) -> str:
+        return LETTERS[self.slot]
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a slot holds: the bytes up to the end of the self-test's input, and those of the weights."""
+
+    file: bytes
+    params: bytes
+    file_bytes: int
+    trailer: Trailer
+
+
+def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
+    """folder: with the images. read(address, bytes): of the board's flash. running: by model, as far as it is known.
+
+    Raises N6-FLASH-022 where an image is not what the plan has.
+    """
+    names = {network.name: network.model for network in plan.networks}
+    return [_update(model, names[model.network], folder, read, running) for model in plan.models]
+
+
+def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running: Mapping[str, Running]) -> Update:
+    wanted = _image(planned, folder)
+    contents = [_content(slot, read) for slot in planned.slots]
+    newest = _newest(contents, wanted.trailer)
+    found = None if newest is None else contents[newest]
+    if newest is not None and found and _same(found, wanted):
+        return Update(model, newest, found.trailer.revision, _images(planned, newest, found), is_new=False)
+    kept = _kept(contents, wanted.trailer, running.get(model))
+    target = 0 if kept is None else 1 - kept
+    revision = (found.trailer.revision + 1) % _REVISIONS if found else 0
+    fresh = _Content(
+        with_revision(wanted.file, wanted.file_bytes, revision), wanted.params, wanted.file_bytes, wanted.trailer
+    )
+    return Update(model, target, revision, _images(planned, target, fresh), is_new=True)
+
+
+def _kept(contents: Sequence[_Content | None], wanted: Trailer, running: Running | None) -> int | None:
+    """The slot that an update leaves alone, None where neither holds a model to keep."""
+    own = _own(contents, wanted)
+    for index, content in own:
+        if running == Running(index, content.trailer.revision):
+            return index
+    newest = _newest(contents, wanted)
+    others = [index for index, _ in own if index != newest]
+    return others[0] if others else newest
+
+
+def _own(contents: Sequence[_Content | None], wanted: Trailer) -> list[tuple[int, _Content]]:
+    """Slots that hold this model, whatever its weights are."""
+    name = wanted.identity.model
+    return [(index, each) for index, each in enumerate(contents) if each and each.trailer.identity.model == name]
+
+
+def _newest(contents: Sequence[_Content | None], wanted: Trailer) -> int | None:
+    """The slot that the firmware tries first."""
+    newest: tuple[int, int] | None = None
+    for index, content in _own(contents, wanted):
+        revision = content.trailer.revision
+        if newest is None or 0 < (revision - newest[1]) % _REVISIONS < _REVISIONS // 2:
+            newest = index, revision
+    return newest[0] if newest else None
+
+
+def _same(content: _Content, wanted: _Content) -> bool:
+    """But for the revision."""
+    one, other = content.trailer, wanted.trailer
+    return (one.crc32, one.identity, one.test) == (other.crc32, other.identity, other.test) and (
+        content.params == wanted.params and content.file_bytes == wanted.file_bytes
+    )
+
+
+def _images(planned: PlannedModel, slot: int, content: _Content) -> tuple[tuple[str, int, bytes], ...]:
+    place = planned.slots[slot]
+    images = [(planned.file, place.file, content.file)]
+    if planned.params_file:
+        images.append((planned.params_file, place.params, content.params))
+    return tuple(images)
+
+
+def _image(planned: PlannedModel, folder: Path) -> _Content:
+    file = read_bytes(folder / planned.file)
+    params = read_bytes(folder / planned.params_file) if planned.params_file else b""
+    model = parse_reloc_file(file, planned.file)
+    trailer = read_trailer(file, model.file_bytes)
+    if trailer is None:
+        raise N6Error("N6-FLASH-022", "is no image of a model's flash slot", where=planned.file, hint="build again")
+    return _Content(file, params, model.file_bytes, trailer)
+
+
+def _content(slot: ModelSlot, read: Read) -> _Content | None:
+    """None where no whole model is in the slot."""
+    if not _begins_model(read(slot.file, _BEGINNING)):
+        return None
+    data = read(slot.file, slot.file_bytes)
+    try:
+        model = parse_reloc_file(data, "slot")
+    except N6Error:
+        return None
+    trailer = read_trailer(data, model.file_bytes)
+    if trailer is None:
+        return None
+    end = _end(model.file_bytes, trailer)
+    params = _params(model, trailer, slot, read)
+    return None if params is None else _Content(data[:end], params, model.file_bytes, trailer)
+
+
+def _begins_model(data: bytes) -> bool:
+    return data.startswith(b"NBIN")
+
+
+def _end(file_bytes: int, trailer: Trailer) -> int:
+    return trailer_offset(file_bytes) + TRAILER_BYTES + len(trailer.test.input)
+
+
+def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:
+    """Weights that are a file of their own, with their trailer. None where they are not those of the model."""
+    if not model.is_split:
+        return b""
+    if not slot.params:
+        return None
+    data = read(slot.params, slot.params_bytes)
+    own = read_trailer(data, model.params_bytes)
+    if own is None or own.identity.signature != trailer.identity.signature:
+        return None
+    return data[: _end(model.params_bytes, own)]
+
+
+def read_running(folder: Path) -> dict[str, Running]:
+    """folder: of the board's record. What the board said last; nothing where that is not known."""
+    try:
+        values = json.loads((folder / RUNNING_FILE).read_text(encoding="utf-8"))
+        return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def remember_running(folder: Path, models: Mapping[str, tuple[int, int]]) -> None:
+    """models: (slot, revision), as the firmware has printed them. Others of the board are kept."""
+    running = {**read_running(folder), **{name: Running(*each) for name, each in models.items()}}
+    values = {name: {"slot": each.slot, "revision": each.revision} for name, each in sorted(running.items())}
+    write_atomically(folder / RUNNING_FILE, to_json(values), durable=True)
+
+
+def check_running(
+    updates: Sequence[Update], models: Mapping[str, tuple[int, int]], refused: Mapping[tuple[str, int], str]
+) -> None:
+    """After the board has started. refused: (model, slot) -> what the board said. Raises N6-FLASH-020 where it runs another model
+    than the one that was programmed."""
+    for update in updates:
+        stays = models.get(update.model)
+        if stays == (update.slot, update.revision):
+            continue
+        why = refused.get((update.model, update.slot), "it says nothing of it")
+        still = f"it goes on with slot {LETTERS[stays[0]]}, revision {stays[1]}" if stays else "no model is left"
+        raise N6Error(
+            "N6-FLASH-020",
+            f"the board refuses model {update.model} in slot {update.letter}, revision {update.revision}: {why}; {still}",
+            hint="the older model was not touched; program another one",
+        )
