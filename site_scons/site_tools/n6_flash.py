@@ -62,7 +62,7 @@ def _flash_application(
         return {"flash": [], "flash-model": [models]}
     rest = env.N6FlashManifest(f"{folder}/programs_manifest.json", programs, plan)
     receipt = env.N6Flash(rest, [image for _, image in programs], part="programs")
-    env.Depends(models, receipt)
+    env.Requires(models, receipt)
     return {"flash": [receipt, models], "flash-model": []}
 
 

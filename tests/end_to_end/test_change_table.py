@@ -265,3 +265,14 @@ def test_another_model_and_back_programs_the_board_each_time(copy: Project) -> N
     back = copy.scons(*ARGUMENTS)
     assert back.actions == [FLASH]
     assert "sectors programmed" in back.flashed
+
+
+def test_two_edits_within_a_second_are_both_built(project: Project) -> None:
+    """SCons keeps times as whole seconds."""
+    arguments = (*ARGUMENTS[:-1], "build")
+    assert project.scons(*arguments).status == 0
+    for number in range(4):
+        project.replace("firmware/appli/main.c", "n6 done runs=", f"n6 done {number} runs=")
+        assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions
+        project.replace("firmware/appli/main.c", f"n6 done {number} runs=", "n6 done runs=")
+        assert "Compile firmware/appli/main.c" in project.scons(*arguments).actions

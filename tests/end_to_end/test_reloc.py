@@ -1,0 +1,384 @@
+"""Relocatable models: made, programmed, installed and run by real scons on the virtual board; updated, damaged, interrupted."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from n6build.boards import load_board
+from n6build.flash.model_update import Running, Update, plan_updates
+from n6build.flash.sectors import ERASED, sectors_of
+from n6build.memory_plan.plan import read_plan
+from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
+from n6build.reloc.reader import parse_reloc_file
+from n6build.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
+from n6build.run.session import Started, start_virtual_board
+
+from end_to_end.conftest import Project, make_project
+
+BOARD = load_board("nucleo-n657")
+RELOC = ("loader=reloc", "probe=virtual")
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+
+
+@pytest.mark.parametrize("model", ["miniresnet", "keyword", "anomaly"])
+def test_every_way_to_install_a_model_has_the_outputs_of_the_linked_one(model: str, project: Project) -> None:
+    for load, split, secure in itertools.product(("copy", "xip"), "01", "10"):
+        options = (f"load={load}", f"split={split}", f"secure={secure}")
+        result = project.scons(*RELOC, f"model={model}", *options, "flash", "run")
+        assert EQUAL in result.output, (options, result.output)
+        assert f"slot=a revision=0 mode={load} at=0x71000000" in result.output
+
+
+@pytest.mark.parametrize("load", ["copy", "xip"])
+def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> None:
+    for net, params in ((0x71230000, 0x72000000), (0x73FF0000, 0x71000000), (0x71000000, 0x73000000)):
+        places = f"addresses=0x{net:08X},0x{params:08X}"
+        result = project.scons(*RELOC, "model=keyword", f"load={load}", "split=1", places, "flash", "run")
+        assert EQUAL in result.output, result.output
+        assert f"mode={load} at=0x{net:08x}" in result.output
+
+
+def test_weights_in_ram_are_copied_by_the_loader(project: Project) -> None:
+    result = project.scons(*RELOC, "model=keyword", "profile=noextmem", "flash", "run")
+    assert EQUAL in result.output, result.output
+    shown = show(project, "keyword-noextmem-reloc")
+    assert [pool["kind"] for pool in shown["pools"]] == ["RESET.ACTIV.WRITE", "COPY.MIXED.WRITE"] or (
+        "COPY.MIXED.WRITE" in [pool["kind"] for pool in shown["pools"]]
+    )
+
+
+def test_several_models_side_by_side(project: Project) -> None:
+    result = project.scons(*RELOC, "model=miniresnet,keyword,anomaly", "split=1", "slots=2", "flash", "run")
+    assert "30 of 30 outputs equal" in result.output, result.output
+
+
+def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
+    first = project.scons(*RELOC, "model=keyword", "slots=2", "flash")
+    assert first.status == 0, first.output
+    assert project.scons(*RELOC, "model=keyword", "slots=2", "flash").actions == []
+    assert project.scons(*RELOC, "model=keyword", "slots=2", "flash-model").actions == []
+
+
+def show(project: Project, application: str, name: str = "network") -> dict:
+    from n6build.reloc.reader import read_reloc_file  # noqa: PLC0415
+    from n6build.reloc.show import as_dict  # noqa: PLC0415
+
+    return as_dict(read_reloc_file(project.root / f"build/nucleo-n657/{application}/{name}_rel/{name}_rel.bin"))
+
+
+# What a change may run and program.
+
+FOLDER = "keyword-reloc"
+NETWORK = [f"Network {FOLDER}/network/network.c", f"Plan {FOLDER}/memory_plan.json"]
+RELOC_STEP = f"Reloc {FOLDER}/network_rel/network_reloc_conf.h"
+MODEL = f"Model {FOLDER}/network_rel/network_rel.bin"
+FLASH_MODEL = "Flash virtual-nucleo-n657-models.json"
+
+
+def manifests(part: str) -> list[str]:
+    checks = [f"Manifest {FOLDER}/flash_manifest.json", f"Check {FOLDER}/checks.json"]
+    return [f"Slot {FOLDER}/{part}.bin", f"Manifest {FOLDER}/model_manifest.json", *checks]
+
+
+@pytest.mark.parametrize(
+    ("split", "actions"),
+    [
+        ("0", [*NETWORK, RELOC_STEP, MODEL, *manifests("model")]),
+        ("1", [*NETWORK, RELOC_STEP, f"Params {FOLDER}/network_rel/network_rel_params.bin", *manifests("params")]),
+    ],
+)
+def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[str], project: Project) -> None:
+    arguments = (*RELOC, "model=keyword", f"split={split}")
+    assert project.scons(*arguments, "flash").status == 0
+    project.change_one_weight("keyword")
+    result = project.scons(*arguments, "flash-model")
+    assert result.status == 0, result.output
+    assert sorted(result.actions) == sorted([*actions, FLASH_MODEL])
+    assert result.flashed == f"1 of {1 + int(split)} sectors programmed and verified (64.0 KiB)"
+
+
+def test_another_load_mode_leaves_the_model_as_it_is(project: Project) -> None:
+    assert project.scons(*RELOC, "model=keyword", "flash").status == 0
+    result = project.scons(*RELOC, "model=keyword", "load=xip", "flash")
+    assert not [action for action in result.actions if action.startswith(("Reloc", "Model", "Slot"))]
+    assert result.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+
+
+def test_split_changes_no_object(project: Project) -> None:
+    assert project.scons(*RELOC, "model=keyword", "build").status == 0
+    result = project.scons(*RELOC, "model=keyword", "split=1", "reloc")
+    assert result.actions == [MODEL, f"Params {FOLDER}/network_rel/network_rel_params.bin"]
+
+
+def test_the_model_is_the_same_bytes_in_another_folder(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = make_project(tmp_path_factory.mktemp("elsewhere"))
+    files = []
+    for each in (project, other):
+        assert each.scons(*RELOC, "model=keyword", "gen_c_file=1", "reloc").status == 0
+        folder = each.root / "build/nucleo-n657/keyword-reloc/network_rel"
+        files.append([(folder / name).read_bytes() for name in ("network_rel.bin", "network_rel.c")])
+    assert files[0] == files[1]
+    assert b"const uint8_t network_rel[" in files[0][1]
+
+
+# Models that a firmware has to refuse.
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """keyword with two slots, flashed and confirmed in slot A."""
+    project = make_project(tmp_path_factory.mktemp("two-slots"))
+    result = project.scons(*RELOC, "model=keyword", "split=1", "slots=2", "flash", "run")
+    assert EQUAL in result.output, result.output
+    return project
+
+
+def board_folder(project: Project) -> Path:
+    return project.root / "build/virtual_board/nucleo-n657"
+
+
+def application(project: Project) -> Path:
+    return project.root / "build/nucleo-n657/keyword-reloc"
+
+
+def start(project: Project, folder: Path) -> Started:
+    elves = [project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"]
+    return start_virtual_board(BOARD, 1, folder, elves)
+
+
+def word(offset: int, value: int | Callable[[int], int]) -> Callable[[bytearray], None]:
+    def change(data: bytearray) -> None:
+        (old,) = struct.unpack_from("<I", data, offset)
+        struct.pack_into("<I", data, offset, value(old) if callable(value) else value)
+
+    return change
+
+
+def context(field: str, value: int) -> Callable[[bytearray], None]:
+    fields = (*CONTEXT_FIELDS[: CONTEXT_FIELDS.index("instance")], STRUCT_SIZES_FIELD)
+
+    def change(data: bytearray) -> None:
+        model = parse_reloc_file(bytes(data), "model.bin")
+        (address,) = struct.unpack_from("<I", data, ABI_C.context_word * WORD)
+        at = model.read_only_bytes + (address & 0x0FFFFFFF) + WORD * fields.index(field)
+        struct.pack_into("<I", data, at, value)
+
+    return change
+
+
+REFUSED = {
+    "another CPU": (word(4, lambda flags: flags & ~0xFFF | 0xD21), "N6-FW-042"),
+    "another API": (word(4, lambda flags: flags & 0x00FFFFFF | 0x99000000), "N6-FW-041"),
+    "no debug fields": (word(4, lambda flags: flags & ~(1 << 21)), "N6-FW-045"),
+    "a polling runtime": (word(4, lambda flags: flags & ~(1 << 22)), "N6-FW-046"),
+    "another version": (context("version", 0x01010100), "N6-FW-047"),
+    "another dev number": (context("version_dev", 262), "N6-FW-047"),
+    "other structs": (context(STRUCT_SIZES_FIELD, 0x1438), "N6-FW-048"),
+    "an entry point outside": (word(13 * 4, 0x2FFFFFF1), "N6-FW-049"),
+    "a relocation outside": (lambda data: relocation(data, 0x400FFFF0), "N6-FW-052"),
+    "an absolute word": (lambda data: relocated_word(data, 0x34200000), "N6-FW-052"),
+    "other outputs": (lambda data: None, "N6-FW-055"),
+}
+
+
+def relocation(data: bytearray, value: int) -> None:
+    (start,) = struct.unpack_from("<I", data, 9 * 4)
+    struct.pack_into("<I", data, start & 0x0FFFFFFF, value)
+
+
+def relocated_word(data: bytearray, value: int) -> None:
+    model = parse_reloc_file(bytes(data), "model.bin")
+    struct.pack_into("<I", data, model.read_only_bytes + (model.relocations[0] & 0x0FFFFFFF), value)
+
+
+def resealed(image: bytes, change: Callable[[bytearray], None], *, outputs: bool) -> bytes:
+    """The image of a slot with another model in it, and a trailer that fits: only the model itself is wrong."""
+    size = parse_reloc_file(image, "model.bin").file_bytes
+    trailer = read_trailer(image, size)
+    assert trailer is not None
+    data = bytearray(image[:size])
+    change(data)
+    test = trailer.test
+    if outputs:
+        test = type(test)(test.input, (test.outputs_crc32 or 0) ^ 1)
+    sealed = type(trailer)(size, zlib.crc32(data), trailer.identity, trailer.revision, test)
+    head = bytes(data).ljust(trailer_offset(size), b"\0") + pack_trailer(sealed)
+    return head + image[len(head) :]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_model_that_is_refused_leaves_the_old_one_running(name: str, built: Project, tmp_path: Path) -> None:
+    change, why = REFUSED[name]
+    folder = tmp_path / "board"
+    shutil.copytree(board_folder(built), folder)
+    image = (application(built) / "model.bin").read_bytes()
+    wrong = tmp_path / "application"
+    shutil.copytree(application(built), wrong)
+    (wrong / "model.bin").write_bytes(resealed(image, change, outputs=name == "other outputs"))
+    with (folder / "nor.bin").open("r+b") as nor:
+        for address, data in images_of(update_of(wrong, folder)):
+            nor.seek(address - BOARD.nor.base)
+            nor.write(data)
+    started = start(built, folder)
+    assert started.models == {"keyword": (0, 0)}
+    assert started.refused["keyword", 1].startswith(why)
+
+
+def test_a_file_that_is_no_model_is_refused_by_name(built: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    shutil.copytree(board_folder(built), folder)
+    with (folder / "nor.bin").open("r+b") as nor:
+        for slot in read_plan(application(built) / "memory_plan.json").models[0].slots:
+            nor.seek(slot.file - BOARD.nor.base)
+            nor.write(b"\x00" * 64)
+    started = start(built, folder)
+    assert started.models == {}
+    assert set(started.refused) == {("keyword", 0), ("keyword", 1)}
+
+
+# Updates of a model with two slots.
+
+
+def reader(folder: Path) -> Callable[[int, int], bytes]:
+    def read(address: int, size: int) -> bytes:
+        with (folder / "nor.bin").open("rb") as nor:
+            nor.seek(address - BOARD.nor.base)
+            return nor.read(size)
+
+    return read
+
+
+def update_of(app: Path, folder: Path, running: tuple[int, int] = (0, 0)) -> Update:
+    known = {"keyword": Running(*running)}
+    (update,) = plan_updates(read_plan(app / "memory_plan.json"), app, reader(folder), known)
+    return update
+
+
+def images_of(update: Update) -> list[tuple[int, bytes]]:
+    return [(address, data) for _, address, data in update.images]
+
+
+def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Project) -> None:
+    arguments = (*RELOC, "model=keyword", "slots=2")
+    assert "Update keyword, is put into slot a as revision 0" in project.scons(*arguments, "flash").output
+    for slot, revision in (("b", 1), ("a", 2), ("b", 3)):
+        project.change_one_weight("keyword")
+        # Another outcome of the self-test is what another weight has to give; without expected outputs none is compared.
+        project.replace("models/keyword/model.yaml", "expected:", "# expected:") if revision == 1 else None
+        result = project.scons(*arguments, "flash-model")
+        assert f"Update keyword, is put into slot {slot} as revision {revision}" in result.output, result.output
+        assert f"n6 model keyword slot={slot} revision={revision} mode=copy" in result.output
+    assert project.scons(*arguments, "flash-model").actions == []
+
+
+def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project: Project) -> None:
+    """The weights are others, the outputs that model.yaml expects are not: what a broken export looks like."""
+    arguments = (*RELOC, "model=keyword", "slots=2")
+    assert project.scons(*arguments, "flash").status == 0
+    break_weights(project)
+    for _ in range(2):
+        result = project.scons(*arguments, "flash-model")
+        assert result.status == 2
+        assert "N6-FLASH-020: the board refuses model keyword in slot b, revision 1: N6-FW-055" in result.output
+        assert "it goes on with slot a, revision 0" in result.output
+    assert json.loads((board_folder(project) / "models.json").read_text()) == {"keyword": {"slot": 0, "revision": 0}}
+
+
+def break_weights(project: Project) -> None:
+    """Every weight of the largest buffer is another one."""
+    import hashlib  # noqa: PLC0415
+
+    import tflite  # noqa: PLC0415
+
+    path = project.root / "models/keyword/keyword.tflite"
+    data = bytearray(path.read_bytes())
+    before = hashlib.sha256(data).hexdigest()
+    file = tflite.Model.GetRootAs(bytes(data), 0)
+    largest = max((file.Buffers(index) for index in range(file.BuffersLength())), key=lambda buffer: buffer.DataLength())
+    begin = bytes(data).index(largest.DataAsNumpy().tobytes())
+    for position in range(begin, begin + largest.DataLength()):
+        data[position] ^= 0x55
+    path.write_bytes(data)
+    project.replace("models/keyword/model.yaml", before, hashlib.sha256(data).hexdigest())
+
+
+def states_of_a_cut(update: Update, nor: Path) -> Iterator[tuple[str, bool]]:
+    """Leaves the NOR's file as a power cut would, before and in each sector's erase and write. Yields a name, and whether all
+    of the update is there."""
+    sectors = sectors_of(images_of(update), BOARD.nor.sector)
+    with nor.open("r+b", buffering=0) as file:
+
+        def write(address: int, data: bytes) -> None:
+            file.seek(address - BOARD.nor.base)
+            file.write(data)
+
+        for number, sector in enumerate(sectors):
+            yield f"before sector {number}", False
+            write(sector.address, bytes([ERASED]) * len(sector.data))
+            yield f"sector {number} erased", False
+            half = len(sector.data.rstrip(bytes([ERASED]))) // 2
+            write(sector.address, sector.data[:half])
+            yield f"sector {number} half written", False
+            write(sector.address, sector.data)
+        yield "complete", True
+
+
+def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Project, tmp_path: Path) -> None:
+    """Onto an empty slot, then onto one that holds an older model."""
+    folder = tmp_path / "board"
+    shutil.copytree(board_folder(built), folder)
+    app = tmp_path / "application"
+    shutil.copytree(application(built), app)
+    running = (0, 0)
+    for _ in range(2):
+        new_test(app)
+        update = update_of(app, folder, running)
+        assert update.slot == 1 - running[0]
+        for name, complete in states_of_a_cut(update, folder / "nor.bin"):
+            started = start(built, folder)
+            new = (update.slot, update.revision)
+            # Weights that are in the slot already make a whole model of the first sector.
+            assert started.models["keyword"] in ([new] if complete else [running, new]), name
+            assert complete or "before sector 0" not in name or started.models["keyword"] == running
+        running = (update.slot, update.revision)
+
+
+def new_test(app: Path) -> None:
+    """A new image of the same model: it has another self-test, of which no outcome is known."""
+    image = (app / "model.bin").read_bytes()
+    size = parse_reloc_file(image, "model.bin").file_bytes
+    trailer = read_trailer(image, size)
+    assert trailer is not None
+    test = type(trailer.test)(trailer.test.input[::-1], None)
+    changed = type(trailer)(trailer.bytes, trailer.crc32, trailer.identity, trailer.revision, test)
+    (app / "model.bin").write_bytes(image[: trailer_offset(size)] + pack_trailer(changed) + test.input)
+    assert len(image) == trailer_offset(size) + TRAILER_BYTES + len(test.input)
+
+
+# Mistakes of a user.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("split=1",), "command line: error N6-OPTION-004: 'split=1' is for relocatable models"),
+        (("loader=relok",), "N6-OPTION-002"),
+        (("loader=reloc", "addresses=0x71000001"), "N6-SLOT-002"),
+        (("loader=reloc", "addresses=0x70000000"), "N6-SLOT-002"),
+        (("loader=reloc", "addresses=nowhere"), "N6-SLOT-002"),
+        (("loader=reloc", "addresses=0x71000000", "model=keyword,anomaly"), "N6-SLOT-002"),
+        (("probe=virtual", "flash-model"), "N6-FLASH-023"),
+    ],
+)
+def test_a_mistake_is_named(arguments: tuple[str, ...], expected: str, project: Project) -> None:
+    result = project.scons(*arguments)
+    assert result.status == 2
+    assert expected in result.output
+    assert "Traceback" not in result.output
