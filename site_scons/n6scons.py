@@ -19,8 +19,8 @@ from n6build.paths import ROOT
 from n6build.report.actions import DoneAction
 from SCons.Action import Action
 from SCons.Errors import BuildError
-from SCons.Script import COMMAND_LINE_TARGETS, Dir, GetOption
 from SCons.SConsign import current_sconsign_filename
+from SCons.Script import COMMAND_LINE_TARGETS, Dir, GetOption
 
 LIBRARY = ROOT / "site_scons" / "n6build"
 INFORMATION = frozenset({"boards", "models", "doctor"})

@@ -16,6 +16,7 @@ _EMPTY = (
     "ll_aton_lib_sw_operators.c",
     "ll_sw_float.c",
     "ll_sw_integer.c",
+    "ecloader.c",
 )
 
 
@@ -37,7 +38,7 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     libraries = middleware / "Lib" / "GCC" / "ARMCortexM55"
     for path in (folder, devices, libraries, middleware / "Inc"):
         path.mkdir(parents=True)
-    for path in RUNTIME.glob("*.h"):
+    for path in (*RUNTIME.glob("*.h"), *RUNTIME.glob("reloc/*")):
         shutil.copy2(path, folder)
     header = (RUNTIME / "ll_aton_version.h").read_text()
     for part, number in zip(("MAJOR", "MINOR", "MICRO", "DEV"), ll_aton, strict=True):

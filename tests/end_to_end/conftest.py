@@ -16,10 +16,9 @@ import tflite
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
-_ACTION = re.compile(
-    r"^ *(Network|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run|Reloc|Model|Params|Slot|Array|Romfs) (\S+)$",
-    re.MULTILINE,
-)
+_VERBS = "Network|Plan|Check|Weights|Vectors|Header|Compile|Link|Image|Manifest|Hex|Sizes|Flash|Run"
+_VERBS += "|Reloc|Model|Params|Slot|Array|Romfs"
+_ACTION = re.compile(rf"^ *({_VERBS}) (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from core_tree import make_core
 from n6build.boards import load_board
 from n6build.flash.model_update import Running, Update, plan_updates
 from n6build.flash.sectors import ERASED, sectors_of
@@ -67,10 +68,27 @@ def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
 
 
 def show(project: Project, application: str, name: str = "network") -> dict:
-    from n6build.reloc.reader import read_reloc_file  # noqa: PLC0415
-    from n6build.reloc.show import as_dict  # noqa: PLC0415
+    from n6build.reloc.reader import read_reloc_file
+    from n6build.reloc.show import as_dict
 
     return as_dict(read_reloc_file(project.root / f"build/nucleo-n657/{application}/{name}_rel/{name}_rel.bin"))
+
+
+@pytest.mark.parametrize("ll_aton", [(1, 1, 3, 8), (1, 1, 3, 275)])
+def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
+    ll_aton: tuple[int, int, int, int], project: Project, tmp_path: Path
+) -> None:
+    core = make_core(tmp_path / "core", ll_aton)
+    arguments = (*RELOC, "model=keyword", "backend=reference", "load=xip", "flash", "run")
+    result = project.scons(*arguments, STEDGEAI_CORE_DIR=str(core))
+    assert EQUAL in result.output, result.output
+    assert f"Compile {core}/Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_network.c" in result.output
+    assert show(project, FOLDER)["ll_aton"] == "{}.{}.{}-{}".format(*ll_aton)
+    # A model for one of them does not run on the other: the callbacks are in another order.
+    assert project.scons(*RELOC, "model=keyword", "load=xip", "flash").status == 0
+    (core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_callbacks.c").unlink()
+    missing = project.scons(*arguments, STEDGEAI_CORE_DIR=str(core))
+    assert "N6-RELOC-020: ST's runtime has no parts for relocatable models" in missing.output
 
 
 # What a change may run and program.
@@ -117,7 +135,9 @@ def test_split_changes_no_object(project: Project) -> None:
     assert result.actions == [MODEL, f"Params {FOLDER}/network_rel/network_rel_params.bin"]
 
 
-def test_the_model_is_the_same_bytes_in_another_folder(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_model_is_the_same_bytes_in_another_folder(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     other = make_project(tmp_path_factory.mktemp("elsewhere"))
     files = []
     for each in (project, other):
@@ -293,15 +313,17 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
 
 def break_weights(project: Project) -> None:
     """Every weight of the largest buffer is another one."""
-    import hashlib  # noqa: PLC0415
+    import hashlib
 
-    import tflite  # noqa: PLC0415
+    import tflite
 
     path = project.root / "models/keyword/keyword.tflite"
     data = bytearray(path.read_bytes())
     before = hashlib.sha256(data).hexdigest()
     file = tflite.Model.GetRootAs(bytes(data), 0)
-    largest = max((file.Buffers(index) for index in range(file.BuffersLength())), key=lambda buffer: buffer.DataLength())
+    largest = max(
+        (file.Buffers(index) for index in range(file.BuffersLength())), key=lambda buffer: buffer.DataLength()
+    )
     begin = bytes(data).index(largest.DataAsNumpy().tobytes())
     for position in range(begin, begin + largest.DataLength()):
         data[position] ^= 0x55

@@ -79,7 +79,8 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
             hint="let STEDGEAI_CORE_DIR name ST Edge AI Core 2.1 or newer, or unset it for n6build's runtime",
         )
     flags = (*_COMMON, SECURE) if secure else _COMMON
-    own = (*flags, *runtime.compile_flags, *parts.compile_flags)
+    of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
+    own = (*flags, *of_runtime, *parts.compile_flags)
     defines = (*_DEFINES, _DEBUG_INFO) if debug_info else _DEFINES
     kernels = [(path, (*flags, "-O3")) for path in sorted((FIRMWARE / "kernels").glob("*.c"))]
     sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
