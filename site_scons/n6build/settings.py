@@ -63,6 +63,7 @@ OPTIONS = (
         "addresses", "", "reloc: where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000"
     ),
     Option("gen_c_file", "0", "reloc: 1 writes the model as a C array, too", ("0", "1")),
+    Option("romfs", "", "target romfs: description of an OpenMV file system with models in it (romfs_config.json)"),
     Option(
         "probe",
         "auto",

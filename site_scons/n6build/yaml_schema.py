@@ -33,7 +33,7 @@ class Range:
 
 @dataclasses.dataclass(frozen=True)
 class _SizeSyntax:
-    """An integer of bytes, or digits with K, M or G (powers of 1024)."""
+    """An integer of bytes, digits with K, M or G (powers of 1024), or, as JSON has to, a text such as "0x1800000"."""
 
 
 Size = Annotated[int, _SizeSyntax()]
@@ -182,8 +182,14 @@ def _convert_literal(document: Document, kind: Any, node: yaml.Node, path: tuple
 def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
     base, *notes = typing.get_args(kind)
     if any(isinstance(note, _SizeSyntax) for note in notes):
-        match = re.fullmatch(r"(\d+)\s*([KMG]?)", node.value) if isinstance(node, yaml.ScalarNode) else None
-        value = int(match[1]) * _UNITS[match[2]] if match else _convert_scalar(document, int, node, path)
+        text = node.value if isinstance(node, yaml.ScalarNode) else ""
+        match = re.fullmatch(r"(\d+)\s*([KMG]?)", text)
+        if match:
+            value = int(match[1]) * _UNITS[match[2]]
+        elif re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text):
+            value = int(text, 16)
+        else:
+            value = _convert_scalar(document, int, node, path)
     else:
         value = _convert(document, base, node, path)
     for note in notes:

@@ -20,6 +20,7 @@ TARGETS = {
     "network": "stage 1 only: network.c, pool images, report",
     "check": "the pre-flight checks, which also run before flash",
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
+    "romfs": "the file system that option romfs describes, with its models",
     "hex": "one Intel hex file of the whole flash",
     "flash": "program what the board does not hold yet",
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
@@ -60,6 +61,7 @@ def generate(env: Any) -> None:
         N6_RELOC_SLOTS=int(settings["slots"].value),
         N6_RELOC_ADDRESSES=settings["addresses"].value,
         N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
+        N6_ROMFS=_romfs_path(settings["romfs"].value),
         N6_PROBE=settings["probe"].value,
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",
@@ -68,6 +70,11 @@ def generate(env: Any) -> None:
 
 def exists(env: Any) -> bool:
     return True
+
+
+def _romfs_path(text: str) -> str:
+    """Relative to where scons was called."""
+    return str(Path(GetLaunchDir()) / text) if text else ""
 
 
 def _help() -> str:

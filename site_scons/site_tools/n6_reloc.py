@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
 from n6build.network.board_pools import external_regions
-from n6build.paths import TEMPLATES
-from n6build.reloc.compilation import LINK, model_code
+from n6build.paths import FIRMWARE, TEMPLATES
+from n6build.reloc.compilation import LINK, ModelCode, model_code
 from n6build.reloc.generated_c import conf_header_name
 from n6build.reloc.slots import model_slots, slots_at
 from n6scons import library_files, stage_action, stop_with
@@ -22,6 +22,10 @@ from n6scons import library_files, stage_action, stop_with
 _FILES = ("reloc/layout.py", "reloc/pools.py", "reloc/generated_c.py", "reloc/preconditions.py", "reloc/description.py")
 _FILES += ("network/artifacts.py", "network/read_artifacts.py", "network/c_info_reader.py", "network/network_c.py")
 _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py", "reloc/description.py", "files.py")
+
+
+# Of the objects that all models are linked with: folder -> (source, object).
+_shared: dict[str, list[tuple[Path, Any]]] = {}
 
 
 class RelocModel(NamedTuple):
@@ -72,20 +76,20 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
     except N6Error as error:
         stop_with(error)
     conf, pools, wrapper, script, description = _sources(env, folder, network)
-    code_env = env.Clone(
-        CPPPATH=[*(str(path) for path in code.include_folders), f"#{network.folder}", f"#{folder}"],
-        CPPDEFINES=_for_shell(code.defines),
-    )
     # Next to network.c, whose own headers it needs; code of ST's compiler is not held to the warnings of this project.
     quiet = [] if network.backend == "reference" else ["-w"]
-    own = code_env.Clone(CPPDEFINES=_for_shell(code.network_defines))
-    flags = [*env["CCFLAGS"], *code.network_flags, *quiet]
-    objects = [own.Object(f"{folder}/{Path(str(node)).stem}.o", node, CCFLAGS=flags) for node in (wrapper, pools)]
+    own = env.Clone(
+        CPPPATH=[*(str(path) for path in code.include_folders), f"#{network.folder}", f"#{folder}"],
+        CPPDEFINES=_for_shell(code.network_defines),
+        CCFLAGS=[*env["CCFLAGS"], *code.network_flags, *quiet],
+    )
+    objects = [own.Object(f"{folder}/{Path(str(node)).stem}.o", node) for node in (wrapper, pools)]
     env.Depends(objects, conf)
+    kernels = FIRMWARE / "kernels"
     objects += [
-        code_env.Object(f"{common}/{source.stem}.o", env.File(str(source)), CCFLAGS=[*env["CCFLAGS"], *flags])
-        for source, flags in code.shared
-        if network.backend == "reference" or "kernels" not in source.parts
+        node
+        for source, node in _shared_objects(env, common, code)
+        if network.backend == "reference" or source.parent != kernels
     ]
     elf = f"{folder}/{name}_rel.elf"
     map_file = f"{folder}/{name}_rel.map"
@@ -99,6 +103,20 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
     file, params = _binary(env, folder, network, program[0], description)
     others = [_c_file(env, f"{folder}/{name}_rel.c", file)] if env["N6_RELOC_C_FILE"] else []
     return RelocModel(network, description, program[0], file, params, others)
+
+
+def _shared_objects(env: Any, common: str, code: ModelCode) -> list[tuple[Path, Any]]:
+    """Once for all models of a call of scons: they are the same targets."""
+    if common not in _shared:
+        shared = env.Clone(CPPPATH=[str(path) for path in code.include_folders], CPPDEFINES=_for_shell(code.defines))
+        _shared[common] = [
+            (
+                source,
+                shared.Object(f"{common}/{source.stem}.o", env.File(str(source)), CCFLAGS=[*env["CCFLAGS"], *flags]),
+            )
+            for source, flags in code.shared
+        ]
+    return _shared[common]
 
 
 def _for_shell(defines: tuple[str, ...]) -> list[str]:

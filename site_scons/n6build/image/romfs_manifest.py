@@ -1,0 +1,133 @@
+"""The description of romfs partitions, in the form of OpenMV's romfs_config.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from n6build.errors import N6Error
+from n6build.image.romfs import MAX_ALIGNMENT
+from n6build.models import MODEL_SUFFIXES
+from n6build.yaml_schema import Document, Range, Size, read_document
+
+DEFAULT_PROFILE = "default"
+# A loader wants a model at a multiple of 4; its pools are best on lines of the caches.
+_MODEL_ALIGNMENT = 32
+_FILE_ALIGNMENT = 4
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """stages: of a Haar cascade. optimize: of a compiler for other chips."""
+
+    type: Literal["tflite", "onnx", "txt", "bin", "file", "haar"]
+    path: str
+    alignment: Annotated[int, Range(1, MAX_ALIGNMENT)] | None = None
+    profile: str = DEFAULT_PROFILE
+    enabled: bool = True
+    stages: int | None = None
+    optimize: str | None = None
+
+
+@dataclass(frozen=True)
+class _Partition:
+    size: Size
+    entries: tuple[_Entry, ...]
+
+
+@dataclass(frozen=True)
+class RomfsEntry:
+    """model: the file becomes a relocatable model first. profile: of memory pools. where: in the description."""
+
+    path: Path
+    name: str
+    alignment: int
+    model: bool
+    profile: str
+    where: str
+
+
+@dataclass(frozen=True)
+class RomfsPartition:
+    """size: bytes that the image may have."""
+
+    number: str
+    size: int
+    entries: tuple[RomfsEntry, ...]
+
+
+def read_manifest(path: Path, variables: dict[str, str]) -> tuple[RomfsPartition, ...]:
+    """variables: what {TOP} and the like stand for. A model's labels, a file of its name with .txt, come behind it.
+
+    Raises N6-YAML-00x, N6-ROMFS-003 (a file that is not there), N6-ROMFS-004 (a kind that is not made here).
+    """
+    document = read_document(path)
+    return tuple(
+        RomfsPartition(number, partition.size, tuple(_entries(document, number, partition, path.parent, variables)))
+        for number, partition in document.load(dict[str, _Partition]).items()
+    )
+
+
+def _entries(
+    document: Document, number: str, partition: _Partition, folder: Path, variables: dict[str, str]
+) -> list[RomfsEntry]:
+    entries: list[RomfsEntry] = []
+    for index, entry in enumerate(partition.entries):
+        if not entry.enabled:
+            continue
+        where = document.where(number, "entries", index)
+        if entry.type == "haar":
+            hint = 'convert it, and name the .cascade file with "type": "bin"; or "enabled": false'
+            raise N6Error("N6-ROMFS-004", "Haar cascades are not converted here", where=where, hint=hint)
+        for file in _files(entry.path, folder, variables, where):
+            entries += _with_labels(entry, file, where)
+    return entries
+
+
+def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
+    is_model = entry.type in ("tflite", "onnx")
+    if is_model and file.suffix not in MODEL_SUFFIXES:
+        raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is no kind of model that is read here", where=where)
+    alignment = entry.alignment or (_MODEL_ALIGNMENT if is_model else _FILE_ALIGNMENT)
+    if alignment & (alignment - 1):
+        raise N6Error("N6-ROMFS-004", f"alignment {alignment} is no power of two", where=where)
+    name = f"{file.stem}.tflite" if is_model else file.name
+    own = RomfsEntry(file, name, alignment, is_model, entry.profile, where)
+    labels = file.with_suffix(".txt")
+    if not is_model or not labels.is_file():
+        return [own]
+    return [own, RomfsEntry(labels, labels.name, _FILE_ALIGNMENT, model=False, profile="", where=where)]
+
+
+def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) -> list[Path]:
+    """A pattern may have wildcards; the files of one come in the order of their names."""
+    try:
+        text = pattern.format(**variables)
+    except (KeyError, IndexError, ValueError) as error:
+        known = ", ".join(f"{{{name}}}" for name in variables)
+        raise N6Error(
+            "N6-ROMFS-003", f"'{pattern}' has a variable that is not known", where=where, hint=known
+        ) from error
+    path = Path(text)
+    base, rest = (Path(path.anchor), path.relative_to(path.anchor)) if path.is_absolute() else (folder, path)
+    found = sorted(base.glob(str(rest))) if any(letter in text for letter in "*?[") else [base / rest]
+    files = [file for file in found if file.is_file()]
+    if not files:
+        raise N6Error(
+            "N6-ROMFS-003", f"no file '{text}'", where=where, hint="paths begin at the description's folder, or {TOP}"
+        )
+    return files
+
+
+def check_size(partition: RomfsPartition, size: int, where: str) -> None:
+    """Raises N6-ROMFS-005 where the image has more bytes than its partition."""
+    over = size - partition.size
+    if over > 0:
+        raise N6Error(
+            "N6-ROMFS-005",
+            f"romfs partition {partition.number} overflows by {over} bytes: {size} of {partition.size} "
+            f"({size / partition.size:.1%})",
+            where=where,
+            hint="leave an entry away, or make a model smaller",
+        )
