@@ -111,7 +111,7 @@ def read_reloc_file(path: Path) -> RelocFile:
 
 
 def parse_reloc_file(data: bytes, file: str) -> RelocFile:
-    """file: for messages. Raises N6-RELOC-030 (no such file), N6-RELOC-031 (cut off), N6-RELOC-032 (an address outside)."""
+    """file: for messages. Raises N6-RELOC-030 (no such file), -031 (cut off), -032 (an address outside), -033 (pools), -034."""
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
         raise N6Error("N6-RELOC-030", "is no relocatable model: it does not begin with NBIN", where=file)
     if len(data) < ABI_A.header_bytes:
@@ -127,6 +127,10 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
     first = len(HEADER_FIELDS)
     entries = struct.unpack_from(f"<{len(abi.entries)}I", data, first * WORD)
     start, end = offset(header["rel_start"]), offset(header["rel_end"])
+    if end - start > offset(header["bss_start"]):
+        words = offset(header["bss_start"]) // WORD
+        what = f"has {(end - start) // WORD} relocations, more than its {words} words of data"
+        raise N6Error("N6-RELOC-034", what, where=file)
     return RelocFile(
         name=_text(data, context["name"], file),
         version_text=_text(data, context["version_text"], file),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,8 @@ from n6build.reloc.reader import RelocFile
 
 # Some place for everything, as an application might give it.
 _FILE, _PARAMS, _EXT_RAM, _EXEC_RAM = 0x7100_0000, 0x7180_0000, 0x9000_0000, 0x3410_0000
+# Of many places that are wrong alike, the first tell enough.
+_MENTIONED = 20
 _MODES: tuple[Mode, ...] = ("copy", "xip")
 
 
@@ -47,10 +50,11 @@ def verify(
         version=version or model.version,
         secure=model.flags.secure if secure is None else secure,
         debug_info=model.flags.debug_info,
-        asynchronous=model.flags.asynchronous,
+        asynchronous=version is not None or model.flags.asynchronous,
         cpu=model.flags.cpu if version is None else Firmware(version).cpu,
     )
     findings = [*_version(model, firmware), *_file(model), *_params(model, params), *_entries(model), *_pools(model)]
+    findings += _relocations(model)
     for mode in _MODES:
         findings += _installation(model, firmware, mode)
     return list(dict.fromkeys(findings))
@@ -103,6 +107,12 @@ def _params(model: RelocFile, params: bytes | None) -> Iterator[Finding]:
     expected = model.context["params_file_crc32"]
     if zlib.crc32(params) != expected and not (model.is_split and expected == 0):
         yield _error(f"the CRC of its weights is 0x{zlib.crc32(params):08X}, it tells of 0x{expected:08X}")
+
+
+def _relocations(model: RelocFile) -> Iterator[Finding]:
+    places = Counter((*model.got, *model.relocations))
+    for address in [address for address, count in places.items() if count > 1][:_MENTIONED]:
+        yield _error(f"the word at 0x{address:08X} is rebased twice")
 
 
 def _entries(model: RelocFile) -> Iterator[Finding]:
@@ -167,7 +177,7 @@ def _installation(model: RelocFile, firmware: Firmware, mode: Mode) -> Iterator[
         yield _error(f"{mode}: {refusal}")
         return
     yield from (Finding("warning", warning) for warning in installed.warnings)
-    yield from _addresses(model, installed)
+    yield from itertools.islice(_addresses(model, installed), _MENTIONED)
 
 
 def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
@@ -179,12 +189,7 @@ def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
         Segment.PARAM_0: model.params_bytes,
         Segment.PARAM_1: external,
     }
-    seen: set[int] = set()
     for address in (*model.got, *model.relocations):
-        if address in seen:
-            yield _error(f"the word at 0x{address:08X} is rebased twice")
-            continue
-        seen.add(address)
         word = model.image_word(address) if offset(address) < model.image_bytes else 0
         if offset(address) >= model.image_bytes:
             yield _error(f"relocation of 0x{address:08X}, which is no initialised word")

@@ -1,0 +1,107 @@
+"""Code that a loader could not place is refused where the model is made, by symbol, section and object."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from n6build.errors import N6Error
+from n6build.network.runtimes import own_runtime
+from n6build.reloc.binary import model_file
+from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
+from n6build.reloc.elf import read_linked_model
+from n6build.reloc.make import Options, make_model, run_command
+
+CPU = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
+PIC = list(POSITION_INDEPENDENT)
+
+
+@pytest.fixture(scope="module")
+def work(network: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a model is linked of."""
+    folder = tmp_path_factory.mktemp("link")
+    make_model(network, "network", folder, folder, own_runtime(), Options())
+    return folder
+
+
+def linked_with(work: Path, folder: Path, source: str, flags: list[str], link: list[str]) -> Path:
+    """The model with another object in it, which function `probe` keeps there."""
+    (folder / "probe.c").write_text(source)
+    compile_probe = ["arm-none-eabi-gcc", *CPU, "-O2", "-ffunction-sections", "-fdata-sections", *flags]
+    status, output = run_command([*compile_probe, "-c", str(folder / "probe.c"), "-o", str(folder / "probe.o")])
+    assert status == 0, output
+    elf = folder / "network_rel.elf"
+    objects = [*map(str, sorted(work.glob("*.o"))), str(folder / "probe.o")]
+    options = [*CPU, *LINK, "-T", str(work / "network_reloc.ld"), "-Wl,--undefined=probe", *link]
+    status, output = run_command(
+        ["arm-none-eabi-gcc", *options, f"-Wl,-Map={elf.with_suffix('.map')}", *objects, "-o", str(elf)]
+    )
+    assert status == 0, output
+    return elf
+
+
+TABLE = "int table[4]; int *probe(void) { return table + 1; }"
+REFUSED = [
+    ("an address in code", TABLE, ["-fno-pic"], [], "N6-RELOC-012", "R_ARM_ABS32 of symbol"),
+    ("an address in two halves", TABLE, ["-fno-pic", "-mpure-code"], [], "N6-RELOC-012", "R_ARM_THM_MOVW_ABS_NC of symbol"),
+    ("data at a distance from code", "static int table[4]; int *probe(int i) { table[i]++; return table; }",
+     [flag for flag in PIC if "text-relative" not in flag], [], "N6-RELOC-012", "is a distance between segments"),
+    ("a symbol that nobody defines", "__attribute__((weak)) void absent(void); void (*probe)(void) = absent;",
+     PIC, [], "N6-RELOC-011", "symbol absent is not defined (R_ARM_ABS32 in .data"),
+    ("an address that is none of the model's", "extern char reg[]; char *probe = reg;",
+     PIC, ["-Wl,--defsym=reg=0x34200000"], "N6-RELOC-013", "is 0x34200000, which is in no segment"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "link", "id", "words"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED]
+)
+def test_what_a_loader_cannot_carry_out(
+    source: str, flags: list[str], link: list[str], id: str, words: str, work: Path, tmp_path: Path
+) -> None:
+    elf = linked_with(work, tmp_path, source, flags, link)
+    with pytest.raises(N6Error) as caught:
+        read_linked_model(elf, elf.with_suffix(".map"))
+    assert caught.value.id == id
+    assert words in caught.value.what
+    assert caught.value.where == "probe.o"
+
+
+def test_position_independent_code_is_taken(work: Path, tmp_path: Path) -> None:
+    elf = linked_with(work, tmp_path, TABLE + " int *pointer = table; int **second(void) { return &pointer; }", PIC, [])
+    more = read_linked_model(elf, elf.with_suffix(".map"))
+    assert len(more.relocations) >= len(read_linked_model(work / "network_rel.elf").relocations)
+
+
+def test_a_symbol_that_is_missing_is_the_linker_s_to_tell(network: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "network"
+    shutil.copytree(network, copy)
+    text = (copy / "network.c").read_text()
+    (copy / "network.c").write_text(text.replace("n6k_softmax(&op);", "ll_sw_forward_softmax(&op);"))
+    with pytest.raises(N6Error) as caught:
+        make_model(copy, "network", tmp_path / "work", tmp_path, own_runtime(), Options())
+    # With our runtime a call into ST's library is found before anything is compiled.
+    assert caught.value.id == "N6-LLATON-004"
+
+
+def test_a_file_that_is_no_elf(tmp_path: Path) -> None:
+    for data in (b"", b"\x7fELF", b"\x7fELF" + bytes(200)):
+        (tmp_path / "x.elf").write_bytes(data)
+        with pytest.raises(N6Error, match="N6-RELOC-010"):
+            read_linked_model(tmp_path / "x.elf")
+
+
+def test_weights_of_another_size_are_refused(work: Path) -> None:
+    linked = read_linked_model(work / "network_rel.elf")
+    with pytest.raises(N6Error, match="N6-RELOC-014: the weights have 8 bytes"):
+        model_file(linked, (0, 8))
+
+
+def test_a_failing_compiler_s_words_are_shown(network: Path, tmp_path: Path) -> None:
+    def fails(command: object) -> tuple[int, str]:
+        return 1, "network.c:7: error: no such thing"
+
+    with pytest.raises(N6Error, match="N6-RELOC-021") as caught:
+        make_model(network, "network", tmp_path / "work", tmp_path, own_runtime(), Options(), fails)
+    assert "no such thing" in str(caught.value)

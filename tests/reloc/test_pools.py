@@ -1,0 +1,124 @@
+"""Pools of a network -> table of a model: the rows that a loader takes, and what it would not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from n6build.errors import N6Error
+from n6build.network.artifacts import InitializerImage, NetworkArtifacts, PoolRange
+from n6build.network.network_c import read_network_c
+from n6build.network.read_artifacts import read_artifacts
+from n6build.reloc.pools import params_chunks, pool_table
+from n6build.reloc.preconditions import check_buffers_known
+
+
+def pool(
+    fname: str, address: int, used: int, weights: int = 0, *, rights: str = "ACC_WRITE", relative: bool = False
+) -> PoolRange:
+    return PoolRange(fname, fname, address, 1 << 20, used, weights, rights, relative)
+
+
+FLASH = pool("xSPI2", 0, 1000, 1000, rights="ACC_READ", relative=True)
+HYPER = pool("hyper", 0, 500, relative=True)
+RAM = pool("AXISRAM3", 0x34200000, 3000)
+
+
+def artifacts(network: Path, folder: Path, *pools: PoolRange) -> NetworkArtifacts:
+    images = []
+    for each in pools:
+        if each.weights_bytes:
+            file = folder / f"network_atonbuf.{each.fname}.raw"
+            file.write_bytes(bytes(range(1, 101)) * (each.weights_bytes // 100))
+            images.append(
+                InitializerImage(each.name, each.fname, each.address, file, each.weights_bytes, each.relative)
+            )
+    return replace(read_artifacts(network, "network"), pools=pools, initializers=tuple(images))
+
+
+def test_the_rows_of_the_table(network: Path, tmp_path: Path) -> None:
+    mixed = pool("AXISRAM5", 0x342E0000, 2000, 400)
+    table = pool_table(artifacts(network, tmp_path, RAM, mixed, FLASH, HYPER), secure=True)
+    assert [(p.name, p.flags_text, p.id, p.foff, p.destination, p.size) for p in table.pools] == [
+        ("hyper", "RELOC.ACTIV.1.WCACHED", 1, 0, 0, 500),
+        ("xSPI2", "RELOC.PARAM.0.RCACHED", 0, 0, 0, 1000),
+        ("AXISRAM5", "COPY.MIXED.WRITE", 0, 1000, 0x342E0000, 2000),
+        ("AXISRAM3", "RESET.ACTIV.WRITE", 0, 0, 0x34200000, 3000),
+    ]
+    assert (table.activation_bytes, table.weights_bytes, table.external_ram_bytes) == (500 + 1600 + 3000, 1400, 500)
+    # A copy ends with the pool, so that the weights' file has zeros for what is no weights.
+    blob = b"".join(params_chunks(table.params))
+    assert len(blob) == table.params_bytes == 1000 + 2000
+    assert blob[1000:1400] == bytes(range(1, 101)) * 4
+    assert not any(blob[1400:])
+
+
+def test_parts_begin_at_multiples_of_8(network: Path, tmp_path: Path) -> None:
+    odd = [pool("a", 0x34200000, 301, 300), pool("b", 0x34270000, 200, 200, rights="ACC_READ")]
+    table = pool_table(artifacts(network, tmp_path, *odd), secure=True)
+    assert [(p.name, p.flags_text, p.foff) for p in table.pools] == [
+        ("b", "COPY.PARAM.READ", 0),
+        ("a", "COPY.MIXED.WRITE", 200),
+    ]
+    assert table.params_bytes == 200 + 304
+
+
+def test_a_model_without_weights_has_a_file_for_them_all_the_same(network: Path, tmp_path: Path) -> None:
+    """With params_offset 0 a loader would refuse it."""
+    table = pool_table(artifacts(network, tmp_path, RAM), secure=True)
+    assert b"".join(params_chunks(table.params)) == bytes(8)
+    assert table.weights_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("pools", "secure", "id", "change"),
+    [
+        ((replace(FLASH, relative=False, address=0x71000000),), True, "N6-RELOC-001", "USEMODE_RELATIVE"),
+        ((RAM, FLASH), False, "N6-RELOC-004", "0x24200000 in the memory pool descriptor"),
+        ((replace(HYPER, weights_bytes=500),), True, "N6-RELOC-005", "ACC_READ"),
+        ((FLASH, replace(FLASH, name="x", fname="x")), True, "N6-RELOC-006", "use one of them"),
+        ((HYPER, replace(HYPER, name="x", fname="x")), True, "N6-RELOC-006", "use one of them"),
+        (tuple(pool(f"p{i}", 0x34200000 + 4096 * i, 8) for i in range(10)), True, "N6-RELOC-006", "fewer memories"),
+    ],
+)
+def test_a_network_that_cannot_be_relocated_is_refused_with_the_change_to_make(
+    pools: tuple, secure: bool, id: str, change: str, network: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(N6Error) as caught:
+        pool_table(artifacts(network, tmp_path, *pools), secure=secure)
+    assert caught.value.id == id
+    assert change in str(caught.value)
+
+
+def test_non_secure_pools_in_their_alias_are_taken(network: Path, tmp_path: Path) -> None:
+    table = pool_table(artifacts(network, tmp_path, replace(RAM, address=0x24200000), FLASH), secure=False)
+    assert table.pools[1].destination == 0x24200000
+
+
+def test_weights_as_c_arrays_are_refused(network: Path, tmp_path: Path) -> None:
+    source = replace(artifacts(network, tmp_path, RAM), weight_sources=(Path("network_atonbuf.xSPI2.c"),))
+    with pytest.raises(N6Error, match="N6-RELOC-002") as caught:
+        pool_table(source, secure=True)
+    assert '"fformat": "FORMAT_RAW"' in str(caught.value)
+
+
+def test_without_all_buffers_and_c_info_nobody_knows_the_spans(network: Path, tmp_path: Path) -> None:
+    for path in network.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (tmp_path / "network.c").read_text()
+    start = text.index("const LL_Buffer_InfoTypeDef *LL_ATON_Internal_Buffers_Info_network(void)")
+    (tmp_path / "network.c").write_text(text[:start])
+    source = read_network_c(tmp_path / "network.c")
+    check_buffers_known(read_artifacts(tmp_path, "network"), source)
+    (tmp_path / "network_c_info.json").unlink()
+    with pytest.raises(N6Error, match="N6-RELOC-003") as caught:
+        check_buffers_known(read_artifacts(tmp_path, "network"), source)
+    assert "--all-buffers-info" in str(caught.value)
+
+
+def test_a_raw_file_that_has_grown_is_not_cut(network: Path, tmp_path: Path) -> None:
+    table = pool_table(artifacts(network, tmp_path, FLASH), secure=True)
+    (tmp_path / "network_atonbuf.xSPI2.raw").write_bytes(bytes(1008))
+    with pytest.raises(N6Error, match="N6-RELOC-007"):
+        b"".join(params_chunks(table.params))
