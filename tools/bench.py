@@ -53,6 +53,9 @@ def main() -> int:
         kernels()
         stage_1()
         large_network()
+        stage_2(project)
+        large_model(project)
+        installed(project)
         null_builds(project)
     return 0
 
@@ -165,6 +168,95 @@ def large_network() -> None:
             run_checks(Subject(board, (network,), plan, manifest, own_runtime()))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
+
+
+RELOC = ("loader=reloc", "reloc")
+
+
+def stage_2(project: Path) -> None:
+    """From network.c: one job at a time, so that times add up."""
+    scons(project, "loader=reloc", "network")
+    shares = []
+    for _ in range(REPEATS):
+        shutil.rmtree(project / "build/nucleo-n657/miniresnet-reloc/network_rel", ignore_errors=True)
+        shutil.rmtree(project / "build/nucleo-n657/common/model", ignore_errors=True)
+        began = time.perf_counter()
+        output = scons(project, "-j1", *RELOC)
+        shares.append((in_compiler(output), time.perf_counter() - began))
+    compiler, whole = sorted(shares)[len(shares) // 2]
+    null = median_seconds(lambda: scons(project, *RELOC))
+    figure(
+        "stage 2 of miniresnet from scratch, with the start of SCons",
+        f"{whole:.2f} s, of which gcc {compiler / whole:.0%}",
+    )
+    figure(
+        "  without what SCons takes to do nothing (goal 80 %)",
+        f"{whole - null:.2f} s, gcc {compiler / (whole - null):.0%}",
+    )
+    again = scons(project, *RELOC).strip()
+    figure("  again", f"{null:.2f} s, {'no action' if again.endswith('up to date.') else again}")
+
+
+def in_compiler(output: str) -> float:
+    """Seconds, by the summary of a build."""
+    found = re.findall(r"(compile|link) (\d+\.\d+)", output)
+    return sum(float(number) for _, number in found)
+
+
+def large_model(project: Path) -> None:
+    """20 MB of weights put behind a model, in a process of its own."""
+    elf = project / "build/nucleo-n657/miniresnet-reloc/network_rel/network_rel.elf"
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder) / "network_atonbuf.xSPI2.raw"
+        raw.write_bytes(os.urandom(20_000_000))
+        program = f"""
+import resource, struct, sys, time
+from dataclasses import replace
+from pathlib import Path
+from n6build.reloc import binary, elf, pools
+began = time.perf_counter()
+linked = elf.read_linked_model(Path({str(elf)!r}))
+data = bytearray(linked.data)
+at = binary._context_offset(linked) + binary._SIZE_OFFSET
+struct.pack_into("<I", data, at, 20_000_000)
+parts = [pools.ParamsPart(Path({str(raw)!r}), 20_000_000)]
+checked = binary.crc32_of(pools.params_chunks(parts))
+binary.write_model(Path({folder!r}) / "model.bin", replace(linked, data=bytes(data)), pools.params_chunks(parts), checked)
+print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+        took, memory = python(program)
+    figure("20 MB of weights behind a model (goal 0.5 s, 100 MB)", f"{took:.2f} s, {memory / 1000:.0f} MB")
+
+
+def python(program: str) -> list[float]:
+    """The numbers that a program prints."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "site_scons")}
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    return [float(number) for number in result.stdout.split()]
+
+
+def installed(project: Path) -> None:
+    """Instructions of the loader, and of inferences of an installed model against those of the linked one."""
+    for model in ("miniresnet", "keyword", "anomaly"):
+        linked = most_instructions(project, model, ())
+        for mode in ("copy", "xip"):
+            output = scons(project, f"model={model}", "loader=reloc", f"load={mode}", "flash", "run")
+            found = re.search(r"mode=\w+ .* used=(\d+) .* cycles=(\d+)", output)
+            assert found
+            again = most_instructions(project, model, ("loader=reloc", f"load={mode}"))
+            figure(
+                f"{model}, {mode}: instructions to install {int(found[1]):,} bytes; an inference",
+                f"{int(found[2]):,}; {again / linked - 1:+.2%}",
+            )
+
+
+def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> int:
+    scons(project, f"model={model}", *options, "flash", "run")
+    folder = f"{model}-reloc" if options else model
+    run = json.loads((project / f"build/nucleo-n657/{folder}/run.json").read_text())
+    return max(verdict["cycles"] for network in run["networks"] for verdict in network["verdicts"])
 
 
 def null_builds(project: Path) -> None:

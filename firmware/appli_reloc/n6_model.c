@@ -11,6 +11,10 @@
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
 #include "n6_soc.h"
+#include "n6_try.h"
+
+/* No inference that an application can use takes longer. */
+#define SELF_TEST_MS 10000u
 
 /* The non-secure alias of a memory inside the chip is its secure address without this bit. */
 #define SECURE_BIT 0x10000000u
@@ -91,14 +95,30 @@ static bool runs_on_cpu(const EpochBlock_ItemTypeDef *epochs)
     return true;
 }
 
-static const char *self_test(const n6_plan_network_t *network, const n6_model_trailer_t *trailer)
+/* A first inference, of code that nobody has seen to work. failed: why it is not to be used, or "". */
+typedef struct {
+    const n6_plan_network_t *network;
+    const n6_model_trailer_t *trailer;
+    const char *failed;
+} trial_t;
+
+static void self_test(void *argument)
 {
+    trial_t *trial = argument;
+    const n6_model_trailer_t *trailer = trial->trailer;
     const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
     uint32_t crc32;
-    if (!n6_inference_try(network, input, trailer->test_input_bytes, &crc32)) {
-        return "N6-FW-054 the self-test has another size than the inputs";
+    if (!n6_inference_begin(trial->network)) {
+        trial->failed = "N6-FW-028 does not take its input and output buffers";
+    } else if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(trial->network->instance->exec_state.first_epoch_block)) {
+        trial->failed = "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
+    } else if (!n6_inference_try(trial->network, input, trailer->test_input_bytes, &crc32)) {
+        trial->failed = "N6-FW-054 the self-test has another size than the inputs";
+    } else if (trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32) {
+        trial->failed = "N6-FW-055 the self-test gives other outputs";
+    } else {
+        trial->failed = "";
     }
-    return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
 const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
@@ -128,9 +148,11 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     if (needed > model->executable_ram_bytes) {
         return "N6-FW-051 needs more executable RAM than there is";
     }
+    uint32_t began = N6_REG32(N6_DWT_CYCCNT);
     if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != LL_ATON_RELOC_OK) {
         return "N6-FW-052 the loader refuses it";
     }
+    loaded->install_cycles = N6_REG32(N6_DWT_CYCCNT) - began;
     n6_dcache_clean_invalidate(config.exec_ram_addr, needed);
     n6_icache_invalidate();
     clean_pools(n6_reloc_pools(header));
@@ -143,13 +165,9 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
         !take_buffers(model, loaded, n6_network_outputs(&loaded->instance), 0u)) {
         return "N6-FW-051 needs more executable RAM than there is";
     }
-    if (!n6_inference_begin(&loaded->network)) {
-        return "N6-FW-028 does not take its input and output buffers";
-    }
-    if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(loaded->instance.exec_state.first_epoch_block)) {
-        return "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
-    }
-    return self_test(&loaded->network, trailer);
+    trial_t trial = {&loaded->network, trailer, "N6-FW-058 the self-test faults or does not end"};
+    (void)n6_try(self_test, &trial, SELF_TEST_MS);
+    return trial.failed;
 }
 
 /* What stands in a slot. refused: why it is not to be used, or "". */
@@ -207,6 +225,8 @@ static void put_loaded(const n6_model_t *model, uint32_t slot, const slot_conten
     n6_put_u32(loaded->installed_bytes);
     n6_put(" epochs=");
     n6_put_u32(n6_inference_epochs(loaded->instance.exec_state.first_epoch_block));
+    n6_put(" cycles=");
+    n6_put_u32(loaded->install_cycles);
     n6_put(" crc=");
     n6_put_hex32(content->trailer->crc32);
     n6_put(" ok");

@@ -51,12 +51,13 @@ extern const uint32_t n6_models_load_mode; /* AI_RELOC_RT_LOAD_MODE_COPY or _XIP
 
 #define N6_MODEL_OWN_BUFFERS 8u
 
-/* An installed model. It stays where it is while its instance is used. */
+/* An installed model. It stays where it is while its instance is used. install_cycles: that the loader took. */
 typedef struct {
     NN_Instance_TypeDef instance;
     n6_plan_network_t network;
     n6_plan_own_buffer_t own_buffers[N6_MODEL_OWN_BUFFERS];
     uint32_t installed_bytes; /* of its executable RAM */
+    uint32_t install_cycles;
 } n6_loaded_model_t;
 
 /* Installs the newest model of its slots that is whole, fits this firmware and passes its self-test; says on the console what it

@@ -4,6 +4,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#include "n6_try.h"
 
 #define FAULT_STACK_WORDS 256
 
@@ -37,7 +38,7 @@ static void put_register(const char *name, uint32_t value)
 __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
 {
     uint32_t cause = N6_REG32(N6_SCB_CFSR);
-    n6_put("\r\nn6 fault HardFault");
+    n6_put(n6_try_is_active() ? "\r\nn6 trial fault HardFault" : "\r\nn6 fault HardFault");
     put_register(" cfsr=", cause);
     put_register(" hfsr=", N6_REG32(N6_SCB_HFSR));
     put_register(" mmfar=", N6_REG32(N6_SCB_MMFAR));
@@ -52,6 +53,9 @@ __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
     n6_put(" stage=");
     n6_put(n6_program);
     n6_put_end();
+    if (n6_try_is_active()) {
+        n6_try_give_up();
+    }
     n6_sleep_for_ever();
 }
 

@@ -6,6 +6,7 @@
 
 #include "n6_fault.h"
 #include "n6_reg.h"
+#include "n6_try.h"
 
 /* From the linker script. */
 extern uint32_t n6_stack_limit[];
@@ -56,5 +57,7 @@ __attribute__((section(".vectors"), used)) const n6_vector_t n6_vectors[N6_VECTO
     [1] = reset,
     [2] = n6_unexpected_interrupt,
     [3] = n6_hard_fault,
-    [4 ... N6_VECTORS - 1u] = n6_unexpected_interrupt,
+    [4 ... 14] = n6_unexpected_interrupt,
+    [15] = n6_try_tick,
+    [16 ... N6_VECTORS - 1u] = n6_unexpected_interrupt,
 };

@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
-from n6build.network.board_pools import external_regions
 from n6build.paths import FIRMWARE, TEMPLATES
-from n6build.reloc.compilation import LINK, ModelCode, model_code
-from n6build.reloc.generated_c import conf_header_name
-from n6build.reloc.slots import model_slots, slots_at
 from n6scons import library_files, stage_action, stop_with
 
 _FILES = ("reloc/layout.py", "reloc/pools.py", "reloc/generated_c.py", "reloc/preconditions.py", "reloc/description.py")
-_FILES += ("network/artifacts.py", "network/read_artifacts.py", "network/c_info_reader.py", "network/network_c.py")
+_FILES += ("network/signature.py", "network/artifacts.py")
+_FILES += ("network/read_artifacts.py", "network/c_info_reader.py", "network/network_c.py")
 _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py", "reloc/description.py", "files.py")
 
 
@@ -63,6 +60,8 @@ def exists(env: Any) -> bool:
 
 def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel:
     """network: of N6Networks. board_folder: for objects that all models are linked with."""
+    from n6build.reloc.compilation import LINK, conf_header_name, model_code
+
     name, folder = network.name, f"{folder}/{network.name}_rel"
     state = ("" if env["N6_RELOC_SECURE"] else "-ns") + ("" if env["N6_RELOC_DEBUG_INFO"] else "-nodbg")
     common = f"{board_folder}/common/model{state}" + ("" if env["N6_RUNTIME"].name == "n6build" else "-st")
@@ -105,8 +104,8 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
     return RelocModel(network, description, program[0], file, params, others)
 
 
-def _shared_objects(env: Any, common: str, code: ModelCode) -> list[tuple[Path, Any]]:
-    """Once for all models of a call of scons: they are the same targets."""
+def _shared_objects(env: Any, common: str, code: Any) -> list[tuple[Path, Any]]:
+    """code: n6build.reloc.compilation.ModelCode. Once for all models of a call of scons: they are the same targets."""
     if common not in _shared:
         shared = env.Clone(CPPPATH=[str(path) for path in code.include_folders], CPPDEFINES=_for_shell(code.defines))
         _shared[common] = [
@@ -126,13 +125,15 @@ def _for_shell(defines: tuple[str, ...]) -> list[str]:
 
 def _sources(env: Any, folder: str, network: Any) -> list[Any]:
     """Configuration, pool table, wrapper, linker script and description."""
+    from n6build.reloc.compilation import conf_header_name
+
     runtime, secure = env["N6_RUNTIME"], env["N6_RELOC_SECURE"]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
-        from n6build.memory_plan.plan import network_signature
         from n6build.network.network_c import read_network_c
         from n6build.network.read_artifacts import read_artifacts
         from n6build.network.runtimes import check_epochs, check_version
+        from n6build.network.signature import network_signature
         from n6build.reloc.description import describe, description_json
         from n6build.reloc.generated_c import reloc_sources
         from n6build.reloc.pools import pool_table
@@ -230,6 +231,9 @@ def _c_file(env: Any, target: str, file: Any) -> Any:
 
 def _reloc_plan(env: Any, folder: str, models: list[RelocModel]) -> dict[str, list[Any]]:
     """As N6MemoryPlan: 'plan' (json, c), 'weights' (images of the models' flash slots) and 'vectors'."""
+    from n6build.network.board_pools import external_regions
+    from n6build.reloc.slots import model_slots, slots_at
+
     board, profile, networks = env["N6_BOARD"], env["N6_PROFILE"], [model.network for model in models]
     split, count, addresses = env["N6_RELOC_SPLIT"], env["N6_RELOC_SLOTS"], env["N6_RELOC_ADDRESSES"]
     load_mode = env["N6_LOAD_MODE"]

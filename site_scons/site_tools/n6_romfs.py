@@ -11,8 +11,6 @@ from typing import Any
 from n6build.console import say
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import read_bytes, write_atomically
-from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, RomfsPartition, read_manifest
-from n6build.models import load_model
 from n6scons import library_files, stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS, Dir
 
@@ -32,6 +30,8 @@ def _romfs(env: Any, board_folder: str) -> list[Any]:
             hint = "romfs=romfs_config.json"
             stop_with(N6Error("N6-ROMFS-007", "target romfs needs the description of a file system", hint=hint))
         return []
+    from n6build.image.romfs_manifest import read_manifest
+
     path = Path(env["N6_ROMFS"])
     try:
         partitions = read_manifest(path, {"TOP": Dir("#").abspath, "BUILD": Dir(env["N6_BUILD"]).abspath})
@@ -40,7 +40,8 @@ def _romfs(env: Any, board_folder: str) -> list[Any]:
         stop_with(error)
 
 
-def _image(env: Any, folder: str, partition: RomfsPartition, manifest: Path) -> Any:
+def _image(env: Any, folder: str, partition: Any, manifest: Path) -> Any:
+    """partition: n6build.image.romfs_manifest.RomfsPartition."""
     files = [_model(env, folder, entry) if entry.model else env.File(str(entry.path)) for entry in partition.entries]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
@@ -65,8 +66,11 @@ def _image(env: Any, folder: str, partition: RomfsPartition, manifest: Path) -> 
     return image[0]
 
 
-def _model(env: Any, folder: str, entry: RomfsEntry) -> Any:
-    """network_rel.bin of an entry."""
+def _model(env: Any, folder: str, entry: Any) -> Any:
+    """network_rel.bin of a RomfsEntry."""
+    from n6build.image.romfs_manifest import DEFAULT_PROFILE
+    from n6build.models import load_model
+
     profile = env["N6_PROFILE"] if entry.profile == DEFAULT_PROFILE else entry.profile
     board = env["N6_BOARD"]
     if profile not in board.profiles():

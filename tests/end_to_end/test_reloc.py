@@ -205,6 +205,8 @@ REFUSED = {
     "a relocation outside": (lambda data: relocation(data, 0x400FFFF0), "N6-FW-052"),
     "an absolute word": (lambda data: relocated_word(data, 0x34200000), "N6-FW-052"),
     "other outputs": (lambda data: None, "N6-FW-055"),
+    "code that faults": (lambda data: first_epoch(data, 0xDEFE), "N6-FW-058"),  # udf
+    "code that never ends": (lambda data: first_epoch(data, 0xE7FE), "N6-FW-058"),  # b .
 }
 
 
@@ -216,6 +218,12 @@ def relocation(data: bytearray, value: int) -> None:
 def relocated_word(data: bytearray, value: int) -> None:
     model = parse_reloc_file(bytes(data), "model.bin")
     struct.pack_into("<I", data, model.read_only_bytes + (model.relocations[0] & 0x0FFFFFFF), value)
+
+
+def first_epoch(data: bytearray, instruction: int) -> None:
+    """What the list of epochs is read by is another instruction."""
+    model = parse_reloc_file(bytes(data), "model.bin")
+    struct.pack_into("<H", data, model.entries["epoch_items"] & 0x0FFFFFFE, instruction)
 
 
 def resealed(image: bytes, change: Callable[[bytearray], None], *, outputs: bool) -> bytes:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vector
 from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts import IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import Span
+from n6build.network.signature import network_signature
 from n6build.reloc.slots import ModelSlot
 from n6build.soc import Memory, Soc, field_bits
 
@@ -295,11 +294,6 @@ def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
     if beyond > 0:
         what = f"the weights of pool {image.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})"
         raise N6Error("N6-PLAN-001", what, where=where)
-
-
-def network_signature(source: Path) -> int:
-    """Of network.c: weights fit as long as the code that reads them is the same; comments in it name sizes and the like."""
-    return zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(source), flags=re.DOTALL))
 
 
 def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:

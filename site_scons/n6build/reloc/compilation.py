@@ -99,3 +99,8 @@ def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
     drives_npu = int(runtime.name == "st")
     common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
     return (*common, _DEBUG_INFO) if debug_info else common
+
+
+def conf_header_name(name: str) -> str:
+    """name: of the network's files."""
+    return f"{name}_reloc_conf.h"

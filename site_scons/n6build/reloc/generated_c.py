@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.paths import TEMPLATES
+from n6build.reloc.compilation import conf_header_name
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Version, abi_of, version_words
 from n6build.reloc.pools import PoolTable
 from n6build.templates import render
@@ -53,8 +54,3 @@ def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Versio
         wrapper=render(WRAPPER_TEMPLATE, values),
         script=render(SCRIPT_TEMPLATE, values),
     )
-
-
-def conf_header_name(name: str) -> str:
-    """name: of the network's files."""
-    return f"{name}_reloc_conf.h"

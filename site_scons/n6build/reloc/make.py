@@ -17,9 +17,9 @@ from n6build.network.runtimes import Runtime, check_epochs, check_version
 from n6build.paths import ROOT
 from n6build.reloc.binary import crc32_of, model_file, write_model
 from n6build.reloc.c_file import c_array
-from n6build.reloc.compilation import LINK, model_code
+from n6build.reloc.compilation import LINK, conf_header_name, model_code
 from n6build.reloc.elf import read_linked_model
-from n6build.reloc.generated_c import conf_header_name, reloc_sources
+from n6build.reloc.generated_c import reloc_sources
 from n6build.reloc.pools import PoolTable, params_chunks, pool_table
 from n6build.reloc.preconditions import check_buffers_known, version_for
 
