@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 
+#include "n6_appli.h"
 #include "n6_axisram.h"
 #include "n6_board.h"
 #include "n6_cache.h"
@@ -19,21 +20,12 @@
 
 const char n6_program[] = "appli";
 
-static _Noreturn void stop(const char *id_and_text, const char *what)
-{
-    n6_put("n6 appli error ");
-    n6_put(id_and_text);
-    n6_put(what);
-    n6_put_end();
-    n6_sleep_for_ever();
-}
-
 static void power_banks(void)
 {
     for (uint32_t i = 0; i < n6_plan_bank_count; i++) {
         const n6_plan_bank_t *bank = &n6_plan_banks[i];
         if (!n6_axisram_enable(bank->rcc_enable_mask, bank->ramcfg_cr, bank->first_word, bank->last_word)) {
-            stop("N6-FW-024 does not keep what is written: ", bank->name);
+            n6_appli_stop("N6-FW-024 does not keep what is written: ", bank->name);
         }
     }
 }
@@ -55,12 +47,12 @@ static void place_weights(void)
         uint32_t crc32;
         n6_slot_status_t status = n6_slot_check(image->source, image->bytes, image->signature, &crc32);
         if (status != N6_SLOT_OK) {
-            stop(n6_slot_text(status), image->pool);
+            n6_appli_stop(n6_slot_text(status), image->pool);
         }
         if (image->destination != image->source) {
             copy(image);
             if (n6_crc32((const uint8_t *)(uintptr_t)image->destination, image->bytes) != crc32) {
-                stop("N6-FW-025 differs from flash after copying: ", image->pool);
+                n6_appli_stop("N6-FW-025 differs from flash after copying: ", image->pool);
             }
         }
         n6_put("n6 image ");
@@ -71,35 +63,6 @@ static void place_weights(void)
         n6_put_hex32(crc32);
         n6_put(" ok");
         n6_put_end();
-    }
-}
-
-static uint32_t runs_of(const n6_plan_network_t *network)
-{
-    return network->vectors.count == 0u ? 1u : network->vectors.count;
-}
-
-/* first: number of the network's first run. */
-static void run_network(const n6_plan_network_t *network, uint32_t first)
-{
-    const n6_plan_vectors_t *vectors = &network->vectors;
-    uint32_t crc32;
-    if (!n6_inference_begin(network)) {
-        stop("N6-FW-028 does not take its input and output buffers: ", network->model);
-    }
-    if (vectors->count == 0u) {
-        (void)n6_inference_run(network, first, NULL, 0u, 1);
-        return;
-    }
-    n6_slot_status_t status = n6_slot_check(vectors->source, vectors->count * vectors->bytes_each, 0u, &crc32);
-    if (status != N6_SLOT_OK) {
-        stop(n6_slot_text(status), "vectors");
-    }
-    for (uint32_t i = 0; i < vectors->count; i++) {
-        const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
-        if (!n6_inference_run(network, first + i, input, vectors->bytes_each, i == 0u)) {
-            stop("N6-FW-026 a test vector has another size than the inputs of ", network->model);
-        }
     }
 }
 
@@ -123,15 +86,17 @@ int main(void)
     n6_put_end();
     power_banks();
     if (!n6_npu_enable()) {
-        stop("N6-FW-027 stays busy: ", "CACHEAXI");
+        n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
     n6_npu_open_rif();
     place_weights();
     n6_inference_open();
     uint32_t runs = 0;
     for (uint32_t i = 0; i < n6_plan_network_count; i++) {
-        run_network(&n6_plan_networks[i], runs);
-        runs += runs_of(&n6_plan_networks[i]);
+        if (!n6_inference_begin(&n6_plan_networks[i])) {
+            n6_appli_stop("N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model);
+        }
+        runs += n6_appli_run(&n6_plan_networks[i], runs);
     }
     n6_put("n6 done runs=");
     n6_put_u32(runs);

@@ -60,6 +60,9 @@ typedef struct {
     uint32_t install_cycles;
 } n6_loaded_model_t;
 
+/* As many as there are models. */
+extern n6_loaded_model_t n6_loaded_models[];
+
 /* Installs the newest model of its slots that is whole, fits this firmware and passes its self-test; says on the console what it
  * took and why it refused another. False where none is left. After n6_inference_open(). A model that `loaded` held is replaced. */
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded);

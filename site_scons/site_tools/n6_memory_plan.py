@@ -37,20 +37,10 @@ def _memory_plan(env: Any, folder: str, networks: list[Any]) -> dict[str, list[A
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.generated_c import plan_source, pools_script
-        from n6build.memory_plan.plan import CompiledNetwork, make_plan, plan_json
-        from n6build.memory_plan.vectors import NO_VECTORS, read_vectors
-        from n6build.network.read_artifacts import read_artifacts
+        from n6build.memory_plan.plan import compiled_network, make_plan, plan_json
         from n6build.network.runtimes import check_epochs, check_version
 
-        compiled = [
-            CompiledNetwork(
-                model=network.model.name,
-                artifacts=read_artifacts(network.folder, network.name),
-                vectors=read_vectors(network.model.inputs) if network.model.inputs else NO_VECTORS,
-                is_classification=network.model.result == "classification",
-            )
-            for network in networks
-        ]
+        compiled = [compiled_network(network.model, network.folder, network.name) for network in networks]
         for network in compiled:
             check_epochs(network.artifacts, runtime)
             check_version(network.artifacts.ll_aton, runtime, network.artifacts.source.name)

@@ -21,6 +21,8 @@ _FILES += ("network/read_artifacts.py", "network/c_info_reader.py", "network/net
 _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py", "reloc/description.py", "files.py")
 
 
+_SLOT = ("reloc/slots.py", "reloc/description.py", "reloc/reader.py", "reloc/verify.py", "reloc/loader.py")
+_SLOT += ("reloc/layout.py", "memory_plan/vectors.py")
 # Of the objects that all models are linked with: folder -> (source, object).
 _shared: dict[str, list[tuple[Path, Any]]] = {}
 
@@ -251,19 +253,9 @@ def _reloc_plan(env: Any, folder: str, models: list[RelocModel]) -> dict[str, li
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.memory_plan.generated_c import models_source
-        from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_reloc_plan, plan_json
-        from n6build.memory_plan.vectors import NO_VECTORS, read_vectors
-        from n6build.network.read_artifacts import read_artifacts
+        from n6build.memory_plan.plan import PlannedModel, compiled_network, make_reloc_plan, plan_json
 
-        compiled = [
-            CompiledNetwork(
-                model=network.model.name,
-                artifacts=read_artifacts(network.folder, network.name),
-                vectors=read_vectors(network.model.inputs) if network.model.inputs else NO_VECTORS,
-                is_classification=network.model.result == "classification",
-            )
-            for network in networks
-        ]
+        compiled = [compiled_network(network.model, network.folder, network.name) for network in networks]
         planned = [
             PlannedModel(network.name, *names, slots=tuple(places))
             for network, names, places in zip(networks, files, slots, strict=True)
@@ -303,10 +295,14 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.files import read_in_chunks
         from n6build.reloc.description import read_description
+        from n6build.reloc.reader import read_reloc_file
         from n6build.reloc.slots import NO_SELF_TEST, Identity, name_crc32, slot_chunks
+        from n6build.reloc.verify import check_model
 
         description = read_description(Path(str(source[1])))
         is_model = Path(str(target[0])).name == names[0]
+        if is_model:
+            check_model(read_reloc_file(Path(str(source[0]))))
         test = self_test(description.outputs) if is_model and described.inputs else NO_SELF_TEST
         content = read_in_chunks(Path(str(source[0])))
         identity = Identity(name_crc32(described.name), description.signature)
@@ -331,5 +327,5 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
                 f"{folder}/{name}", [file, model.description, *tests], stage_action("Slot", make, stage="image")
             )
     env.Depends(images, env.Value([described.name, knows_outputs], name="model"))
-    env.Depends(images, library_files(env, "reloc/slots.py", "reloc/description.py", "memory_plan/vectors.py"))
+    env.Depends(images, library_files(env, *_SLOT))
     return images

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from n6build.boards import load_board
 from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run_checks
-from n6build.checks.subject import NetworkSubject, Subject
+from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
 from n6build.errors import N6Error
 from n6build.image.manifest import make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, make_plan
@@ -124,6 +124,12 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "005",
         lambda s: with_pool(s, "npuRAM3", address=0x3400_0000),
         "overlaps the RAM of the Appli (0x34000000..0x34100000) by 16128 bytes",
+    ),
+    (
+        "a relocatable model that is larger than its part of the RAM",
+        "025",
+        lambda s: replace(s, installed=(InstalledModel("keyword", "copy", 8448, 4096),)),
+        "8.2 KiB are needed with load=copy, 4.2 KiB more than the 4.0 KiB of a model",
     ),
     (
         "two images in one flash sector",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import re
 import shutil
 import struct
 import zlib
@@ -72,6 +74,37 @@ def show(project: Project, application: str, name: str = "network") -> dict:
     from n6build.reloc.show import as_dict
 
     return as_dict(read_reloc_file(project.root / f"build/nucleo-n657/{application}/{name}_rel/{name}_rel.bin"))
+
+
+def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> None:
+    """In the same RAM, after the first has run."""
+    main = "firmware/appli_reloc/main.c"
+    project.replace(main, "i < n6_model_count; i++) {\n        if (", "i < 1u; i++) {\n        if (")
+    project.replace(
+        main,
+        "    for (uint32_t i = 0; i < n6_model_count; i++) {\n        runs",
+        "    runs += n6_appli_run(&n6_loaded_models[0].network, runs);\n"
+        "    n6_model_t second = n6_models[1];\n"
+        "    second.executable_ram = n6_models[0].executable_ram;\n"
+        "    if (!n6_model_load(&second, &n6_loaded_models[0])) {\n"
+        '        n6_appli_stop("N6-FW-056", "second");\n'
+        "    }\n"
+        "    for (uint32_t i = 0; i < 1u; i++) {\n        runs",
+    )
+    result = project.scons(*RELOC, "model=keyword,anomaly", "flash", "run")
+    assert "20 of 20 outputs equal" in result.output, result.output
+    rams = re.findall(r"n6 model (\w+) .* ram=(\S+)", result.output)
+    assert [name for name, _ in rams] == ["keyword", "anomaly"]
+    assert rams[0][1] == rams[1][1]
+
+
+@pytest.mark.skipif("STEDGEAI_CORE_DIR" not in os.environ, reason="STEDGEAI_CORE_DIR names no ST Edge AI Core")
+def test_st_s_own_loader_is_built_from_its_package(project: Project) -> None:
+    core = os.environ["STEDGEAI_CORE_DIR"]
+    cmsis = {"N6BUILD_CMSIS": os.environ["N6BUILD_CMSIS"]} if "N6BUILD_CMSIS" in os.environ else {}
+    result = project.scons(*RELOC, "model=keyword", "backend=reference", "build", STEDGEAI_CORE_DIR=core, **cmsis)
+    assert result.status == 0, result.output
+    assert "ll_aton_reloc_network.c" in result.output
 
 
 @pytest.mark.parametrize("ll_aton", [(1, 1, 3, 8), (1, 1, 3, 275)])
@@ -259,6 +292,21 @@ def test_a_model_that_is_refused_leaves_the_old_one_running(name: str, built: Pr
     assert started.refused["keyword", 1].startswith(why)
 
 
+@pytest.mark.parametrize("place", ["file", "params"])
+def test_a_byte_that_changed_in_flash_is_noticed(place: str, built: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    shutil.copytree(board_folder(built), folder)
+    slot = read_plan(application(built) / "memory_plan.json").models[0].slots[0]
+    with (folder / "nor.bin").open("r+b") as nor:
+        nor.seek(getattr(slot, place) + 2000 - BOARD.nor.base)
+        (byte,) = nor.read(1)
+        nor.seek(-1, 1)
+        nor.write(bytes([byte ^ 0x10]))
+    started = start(built, folder)
+    assert started.models == {}
+    assert started.refused["keyword", 0] == "N6-FW-023 damaged image (CRC) in the flash slot"
+
+
 def test_a_file_that_is_no_model_is_refused_by_name(built: Project, tmp_path: Path) -> None:
     folder = tmp_path / "board"
     shutil.copytree(board_folder(built), folder)
@@ -390,6 +438,14 @@ def new_test(app: Path) -> None:
     changed = type(trailer)(trailer.bytes, trailer.crc32, trailer.identity, trailer.revision, test)
     (app / "model.bin").write_bytes(image[: trailer_offset(size)] + pack_trailer(changed) + test.input)
     assert len(image) == trailer_offset(size) + TRAILER_BYTES + len(test.input)
+
+
+def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
+    """A board that is blank but for its models."""
+    result = project.scons(*RELOC, "model=keyword", "slots=2", "flash-model")
+    assert result.status == 2
+    assert "Traceback" not in result.output
+    assert "N6-" in result.output.splitlines()[-3], result.output
 
 
 # Mistakes of a user.

@@ -14,7 +14,7 @@ from n6build.errors import N6Error
 from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, WORD, Segment, offset, segment
 from n6build.reloc.loader import Firmware, Installed, Placement, Refusal, install
 from n6build.reloc.reader import RelocFile, parse_reloc_file
-from n6build.reloc.verify import errors, verify
+from n6build.reloc.verify import check_model, errors, verify
 
 OURS = Firmware((1, 1, 3, 8))
 COPY = Placement(file=0x71000000, exec_ram=0x34100000, exec_ram_bytes=1 << 20)
@@ -181,6 +181,12 @@ def test_verify_looks_where_no_loader_does(change: Callable, words: str, whole: 
 def test_the_dev_number_tells_two_abis_apart(whole: RelocFile) -> None:
     (finding,) = errors(verify(whole, None, (1, 1, 3, 275)))
     assert "calls the wrong functions (ABI C and D)" in finding.what
+
+
+def test_a_model_is_checked_before_it_goes_to_flash(whole: RelocFile) -> None:
+    check_model(whole)
+    with pytest.raises(N6Error, match="N6-RELOC-015: the model that was made is not sound: the CRC"):
+        check_model(changed(whole, whole.params_offset, lambda w: w ^ 1))
 
 
 # Hostile files.

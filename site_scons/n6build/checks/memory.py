@@ -205,3 +205,15 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
                 "is in the non-secure alias, FSBL and Appli run secure",
                 f"compile the network with pools of the secure alias: 0x{pool.address | SECURE_BIT:08X}",
             )
+
+
+def executable_ram(subject: Subject) -> Iterator[Finding]:
+    """Code and data of every installed model have a part of the Appli's RAM."""
+    for installed in subject.installed:
+        if installed.needed > installed.room:
+            yield Finding(
+                f"{installed.model}: executable RAM",
+                f"{kib(installed.needed)} are needed with load={installed.load_mode}, {kib(installed.needed - installed.room)} "
+                f"more than the {kib(installed.room)} of a model",
+                "load=xip leaves the code in flash; relocatable.executable_ram in boards/soc; fewer models",
+            )

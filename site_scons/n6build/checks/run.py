@@ -64,6 +64,7 @@ CHECKS = (
     Check("N6-CHECK-022", "no network overwrites the weights of another", "error", memory.weights_overwritten),
     Check("N6-CHECK-023", "the network was compiled for the board's pools", "error", memory.not_the_boards_pools),
     Check("N6-CHECK-024", "the runtime can run every epoch", "error", tools.epochs_without_a_runtime),
+    Check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", memory.executable_ram),
 )
 
 

@@ -26,14 +26,25 @@ class NetworkSubject:
 
 
 @dataclass(frozen=True)
+class InstalledModel:
+    """A relocatable model: executable RAM that it takes in its load mode, and that it gets. Bytes."""
+
+    model: str
+    load_mode: str
+    needed: int
+    room: int
+
+
+@dataclass(frozen=True)
 class Subject:
-    """runtime: the ll_aton that the Appli is linked with."""
+    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it."""
 
     board: Board
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
     manifest: FlashManifest
     runtime: Runtime
+    installed: tuple[InstalledModel, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from n6build.boards import Board
 from n6build.memory_plan.plan import MemoryPlan, powered_bank
 from n6build.paths import TEMPLATES
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
-from n6build.reloc.slots import name_crc32
+from n6build.reloc.slots import executable_ram_part, name_crc32
 from n6build.templates import render
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"
@@ -32,11 +32,10 @@ def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
         }
         for name in memories
     ]
-    part = soc.relocatable.executable_ram // len(plan.models) // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
     values = {
         "plan": plan,
         "banks": banks,
-        "part": part,
+        "part": executable_ram_part(board, len(plan.models)),
         "alignment": READ_ONLY_ALIGNMENT,
         "load_mode": load_mode,
         "name_crc32": name_crc32,

@@ -12,9 +12,11 @@ from n6build.boards import Board, Nor, Slot
 from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
-from n6build.memory_plan.vectors import VectorSet
+from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
+from n6build.models import Model
 from n6build.network.artifacts import IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import Span
+from n6build.network.read_artifacts import read_artifacts
 from n6build.network.signature import network_signature
 from n6build.reloc.slots import ModelSlot
 from n6build.soc import Memory, Soc, field_bits
@@ -28,6 +30,16 @@ class CompiledNetwork:
     artifacts: NetworkArtifacts
     vectors: VectorSet
     is_classification: bool
+
+
+def compiled_network(model: Model, folder: Path, name: str) -> CompiledNetwork:
+    """folder: of stage 1. name: of the network's files there. Raises what `read_artifacts` and `read_vectors` do."""
+    return CompiledNetwork(
+        model=model.name,
+        artifacts=read_artifacts(folder, name),
+        vectors=read_vectors(model.inputs) if model.inputs else NO_VECTORS,
+        is_classification=model.result == "classification",
+    )
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from n6build.boards import Board
 from n6build.errors import N6Error
+from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
 TRAILER_MAGIC = b"N6MD"
 _LAYOUT = 1
@@ -101,6 +102,11 @@ def _slot(address: int, span: int, file_bytes: int, *, split: bool) -> ModelSlot
     if not split:
         return ModelSlot(address, span, 0, 0)
     return ModelSlot(address, file_bytes, address + file_bytes, span - file_bytes)
+
+
+def executable_ram_part(board: Board, models: int) -> int:
+    """Bytes of the Appli's executable RAM that each model gets."""
+    return board.soc.relocatable.executable_ram // models // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
 
 
 def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlot]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from n6build.errors import N6Error
 from n6build.reloc.layout import (
     CACHED,
     EXTERNAL_MEMORY,
@@ -201,3 +202,13 @@ def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
 
 def errors(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severity == "error"]
+
+
+def check_model(model: RelocFile) -> None:
+    """Before a model goes to flash. Raises N6-RELOC-015 where a loader would refuse it, or it is not sound."""
+    wrong = errors(verify(model, None))
+    if wrong:
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        what = f"the model that was made is not sound: {wrong[0].what}{more}"
+        hint = "this is a fault of n6build: tools/reloc.py verify shows all of it"
+        raise N6Error("N6-RELOC-015", what, where=model.name, hint=hint)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_appli.h"
+
+#include <stddef.h>
+
+#include "n6_console.h"
+#include "n6_fault.h"
+#include "n6_inference.h"
+#include "n6_slot.h"
+
+_Noreturn void n6_appli_stop(const char *id_and_text, const char *what)
+{
+    n6_put("n6 appli error ");
+    n6_put(id_and_text);
+    n6_put(what);
+    n6_put_end();
+    n6_sleep_for_ever();
+}
+
+uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
+{
+    const n6_plan_vectors_t *vectors = &network->vectors;
+    uint32_t crc32;
+    if (vectors->count == 0u) {
+        (void)n6_inference_run(network, first, NULL, 0u, 1);
+        return 1u;
+    }
+    n6_slot_status_t status = n6_slot_check(vectors->source, vectors->count * vectors->bytes_each, 0u, &crc32);
+    if (status != N6_SLOT_OK) {
+        n6_appli_stop(n6_slot_text(status), "vectors");
+    }
+    for (uint32_t i = 0; i < vectors->count; i++) {
+        const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
+        if (!n6_inference_run(network, first + i, input, vectors->bytes_each, i == 0u)) {
+            n6_appli_stop("N6-FW-026 a test vector has another size than the inputs of ", network->model);
+        }
+    }
+    return vectors->count;
+}

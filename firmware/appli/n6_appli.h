@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What applications have in common, whether their networks are linked into them or installed.
+ */
+#ifndef N6_APPLI_H
+#define N6_APPLI_H
+
+#include <stdint.h>
+
+#include "n6_plan.h"
+
+/* Says why, with an id in front, and sleeps for ever. */
+_Noreturn void n6_appli_stop(const char *id_and_text, const char *what);
+
+/* Runs a network on its test vectors, or once on zeros where it has none. first: number of the first run. Returns how many
+ * there were. */
+uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first);
+
+#endif

@@ -1,0 +1,96 @@
+"""The romfs image of an OpenMV description: every input of every model in it is an input of the image."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from n6build.image.romfs import read_romfs
+from n6build.reloc.reader import parse_reloc_file
+from n6build.reloc.verify import verify
+
+from end_to_end.conftest import Project
+
+ARGUMENTS = ("board=openmv-n6", "romfs=rom/romfs_config.json", "romfs")
+IMAGE = "build/openmv-n6/romfs/romfs0.img"
+
+
+@pytest.fixture
+def described(project: Project) -> Project:
+    write(project)
+    return project
+
+
+def write(project: Project, size: str = "0x1800000") -> None:
+    entries = [
+        {"type": "tflite", "path": "{TOP}/models/keyword/keyword.tflite", "alignment": 32, "profile": "default"},
+        {"type": "tflite", "path": "{TOP}/models/anomaly/anomaly.tflite", "alignment": 64, "profile": "noextmem"},
+        {"type": "haar", "path": "{TOP}/lib/haar/eye.xml", "stages": 0, "enabled": False},
+        {"type": "txt", "path": "notes.txt"},
+    ]
+    folder = project.root / "rom"
+    folder.mkdir(exist_ok=True)
+    (folder / "notes.txt").write_text("two models\n")
+    (project.root / "models/keyword/keyword.txt").write_text("yes\nno\n")
+    (folder / "romfs_config.json").write_text(json.dumps({"0": {"size": size, "entries": entries}}, indent=2))
+
+
+def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
+    result = described.scons(*ARGUMENTS)
+    assert result.status == 0, result.output
+    assert "Romfs partition 0, 4 files, " in result.output
+    image = (described.root / IMAGE).read_bytes()
+    files = {file.name: file for file in read_romfs(image, "romfs0.img")}
+    assert list(files) == ["keyword.tflite", "keyword.txt", "anomaly.tflite", "notes.txt"]
+    for name, alignment in (("keyword.tflite", 32), ("anomaly.tflite", 64)):
+        file = files[name]
+        assert file.offset % alignment == 0
+        model = parse_reloc_file(image[file.offset : file.offset + file.size], name)
+        assert verify(model, None) == []
+    assert "COPY.MIXED.WRITE" in [pool.flags_text for pool in model.pools]
+    assert described.scons(*ARGUMENTS).actions == []
+
+
+def test_what_a_change_rebuilds(described: Project) -> None:
+    assert described.scons(*ARGUMENTS).status == 0
+    before = (described.root / IMAGE).read_bytes()
+
+    described.change_one_weight("keyword")
+    actions = described.scons(*ARGUMENTS).actions
+    assert "Network romfs/keyword/network/network.c" in actions
+    assert f"Romfs {Path(IMAGE).relative_to('build/openmv-n6')}" in actions
+    assert not [action for action in actions if "anomaly" in action or action.startswith("Compile")]
+    after = (described.root / IMAGE).read_bytes()
+    assert after != before
+
+    described.replace(
+        "boards/soc/stm32n657.yaml", "freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"
+    )
+    actions = described.scons(*ARGUMENTS).actions
+    assert {"Network romfs/keyword/network/network.c", "Network romfs/anomaly-noextmem/network/network.c"} <= set(
+        actions
+    )
+
+    (described.root / "rom/notes.txt").write_text("other notes\n")
+    assert described.scons(*ARGUMENTS).actions == ["Romfs romfs/romfs0.img"]
+    write(described, size="0x1900000")
+    assert described.scons(*ARGUMENTS).actions == ["Romfs romfs/romfs0.img"]
+
+
+def test_an_overflow_is_an_error_that_leaves_the_old_image(described: Project) -> None:
+    assert described.scons(*ARGUMENTS).status == 0
+    before = (described.root / IMAGE).read_bytes()
+    write(described, size="0x10000")
+    result = described.scons(*ARGUMENTS)
+    assert result.status == 2
+    assert "N6-ROMFS-005: romfs partition 0 overflows by " in result.output
+    assert not (described.root / IMAGE).exists() or (described.root / IMAGE).read_bytes() == before
+
+
+def test_mistakes(described: Project) -> None:
+    assert "N6-ROMFS-007" in described.scons("board=openmv-n6", "romfs").output
+    described.replace("rom/romfs_config.json", "noextmem", "noextmen")
+    result = described.scons(*ARGUMENTS)
+    assert "N6-ROMFS-006" in result.output
+    assert "did you mean 'noextmem'?" in result.output
