@@ -140,7 +140,7 @@ def timed_spawn(spawn: Callable[..., int]) -> Callable[..., int]:
             return spawn(sh, escape, command, arguments, environment)
         finally:
             target = arguments[arguments.index("-o") + 1] if "-o" in arguments else arguments[-1]
-            add_time("compile" if "-c" in arguments else "link", target, time.monotonic() - begin)
+            add_time("compile" if "-c" in arguments else "link", target.strip('"'), time.monotonic() - begin)
 
     return run
 

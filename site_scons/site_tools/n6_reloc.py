@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
-from n6build.paths import FIRMWARE, TEMPLATES
+from n6build.paths import TEMPLATES
 from n6scons import library_files, stage_action, stop_with
 
 _FILES = ("reloc/layout.py", "reloc/pools.py", "reloc/generated_c.py", "reloc/preconditions.py", "reloc/description.py")
@@ -23,8 +23,8 @@ _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py
 
 _SLOT = ("reloc/slots.py", "reloc/description.py", "reloc/reader.py", "reloc/verify.py", "reloc/loader.py")
 _SLOT += ("reloc/layout.py", "memory_plan/vectors.py")
-# Of the objects that all models are linked with: folder -> (source, object).
-_shared: dict[str, list[tuple[Path, Any]]] = {}
+# The objects that all models are linked with, by their folder.
+_shared: dict[str, list[Any]] = {}
 
 
 class RelocModel(NamedTuple):
@@ -86,12 +86,8 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
     )
     objects = [own.Object(f"{folder}/{Path(str(node)).stem}.o", node) for node in (wrapper, pools)]
     env.Depends(objects, conf)
-    kernels = FIRMWARE / "kernels"
-    objects += [
-        node
-        for source, node in _shared_objects(env, common, code)
-        if network.backend == "reference" or source.parent != kernels
-    ]
+    # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    objects += _shared_objects(env, common, code)
     elf = f"{folder}/{name}_rel.elf"
     map_file = f"{folder}/{name}_rel.map"
     cpu = [flag for flag in env["LINKFLAGS"] if flag.startswith("-m")]
@@ -106,15 +102,12 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
     return RelocModel(network, description, program[0], file, params, others)
 
 
-def _shared_objects(env: Any, common: str, code: Any) -> list[tuple[Path, Any]]:
+def _shared_objects(env: Any, common: str, code: Any) -> list[Any]:
     """code: n6build.reloc.compilation.ModelCode. Once for all models of a call of scons: they are the same targets."""
     if common not in _shared:
         shared = env.Clone(CPPPATH=[str(path) for path in code.include_folders], CPPDEFINES=_for_shell(code.defines))
         _shared[common] = [
-            (
-                source,
-                shared.Object(f"{common}/{source.stem}.o", env.File(str(source)), CCFLAGS=[*env["CCFLAGS"], *flags]),
-            )
+            shared.Object(f"{common}/{source.stem}.o", env.File(str(source)), CCFLAGS=[*env["CCFLAGS"], *flags])
             for source, flags in code.shared
         ]
     return _shared[common]

@@ -22,6 +22,7 @@ from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
 from n6build.run.session import Started, start_virtual_board
+from stedgeai_stand_in.tree import install
 
 from end_to_end.conftest import Project, make_project
 
@@ -122,6 +123,18 @@ def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     (core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_reloc_callbacks.c").unlink()
     missing = project.scons(*arguments, STEDGEAI_CORE_DIR=str(core))
     assert "N6-RELOC-020: ST's runtime has no parts for relocatable models" in missing.output
+
+
+def test_a_network_of_st_s_compiler_or_from_elsewhere_is_relocated(project: Project, tmp_path: Path) -> None:
+    install(tmp_path / "core", "3.0")
+    path = {"PATH": f"{tmp_path / 'core/Utilities/linux'}:{os.environ['PATH']}"}
+    result = project.scons(*RELOC, "model=keyword", "split=1", "flash", "run", **path)
+    assert "Backend st_edge_ai, ST Edge AI Core 3.0.0" in result.output
+    assert EQUAL in result.output, result.output
+    shutil.copytree(project.root / f"build/nucleo-n657/{FOLDER}/network", project.root / "elsewhere")
+    result = project.scons(*RELOC, "model=./elsewhere", "flash", "run")
+    assert result.status == 0, result.output
+    assert "n6 done runs=1" in result.output
 
 
 # What a change may run and program.
@@ -445,7 +458,8 @@ def test_a_model_needs_an_application_to_be_tried_by(project: Project) -> None:
     result = project.scons(*RELOC, "model=keyword", "slots=2", "flash-model")
     assert result.status == 2
     assert "Traceback" not in result.output
-    assert "N6-" in result.output.splitlines()[-3], result.output
+    assert "N6-RUN-006: the board starts no application for relocatable models" in result.output
+    assert "loader=reloc flash programs FSBL and Appli, too" in result.output
 
 
 # Mistakes of a user.

@@ -61,7 +61,8 @@ class Started:
 
 
 def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
-    """Boots, until as many models have started or the firmware has nothing more to say. Raises N6-RUN-001 for a fault."""
+    """Boots, until as many models have started or the firmware has nothing more to say. Raises N6-RUN-001 for a fault, N6-RUN-006
+    where no firmware starts that knows relocatable models."""
     started: set[str] = set()
 
     def enough(line: str) -> bool:
@@ -79,6 +80,12 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
     log = read_console(result.lines)
     if log.fault:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
+    if not log.models and not log.refused:
+        why = (
+            str(result.findings[0]) if result.findings else log.error[1] if log.error else "it prints nothing of models"
+        )
+        what = f"the board starts no application for relocatable models: {why}"
+        raise N6Error("N6-RUN-006", what, hint="scons ... loader=reloc flash programs FSBL and Appli, too")
     return Started(log.models, log.refused)
 
 
