@@ -59,7 +59,7 @@ def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = ()) -> Path:
 
 
 def build_appli(folder: Path, source: Path) -> Path:
-    return build(folder, source.stem, [source, *bring_up()], appli_script(BOARD.soc))
+    return build(folder, source.stem, [*bring_up(), source], appli_script(BOARD.soc))
 
 
 def image_of(elf: Path, kind: BinaryType) -> bytes:

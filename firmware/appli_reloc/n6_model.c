@@ -13,8 +13,8 @@
 #include "n6_soc.h"
 #include "n6_try.h"
 
-/* No inference that an application can use takes longer. */
-#define SELF_TEST_MS 10000u
+/* No installation and first inference that an application can use take longer. */
+#define TRIAL_MS 10000u
 
 /* The non-secure alias of a memory inside the chip is its secure address without this bit. */
 #define SECURE_BIT 0x10000000u
@@ -95,30 +95,21 @@ static bool runs_on_cpu(const EpochBlock_ItemTypeDef *epochs)
     return true;
 }
 
-/* A first inference, of code that nobody has seen to work. failed: why it is not to be used, or "". */
-typedef struct {
-    const n6_plan_network_t *network;
-    const n6_model_trailer_t *trailer;
-    const char *failed;
-} trial_t;
-
-static void self_test(void *argument)
+/* A first inference. Returns "", or why the model is not to be used. */
+static const char *self_test(const n6_plan_network_t *network, const n6_model_trailer_t *trailer)
 {
-    trial_t *trial = argument;
-    const n6_model_trailer_t *trailer = trial->trailer;
     const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
     uint32_t crc32;
-    if (!n6_inference_begin(trial->network)) {
-        trial->failed = "N6-FW-028 does not take its input and output buffers";
-    } else if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(trial->network->instance->exec_state.first_epoch_block)) {
-        trial->failed = "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
-    } else if (!n6_inference_try(trial->network, input, trailer->test_input_bytes, &crc32)) {
-        trial->failed = "N6-FW-054 the self-test has another size than the inputs";
-    } else if (trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32) {
-        trial->failed = "N6-FW-055 the self-test gives other outputs";
-    } else {
-        trial->failed = "";
+    if (!n6_inference_begin(network)) {
+        return "N6-FW-028 does not take its input and output buffers";
     }
+    if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(network->instance->exec_state.first_epoch_block)) {
+        return "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
+    }
+    if (!n6_inference_try(network, input, trailer->test_input_bytes, &crc32)) {
+        return "N6-FW-054 the self-test has another size than the inputs";
+    }
+    return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
 const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
@@ -165,9 +156,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
         !take_buffers(model, loaded, n6_network_outputs(&loaded->instance), 0u)) {
         return "N6-FW-051 needs more executable RAM than there is";
     }
-    trial_t trial = {&loaded->network, trailer, "N6-FW-058 the self-test faults or does not end"};
-    (void)n6_try(self_test, &trial, SELF_TEST_MS);
-    return trial.failed;
+    return self_test(&loaded->network, trailer);
 }
 
 /* What stands in a slot. refused: why it is not to be used, or "". */
@@ -239,6 +228,21 @@ static bool is_newer(const slot_content_t *a, const slot_content_t *b)
     return (int32_t)(a->trailer->revision - b->trailer->revision) > 0;
 }
 
+/* An installation, of code that nobody has seen to work. refused: why it is not to be used, or "". */
+typedef struct {
+    const n6_model_t *model;
+    const n6_model_slot_t *slot;
+    const n6_model_trailer_t *trailer;
+    n6_loaded_model_t *loaded;
+    const char *refused;
+} trial_t;
+
+static void install(void *argument)
+{
+    trial_t *trial = argument;
+    trial->refused = n6_model_install(trial->model, trial->slot, trial->trailer, trial->loaded);
+}
+
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
 {
     slot_content_t contents[N6_MODEL_SLOTS];
@@ -258,7 +262,9 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (best == N6_MODEL_SLOTS) {
             return false;
         }
-        contents[best].refused = n6_model_install(model, &model->slots[best], contents[best].trailer, loaded);
+        trial_t trial = {model, &model->slots[best], contents[best].trailer, loaded, "N6-FW-058 faults or does not end"};
+        (void)n6_try(install, &trial, TRIAL_MS);
+        contents[best].refused = trial.refused;
         if (contents[best].refused[0] == '\0') {
             put_loaded(model, best, &contents[best], loaded);
             return true;

@@ -9,6 +9,10 @@ from n6build.templates import render
 TEMPLATE = TEMPLATES / "program.ld.j2"
 _FSBL_STACK_BYTES = 8 << 10
 _APPLI_STACK_BYTES = 16 << 10
+# Room that constants, initialised data and the whole image have before they move what lies behind them.
+_CONSTANTS_ALIGNMENT = 1 << 10
+_DATA_ALIGNMENT = 256
+_VARIABLES_ALIGNMENT = 16 << 10
 
 
 def fsbl_script(soc: Soc) -> str:
@@ -26,4 +30,15 @@ def appli_script(soc: Soc) -> str:
 
 
 def _script(name: str, origin: int, length: int, stack_bytes: int) -> str:
-    return render(TEMPLATE, {"name": name, "origin": origin, "length": length, "stack_bytes": stack_bytes})
+    return render(
+        TEMPLATE,
+        {
+            "name": name,
+            "origin": origin,
+            "length": length,
+            "stack_bytes": stack_bytes,
+            "constants_alignment": _CONSTANTS_ALIGNMENT,
+            "data_alignment": _DATA_ALIGNMENT,
+            "variables_alignment": _VARIABLES_ALIGNMENT,
+        },
+    )

@@ -62,6 +62,8 @@ OPTIONS = (
     Option(
         "addresses", "", "reloc: where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000"
     ),
+    Option("name", "", "reloc: name of the only network: of its files, its symbols, and in the model"),
+    Option("parse_only", "0", "reloc: 1 ends target reloc with the table of memory pools", ("0", "1")),
     Option("gen_c_file", "0", "reloc: 1 writes the model as a C array, too", ("0", "1")),
     Option("romfs", "", "target romfs: description of an OpenMV file system with models in it (romfs_config.json)"),
     Option(

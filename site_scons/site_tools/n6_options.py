@@ -43,6 +43,8 @@ def generate(env: Any) -> None:
         board = load_board(settings["board"].value)
         names = settings["model"].value.split(",")
         models = tuple(load_model(name, relative_to=Path(GetLaunchDir())) for name in names)
+        if settings["name"].value:
+            models = _named(models, settings["name"].value)
         board.profile(settings["profile"].value)
         if settings["secure"].value == "0":
             board = replace(board, alias="non-secure")
@@ -60,6 +62,7 @@ def generate(env: Any) -> None:
         N6_RELOC_SECURE=settings["secure"].value == "1",
         N6_RELOC_SLOTS=int(settings["slots"].value),
         N6_RELOC_ADDRESSES=settings["addresses"].value,
+        N6_RELOC_PARSE_ONLY=settings["parse_only"].value == "1",
         N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
         N6_ROMFS=_romfs_path(settings["romfs"].value),
         N6_PROBE=settings["probe"].value,
@@ -70,6 +73,14 @@ def generate(env: Any) -> None:
 
 def exists(env: Any) -> bool:
     return True
+
+
+def _named(models: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    """The command line is stronger than model.yaml."""
+    if len(models) > 1 or not name.isidentifier():
+        what = f"'name={name}' names a single network, with letters, digits and _"
+        raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")
+    return (replace(models[0], network=replace(models[0].network, name=name)),)
 
 
 def _romfs_path(text: str) -> str:

@@ -1,8 +1,8 @@
 """SCons tool, stage 2: env.N6Reloc -> a network as relocatable model; env.N6RelocPlan -> where models go in flash.
 
-Construction variables: N6_RELOC_SECURE, N6_RELOC_DEBUG_INFO (of code and pools), N6_RELOC_SPLIT (weights as a file of their own),
-N6_RELOC_C_FILE (a C array, too), N6_RELOC_SLOTS (1, or 2 for A and B), N6_RELOC_ADDRESSES (of the only model), N6_LOAD_MODE (copy
-or xip).
+Construction variables: N6_RELOC_SECURE and N6_RELOC_DEBUG_INFO (of code and pools), N6_RELOC_SPLIT (weights as a file of their
+own), N6_RELOC_C_FILE (a C array, too), N6_RELOC_PARSE_ONLY, N6_RELOC_SLOTS (1, or 2 for A and B), N6_RELOC_ADDRESSES (of the only
+model), N6_LOAD_MODE (copy or xip).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
 from n6build.paths import TEMPLATES
-from n6scons import library_files, stage_action, stop_with
+from n6scons import library_files, quiet_action, stage_action, stop_with
 
 _FILES = ("reloc/layout.py", "reloc/pools.py", "reloc/generated_c.py", "reloc/preconditions.py", "reloc/description.py")
 _FILES += ("network/signature.py", "network/artifacts.py")
@@ -39,6 +39,7 @@ class RelocModel(NamedTuple):
 
     @property
     def files(self) -> list[Any]:
+        """What target 'reloc' is asked for."""
         return [self.file, *([self.params] if self.params else []), *self.others]
 
 
@@ -48,11 +49,13 @@ def generate(env: Any) -> None:
         N6_RELOC_DEBUG_INFO=True,
         N6_RELOC_SPLIT=False,
         N6_RELOC_C_FILE=False,
+        N6_RELOC_PARSE_ONLY=False,
         N6_RELOC_SLOTS=1,
         N6_RELOC_ADDRESSES="",
         N6_LOAD_MODE="copy",
     )
     env.AddMethod(_reloc, "N6Reloc")
+    env.AddMethod(_reloc_alias, "N6RelocAlias")
     env.AddMethod(_reloc_plan, "N6RelocPlan")
 
 
@@ -116,6 +119,24 @@ def _shared_objects(env: Any, common: str, code: Any) -> list[Any]:
 def _for_shell(defines: tuple[str, ...]) -> list[str]:
     """A header's name keeps its quotes."""
     return [define.replace('"', '\\"') for define in defines]
+
+
+def _reloc_alias(env: Any, name: str, models: list[RelocModel]) -> None:
+    """The files of all models, or, with N6_RELOC_PARSE_ONLY, their tables of memory pools on the console."""
+    if not env["N6_RELOC_PARSE_ONLY"]:
+        env.Alias(name, [model.files for model in models])
+        return
+
+    def show(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.reloc.description import read_description
+        from n6build.reloc.show import pool_table
+
+        for node in source:
+            pools = read_description(Path(str(node))).pools
+            print(pool_table(pools, 0, [0] * len(pools)), end="", flush=True)
+
+    shown = env.Alias(name, [model.description for model in models], quiet_action(show, stage="reloc"))
+    env.AlwaysBuild(shown)
 
 
 def _sources(env: Any, folder: str, network: Any) -> list[Any]:

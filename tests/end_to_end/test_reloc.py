@@ -194,6 +194,16 @@ def test_the_model_is_the_same_bytes_in_another_folder(
     assert b"const uint8_t network_rel[" in files[0][1]
 
 
+def test_name_and_parse_only(project: Project) -> None:
+    result = project.scons(*RELOC, "model=keyword", "name=kws", "parse_only=1", "reloc")
+    assert result.status == 0, result.output
+    assert "01010500 RELOC.PARAM.0.RCACHED" in result.output
+    assert not [action for action in result.actions if action.startswith(("Compile", "Model"))]
+    assert project.scons(*RELOC, "model=keyword", "name=kws", "reloc").status == 0
+    assert show(project, FOLDER, "kws")["name"] == "kws"
+    assert "N6-OPTION-005" in project.scons(*RELOC, "model=keyword,anomaly", "name=kws", "reloc").output
+
+
 # Models that a firmware has to refuse.
 
 

@@ -6,8 +6,8 @@
 
 const char n6_program[] = "appli";
 
-/* Volatile and initialised, so that it is part of the image. */
-static volatile uint8_t table[100000] = {[0] = 1, [99999] = 42};
+/* Volatile and initialised, so that it is part of the image; with the code, which comes last there. */
+__attribute__((section(".text.table"))) static volatile uint8_t table[100000] = {[0] = 1, [99999] = 42};
 
 int main(void)
 {
