@@ -72,6 +72,7 @@ OPTIONS = (
         "what to program: auto (the only probe attached), a serial number, or virtual",
         environment="N6BUILD_PROBE",
     ),
+    Option("dry", "0", "flash: 1 prints what would be programmed, and touches nothing", ("0", "1")),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
 )

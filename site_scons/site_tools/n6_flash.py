@@ -14,21 +14,48 @@ from n6build.console import kib, say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.flash.probes import VIRTUAL, choose_programmer
-from n6build.flash.program import FlashPlan, board_lock, carry_out, current_record, plan_flash, plan_sectors
+from n6build.flash.program import (
+    FlashPlan,
+    board_lock,
+    carry_out,
+    counted,
+    current_record,
+    describe,
+    plan_all,
+    plan_flash,
+    plan_sectors,
+)
 from n6build.flash.programmer import Programmer
+from n6build.flash.virtual import VIRTUAL_RECORD
 from n6scons import library_files, stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
 
 
 def generate(env: Any) -> None:
+    env.SetDefault(N6_FLASH_DRY=False)
     env.AddMethod(_flash, "N6Flash")
     env.AddMethod(_flash_models, "N6FlashModels")
     env.AddMethod(_flash_application, "N6FlashApplication")
     env.AddMethod(_virtual_folder, "N6VirtualBoardFolder")
+    env.AddMethod(_say_lacking, "N6SayLacking")
 
 
 def exists(env: Any) -> bool:
     return True
+
+
+def _say_lacking(env: Any, manifest: Path) -> None:
+    """How much of a build the board that was programmed last does not hold yet. No board is asked."""
+    from n6build.flash.cubeprogrammer import records_folder
+    from n6build.flash.program import lacking_now
+    from n6build.flash.sectors import wanted_sectors
+    from n6build.image.manifest import read_manifest
+
+    records = [_virtual_folder(env) / VIRTUAL_RECORD, *records_folder().glob("*.json")]
+    found = lacking_now(wanted_sectors(read_manifest(manifest), manifest.parent), env["N6_BOARD"].name, records)
+    if found is not None:
+        name, sectors, size = found
+        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")
 
 
 def _flash_application(
@@ -45,12 +72,14 @@ def _flash_application(
     programs, weights: (flash slot, image). manifest: of both. Of models with two slots only one of them is written, and the
     rest first.
     """
+    if env["N6_FLASH_DRY"] and "run" in COMMAND_LINE_TARGETS:
+        stop_with(N6Error("N6-OPTION-006", "dry=1 programs nothing, and 'run' would run what was there before"))
     images = [image for _, image in weights]
     if env["N6_LOADER"] != "reloc":
         if "flash-model" in COMMAND_LINE_TARGETS:
             stop_with(N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc"))
         return {"flash": [env.N6Flash(manifest, [image for _, image in programs + weights])], "flash-model": []}
-    alone = "flash-model" in COMMAND_LINE_TARGETS and "flash" not in COMMAND_LINE_TARGETS
+    alone = "flash-model" in COMMAND_LINE_TARGETS and not {"flash", "flash-all"} & set(COMMAND_LINE_TARGETS)
     if env["N6_RELOC_SLOTS"] == 1:
         models = env.N6FlashManifest(f"{folder}/model_manifest.json", weights, plan)
         return {
@@ -81,13 +110,23 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
     except N6Error as error:
         stop_with(error)
 
+    dry, everything = env["N6_FLASH_DRY"], "flash-all" in COMMAND_LINE_TARGETS
+
     def program(target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.flash.sectors import wanted_sectors
         from n6build.image.manifest import read_manifest
 
         path = Path(str(source[0]))
         manifest = read_manifest(path)
         with board_lock(programmer):
-            plan = plan_flash(manifest, path.parent, programmer)
+            if everything:
+                plan = plan_all(wanted_sectors(manifest, path.parent), board.name, programmer)
+            else:
+                plan = plan_flash(manifest, path.parent, programmer)
+            if dry:
+                for text in describe(plan, programmer.seconds_a_sector):
+                    say("Would flash", text)
+                return
             carry_out(plan, programmer)
         _say_flashed(f"{board.name} ({programmer.name})", plan)
         _write_receipt(Path(str(target[0])), board.name, programmer.name, plan)
@@ -96,11 +135,15 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
         _receipt_path(env, programmer, part), [manifest, *images], stage_action("Flash", program, stage="flash")
     )
     _depends_on_board(env, receipt, programmer)
+    if everything:
+        env.AlwaysBuild(receipt)
     return receipt[0]
 
 
 def _receipt_path(env: Any, programmer: Programmer, part: str) -> str:
-    name = "-".join(word for word in (programmer.name, env["N6_BOARD"].name, part) if word)
+    """A dry run is a target of its own, which never exists: it must not pass for what it only tells of."""
+    dry = "dry" if env["N6_FLASH_DRY"] else ""
+    name = "-".join(word for word in (programmer.name, env["N6_BOARD"].name, part, dry) if word)
     return f"{env['N6_BUILD']}/flash/{name}.json"
 
 
@@ -116,7 +159,7 @@ def _depends_on_board(env: Any, receipt: Any, programmer: Programmer) -> None:
 
 def _say_flashed(where: str, plan: FlashPlan) -> None:
     size = sum(len(sector.data) for sector in plan.lacking)
-    what = f"{len(plan.lacking)} of {len(plan.wanted)} sectors programmed and verified"
+    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified"
     say("Flashed", where, f"{what} ({kib(size)})" if plan.lacking else "holds all of it already")
 
 
@@ -154,6 +197,10 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
                 for sector in sectors_of([(address, data) for _, address, data in update.images], board.nor.sector)
             ]
             flash = plan_sectors(wanted, board.name, programmer)
+            if env["N6_FLASH_DRY"]:
+                for text in describe(flash, programmer.seconds_a_sector):
+                    say("Would flash", text)
+                return
             carry_out(flash, programmer)
         for update in updates:
             what = "is put into" if update.is_new else "is in"

@@ -71,6 +71,7 @@ def _sizes(env: Any, target: str, manifest: Any, fsbl: Any, appli: Any, plan: An
         table = size_table(uses)
         write_atomically(Path(str(target[0])), table)
         print(table, end="", flush=True)
+        env.N6SayLacking(paths[0])
 
     sizes = env.Command(target, [manifest, fsbl, appli, plan], stage_action("Sizes", make, stage="image"))
     env.Depends(sizes, library_files(env, "image/sizes.py"))

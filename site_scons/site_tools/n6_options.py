@@ -23,6 +23,7 @@ TARGETS = {
     "romfs": "the file system that option romfs describes, with its models",
     "hex": "one Intel hex file of the whole flash",
     "flash": "program what the board does not hold yet",
+    "flash-all": "program everything, whatever the board is believed to hold",
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
@@ -66,6 +67,7 @@ def generate(env: Any) -> None:
         N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
         N6_ROMFS=_romfs_path(settings["romfs"].value),
         N6_PROBE=settings["probe"].value,
+        N6_FLASH_DRY=settings["dry"].value == "1",
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",
     )

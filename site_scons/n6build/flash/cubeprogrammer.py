@@ -22,7 +22,14 @@ from n6build.flash.sectors import Sector
 COMMAND = "STM32_Programmer_CLI"
 _LIST_TIMEOUT_S = 20
 _PROGRAM_TIMEOUT_S = 600
+# 64 KB over SWD at 8 MHz with an erase of the NOR: a guess, no board was at hand.
+_SECONDS_A_SECTOR = 0.8
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def records_folder() -> Path:
+    """Of the real boards that this user has programmed."""
+    return user_state_path("n6build") / "boards"
 
 
 def find_command() -> Path | None:
@@ -44,9 +51,10 @@ class CubeProgrammer:
     name: str
     external_loader: str
     dev_boot: str
+    seconds_a_sector: float = _SECONDS_A_SECTOR
 
     def record_path(self) -> Path:
-        return user_state_path("n6build") / "boards" / f"{self.name}.json"
+        return records_folder() / f"{self.name}.json"
 
     def still_holds(self) -> bool:
         return True

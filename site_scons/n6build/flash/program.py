@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.console import kib
 from n6build.errors import N6Error
 from n6build.flash.programmer import Programmer
 from n6build.flash.record import BoardRecord, read_record, without, write_record
 from n6build.flash.sectors import Sector, sectors_to_program, wanted_sectors
+from n6build.flash.virtual import VIRTUAL_RECORD
 from n6build.image.manifest import FlashManifest
 
 
@@ -31,6 +33,46 @@ def plan_flash(manifest: FlashManifest, folder: Path, programmer: Programmer) ->
 def plan_sectors(wanted: Sequence[Sector], board: str, programmer: Programmer) -> FlashPlan:
     record = current_record(programmer, board)
     return FlashPlan(tuple(wanted), tuple(sectors_to_program(wanted, record.sectors)), record)
+
+
+def plan_all(wanted: Sequence[Sector], board: str, programmer: Programmer) -> FlashPlan:
+    """Whatever the board is believed to hold."""
+    return FlashPlan(tuple(wanted), tuple(wanted), current_record(programmer, board))
+
+
+def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
+    """Lines for somebody who wants to know before it is done: runs of sectors, bytes, and about how long."""
+    runs: list[list[Sector]] = []
+    for sector in plan.lacking:
+        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
+            runs[-1].append(sector)
+        else:
+            runs.append([sector])
+    lines = []
+    for run in runs:
+        end = run[-1].address + len(run[-1].data)
+        lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run))}, {kib(end - run[0].address)}")
+    size = sum(len(sector.data) for sector in plan.lacking)
+    seconds = len(plan.lacking) * seconds_a_sector
+    lines.append(f"{len(plan.lacking)} of {counted(len(plan.wanted))}, {kib(size)}, about {seconds:.0f} s")
+    return lines
+
+
+def counted(sectors: int) -> str:
+    return "1 sector" if sectors == 1 else f"{sectors} sectors"
+
+
+def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -> tuple[str, int, int] | None:
+    """records: of boards, the most recently written one of this kind of board counts. Returns its name, sectors and bytes that
+    it lacks; None where no such board is known."""
+    known = [(path.stat().st_mtime, path) for path in records if path.is_file()]
+    for _, path in sorted(known, reverse=True):
+        record = read_record(path, board)
+        if record.sectors:
+            lacking = sectors_to_program(wanted, record.sectors)
+            name = "virtual" if path.name == VIRTUAL_RECORD else path.stem
+            return name, len(lacking), sum(len(sector.data) for sector in lacking)
+    return None
 
 
 def current_record(programmer: Programmer, board: str) -> BoardRecord:

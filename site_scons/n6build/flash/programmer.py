@@ -15,6 +15,10 @@ class Programmer(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def seconds_a_sector(self) -> float:
+        """About how long a sector takes to erase, program and verify."""
+
     def record_path(self) -> Path:
         """Where the record of this board lies."""
 

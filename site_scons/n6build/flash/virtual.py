@@ -9,6 +9,7 @@ from pathlib import Path
 from n6build.errors import N6Error
 from n6build.flash.sectors import ERASED, Sector
 
+VIRTUAL_RECORD = "record.json"
 _CHUNK = 1 << 20
 
 
@@ -20,13 +21,14 @@ class VirtualProgrammer:
     base: int
     size: int
     name: str = "virtual"
+    seconds_a_sector: float = 0.001
 
     @property
     def nor(self) -> Path:
         return self.folder / "nor.bin"
 
     def record_path(self) -> Path:
-        return self.folder / "record.json"
+        return self.folder / VIRTUAL_RECORD
 
     def still_holds(self) -> bool:
         return self.nor.is_file() and self.nor.stat().st_size == self.size

@@ -1,0 +1,48 @@
+"""What a flash would do, does, and is made to do: real scons on the virtual board."""
+
+from __future__ import annotations
+
+from end_to_end.conftest import Project
+
+ARGUMENTS = ("model=keyword", "probe=virtual")
+
+
+def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None:
+    first = project.scons(*ARGUMENTS, "flash", "dry=1")
+    assert first.status == 0, first.output
+    assert "Would flash 0x70000000..0x70010000, 1 sector, 64.0 KiB" in first.output
+    assert "Would flash 4 of 4 sectors, 256.0 KiB, about 0 s" in first.output
+    assert not (project.root / "build/virtual_board/nucleo-n657/nor.bin").exists()
+    assert project.scons(*ARGUMENTS, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
+    project.replace("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")
+    again = project.scons(*ARGUMENTS, "flash", "dry=1")
+    assert "Would flash 0x70100000..0x70110000, 1 sector, 64.0 KiB" in again.output
+    assert "Would flash 1 of 4 sectors, 64.0 KiB" in again.output
+    assert project.scons(*ARGUMENTS, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+    # A dry run leaves the receipt: nothing is programmed for it.
+    assert "Would flash 0 of 4 sectors" in project.scons(*ARGUMENTS, "flash", "dry=1").output
+    assert project.scons(*ARGUMENTS, "flash").actions == []
+    assert "N6-OPTION-006" in project.scons(*ARGUMENTS, "flash", "run", "dry=1").output
+
+
+def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project) -> None:
+    assert project.scons(*ARGUMENTS, "flash").status == 0
+    # Somebody else has written to the flash, and no record knows.
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+    with nor.open("r+b") as file:
+        file.seek(0x100000)
+        file.write(b"\0" * 64)
+    assert project.scons(*ARGUMENTS, "flash").actions == []
+    assert project.scons(*ARGUMENTS, "flash-all").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
+    assert "10 of 10 outputs equal" in project.scons(*ARGUMENTS, "flash", "run").output
+
+
+def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -> None:
+    assert "To flash" not in project.scons(*ARGUMENTS, "build").output
+    assert project.scons(*ARGUMENTS, "flash").status == 0
+    project.replace("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")
+    assert (
+        "To flash 1 sector (64.0 KiB) that board virtual does not hold yet" in project.scons(*ARGUMENTS, "build").output
+    )
+    project.change_one_weight("keyword")
+    assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
