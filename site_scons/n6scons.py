@@ -26,6 +26,8 @@ LIBRARY = ROOT / "site_scons" / "n6build"
 INFORMATION = frozenset({"boards", "models", "doctor"})
 LAST_ERROR = Path("build/last_error.json")
 
+# Of this call: nodes by their target.
+_made: dict[str, Any] = {}
 # Of this call: what ran, for how long.
 _actions: list[DoneAction] = []
 _actions_lock = threading.Lock()
@@ -82,6 +84,11 @@ def add_time(stage: str, target: str, seconds: float) -> None:
         _actions.append(DoneAction(stage, target, seconds))
 
 
+def on_exit(function: Callable[[], None]) -> None:
+    """After the build, in front of its summary."""
+    atexit.register(function)
+
+
 def actions_so_far() -> tuple[tuple[DoneAction, ...], float]:
     """(what has run in this call of scons, seconds since its start)."""
     with _actions_lock:
@@ -120,6 +127,13 @@ def _recorded_at() -> int:
 def only_informs() -> bool:
     """Whether this call of scons asks for nothing but lists: they have to work where a compiler is missing."""
     return bool(COMMAND_LINE_TARGETS) and INFORMATION.issuperset(COMMAND_LINE_TARGETS)
+
+
+def once(target: str, make: Callable[[], Any]) -> Any:
+    """For targets that several applications of a call share: the nodes that `make` gave for the first of them."""
+    if target not in _made:
+        _made[target] = make()
+    return _made[target]
 
 
 def library_files(env: Any, *parts: str) -> list[Any]:

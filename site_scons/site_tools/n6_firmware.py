@@ -7,7 +7,7 @@ from typing import Any
 
 from n6build.files import write_atomically
 from n6build.paths import FIRMWARE
-from n6scons import library_files, stage_action
+from n6scons import library_files, once, stage_action
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_appli", "n6_inference", "n6_slot")
@@ -38,6 +38,13 @@ def _headers(env: Any, folder: str) -> list[Any]:
     def constants(target: list[Any], source: list[Any], env: Any) -> None:
         write_atomically(Path(str(target[0])), board_header.board_header(board))
 
+    return once(f"{folder}/n6_soc.h", lambda: _make_headers(env, folder, soc, constants))
+
+
+def _make_headers(env: Any, folder: str, soc: Any, constants: Any) -> list[Any]:
+    from n6build import board_header, soc_header
+
+    board = env["N6_BOARD"]
     board_file, soc_file = (env.File(str(path)) for path in board.files)
     made = [
         env.Command(
@@ -56,10 +63,15 @@ def _headers(env: Any, folder: str) -> list[Any]:
 def _objects(env: Any, folder: str, *directories: str) -> list[Any]:
     """Objects of all C files of firmware/<directory>, in the order of the arguments, then by name."""
     return [
-        env.Object(f"{folder}/{directory}/{source.stem}.o", env.File(str(source)))
+        _object(env, f"{folder}/{directory}/{source.stem}.o", source)
         for directory in directories
         for source in sorted((FIRMWARE / directory).glob("*.c"))
     ]
+
+
+def _object(env: Any, target: str, source: Path) -> Any:
+    """Once for all applications of a call that link it."""
+    return once(target, lambda: env.Object(target, env.File(str(source))))
 
 
 def _with_includes(env: Any, headers: list[Any], *directories: str) -> Any:
@@ -77,11 +89,14 @@ def _linker_script(env: Any, target: str, function: Any) -> Any:
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         write_atomically(Path(str(target[0])), function(board.soc))
 
-    script = env.Command(
-        target, [str(board.files[1]), str(linker_script.TEMPLATE)], stage_action("Script", make, stage="header")
-    )
-    env.Depends(script, library_files(env, "linker_script.py", "templates.py", "soc.py"))
-    return script[0]
+    def script() -> Any:
+        made = env.Command(
+            target, [str(board.files[1]), str(linker_script.TEMPLATE)], stage_action("Script", make, stage="header")
+        )
+        env.Depends(made, library_files(env, "linker_script.py", "templates.py", "soc.py"))
+        return made[0]
+
+    return once(target, script)
 
 
 def _link(env: Any, elf: str, scripts: list[Any], objects: list[Any]) -> Any:
@@ -104,7 +119,8 @@ def _fsbl(env: Any, board_folder: str, headers: list[Any], bring_up: list[Any]) 
 
     script = _linker_script(env, f"{board_folder}/fsbl/fsbl.ld", fsbl_script)
     own = _objects(_with_includes(env, headers, "bring_up", "fsbl"), board_folder, "fsbl")
-    return _link(env, f"{board_folder}/fsbl/fsbl.elf", [script], [*bring_up, *own])
+    elf = f"{board_folder}/fsbl/fsbl.elf"
+    return once(elf, lambda: _link(env, elf, [script], [*bring_up, *own]))
 
 
 def _appli(
@@ -126,7 +142,7 @@ def _appli(
     common = f"{board_folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     # What changes seldom stands first, so that an edit behind it moves no address in front.
     stable = _objects(runtime_env.Clone(CCFLAGS=[*runtime_env["CCFLAGS"], "-O3"]), common, "kernels")
-    stable += [foreign.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source))) for source in runtime.sources]
+    stable += [_object(foreign, f"{common}/runtime/{source.stem}.o", source) for source in runtime.sources]
     stable += [*bring_up, *_objects(runtime_env, common, "appli")]
 
     script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
@@ -165,12 +181,10 @@ def _reloc_appli(
     foreign = own.Clone(CCFLAGS=[*own["CCFLAGS"], *runtime.compile_flags])
     common = f"{board_folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     stable = [
-        foreign.Object(f"{common}/runtime/{source.stem}.o", env.File(str(source)))
+        _object(foreign, f"{common}/runtime/{source.stem}.o", source)
         for source in (*runtime.sources, runtime.reloc.loader)
     ]
-    stable += [
-        own.Object(f"{common}/appli/{name}.o", env.File(str(FIRMWARE / "appli" / f"{name}.c"))) for name in _SHARED
-    ]
+    stable += [_object(own, f"{common}/appli/{name}.o", FIRMWARE / "appli" / f"{name}.c") for name in _SHARED]
     stable += [*_objects(own, common, "reloc", "appli_reloc"), *bring_up]
     script = _linker_script(env, f"{board_folder}/common/appli.ld", appli_script)
     tables = next(node for node in plan if str(node).endswith(".c"))
@@ -189,7 +203,10 @@ def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:
         payload = payload_of(Path(str(source[0])))
         write_atomically(Path(str(target[0])), with_boot_header(payload.data, payload.address, BinaryType[kind]))
 
-    image = env.Command(target, [elf], stage_action("Image", make, stage="image"))
-    env.Depends(image, env.Value(kind, name="kind"))
-    env.Depends(image, library_files(env, "image/boot_header.py", "image/elf.py"))
-    return image[0]
+    def image() -> Any:
+        made = env.Command(target, [elf], stage_action("Image", make, stage="image"))
+        env.Depends(made, env.Value(kind, name="kind"))
+        env.Depends(made, library_files(env, "image/boot_header.py", "image/elf.py"))
+        return made[0]
+
+    return once(target, image)

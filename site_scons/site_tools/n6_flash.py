@@ -1,7 +1,8 @@
 """SCons tool, stage 4: env.N6Flash(manifest) -> the receipt of a board that holds what the manifest lists; env.N6FlashModels ->
 the same of relocatable models with two slots, each put into the one that is not in use.
 
-Construction variables: N6_PROBE ('auto', 'virtual' or a serial number), N6_BUILD (folder of all build products).
+Construction variables: N6_PROBE ('auto', 'virtual' or a serial number), N6_BUILD (folder of all build products), N6_PAIR (of a
+matrix, which has a virtual board for each).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from SCons.Script import COMMAND_LINE_TARGETS
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_FLASH_DRY=False)
+    env.SetDefault(N6_FLASH_DRY=False, N6_PAIR="")
     env.AddMethod(_flash, "N6Flash")
     env.AddMethod(_flash_models, "N6FlashModels")
     env.AddMethod(_flash_application, "N6FlashApplication")
@@ -96,7 +97,7 @@ def _flash_application(
 
 
 def _virtual_folder(env: Any) -> Path:
-    return Path(env["N6_BUILD"]) / "virtual_board" / env["N6_BOARD"].name
+    return Path(env["N6_BUILD"]) / "virtual_board" / env["N6_BOARD"].name / env["N6_PAIR"]
 
 
 def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
@@ -143,7 +144,7 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
 def _receipt_path(env: Any, programmer: Programmer, part: str) -> str:
     """A dry run is a target of its own, which never exists: it must not pass for what it only tells of."""
     dry = "dry" if env["N6_FLASH_DRY"] else ""
-    name = "-".join(word for word in (programmer.name, env["N6_BOARD"].name, part, dry) if word)
+    name = "-".join(word for word in (programmer.name, env["N6_BOARD"].name, env["N6_PAIR"], part, dry) if word)
     return f"{env['N6_BUILD']}/flash/{name}.json"
 
 

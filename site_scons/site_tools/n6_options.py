@@ -27,6 +27,7 @@ TARGETS = {
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
+    "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
     "boards": "list the boards",
     "models": "list the models",
     "doctor": "which tools were found, what is missing and why it matters",
@@ -52,6 +53,8 @@ def generate(env: Any) -> None:
     except N6Error as error:
         stop_with(error)
     env.SetDefault(N6_BUILD="build")
+    if settings["cache"].value:
+        env.CacheDir(str(Path(settings["cache"].value).expanduser()))
     env.Replace(
         N6_BOARD=board,
         N6_MODELS=models,
@@ -67,6 +70,8 @@ def generate(env: Any) -> None:
         N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
         N6_ROMFS=_romfs_path(settings["romfs"].value),
         N6_PROBE=settings["probe"].value,
+        N6_MATRIX_BOARDS=settings["boards"].value,
+        N6_MATRIX_MODELS=settings["models"].value,
         N6_FLASH_DRY=settings["dry"].value == "1",
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
 from n6build.paths import TEMPLATES
-from n6scons import library_files, quiet_action, stage_action, stop_with
+from n6scons import library_files, once, quiet_action, stage_action, stop_with
 
 _FILES = ("reloc/layout.py", "reloc/pools.py", "reloc/generated_c.py", "reloc/preconditions.py", "reloc/description.py")
 _FILES += ("network/signature.py", "network/artifacts.py")
@@ -23,8 +23,6 @@ _BINARY = ("reloc/binary.py", "reloc/elf.py", "reloc/layout.py", "reloc/pools.py
 
 _SLOT = ("reloc/slots.py", "reloc/description.py", "reloc/reader.py", "reloc/verify.py", "reloc/loader.py")
 _SLOT += ("reloc/layout.py", "memory_plan/vectors.py")
-# The objects that all models are linked with, by their folder.
-_shared: dict[str, list[Any]] = {}
 
 
 class RelocModel(NamedTuple):
@@ -107,13 +105,15 @@ def _reloc(env: Any, folder: str, board_folder: str, network: Any) -> RelocModel
 
 def _shared_objects(env: Any, common: str, code: Any) -> list[Any]:
     """code: n6build.reloc.compilation.ModelCode. Once for all models of a call of scons: they are the same targets."""
-    if common not in _shared:
+
+    def make() -> list[Any]:
         shared = env.Clone(CPPPATH=[str(path) for path in code.include_folders], CPPDEFINES=_for_shell(code.defines))
-        _shared[common] = [
+        return [
             shared.Object(f"{common}/{source.stem}.o", env.File(str(source)), CCFLAGS=[*env["CCFLAGS"], *flags])
             for source, flags in code.shared
         ]
-    return _shared[common]
+
+    return list(once(common, make))
 
 
 def _for_shell(defines: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
         programs=programs,
         stop=enough,
         timeout_s=_TIMEOUT_S,
-        on_line=_show,
+        on_line=show_line,
     )
     log = read_console(result.lines)
     if log.fault:
@@ -96,16 +96,17 @@ def run_on_virtual_board(
     programs: Sequence[Path],
     *,
     gdb: bool,
+    on_line: Callable[[str], None],
 ) -> Outcome:
     """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
-    lines."""
+    lines. on_line: called with each line of the console."""
     result = run_nor(
         find_emulator(),
         NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
         programs=programs,
         stop=ends_run,
         timeout_s=None if gdb else _TIMEOUT_S,
-        on_line=_show,
+        on_line=on_line,
         gdb=gdb,
     )
     log = read_console(result.lines)
@@ -142,7 +143,7 @@ def _judge_network(model: Model, artifacts: NetworkArtifacts, inferences: Sequen
     return NetworkOutcome(model.name, tuple(verdicts), inferences[0].epoch_cycles if inferences else {})
 
 
-def _show(text: str) -> None:
+def show_line(text: str) -> None:
     """The console as it comes, without the bytes of the outputs: those are for the comparison."""
     if not text.startswith("n6 run "):
         say("Console", text)

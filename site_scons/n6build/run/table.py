@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from n6build.console import say, styled
+from n6build.junit import Case, junit
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict
 from n6build.run.session import NetworkOutcome, Outcome
@@ -22,6 +23,29 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
     else:
         count = sum(len(network.verdicts) for network in outcome.networks)
         say("Result", f"{count} inferences", "no expected outputs to compare with")
+
+
+def run_junit(outcome: Outcome) -> bytes:
+    """One test case a test vector; the virtual board counts instructions, no time."""
+    cases = [
+        Case(
+            group=network.model,
+            name=f"{verdict.index} {verdict.label}".strip(),
+            seconds=0.0,
+            failure=f"{verdict.different_bytes} bytes differ from the reference" if verdict.equal is False else "",
+            output=", ".join(part for part in (_answer(verdict), _plain_comparison(verdict)) if part),
+        )
+        for network in outcome.networks
+        for verdict in network.verdicts
+    ]
+    cases += [
+        Case("virtual board", f"finding {number}", 0.0, text, "") for number, text in enumerate(outcome.findings, 1)
+    ]
+    return junit(f"{outcome.board} {'+'.join(network.model for network in outcome.networks)}", cases)
+
+
+def _plain_comparison(verdict: Verdict) -> str:
+    return f"{verdict.cycles:,} instructions" if verdict.cycles else ""
 
 
 def _print_network(network: NetworkOutcome, artifacts: NetworkArtifacts) -> None:

@@ -1,0 +1,80 @@
+"""The table of a matrix: for a terminal, as JUnit XML, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.junit import Case, junit
+from n6build.matrix.result import PairResult, Row
+from n6build.report.content import printable
+
+TEMPLATE = Path(__file__).with_name("matrix.html.j2")
+COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    result = row.result
+    return (
+        result.board,
+        result.model,
+        f"{result.equal} of {result.outputs} equal" if result.passed and result.outputs else _verdict(result),
+        f"{result.seconds:.1f} s",
+        result.built,
+        f"{result.appli_bytes:,}" if result.appli_bytes else "",
+        f"{result.activation_bytes:,}" if result.activation_bytes else "",
+        f"{result.instructions:,}" if result.instructions else "",
+        row.change,
+    )
+
+
+def _verdict(result: PairResult) -> str:
+    return "passed" if result.passed else "FAILED"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Aligned columns, then the failures in full."""
+    lines = [COLUMNS, *(cells(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    right = {3, 5, 6, 7}
+    text = "".join(
+        "  "
+        + "  ".join(
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for line in lines
+    )
+    for row in rows:
+        if row.result.failure:
+            text += f"  {row.result.board} {row.result.model}: {row.result.failure.splitlines()[0]}\n"
+    return text
+
+
+def matrix_junit(rows: Sequence[Row]) -> bytes:
+    """One test case a pair."""
+    return junit(
+        "n6build matrix",
+        [
+            Case(row.result.board, row.result.model, row.result.seconds, row.result.failure, ", ".join(cells(row)[2:]))
+            for row in rows
+        ],
+    )
+
+
+def page(rows: Sequence[Row]) -> str:
+    import jinja2  # noqa: PLC0415 - only a matrix needs it.
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    shown = [(row, cells(row)) for row in rows]
+    passed = sum(row.result.passed for row in rows)
+    return environment.get_template(TEMPLATE.name).render(columns=COLUMNS, rows=shown, passed=passed)
