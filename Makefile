@@ -7,11 +7,11 @@ JOBS ?= $(shell nproc)
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help setup setup-tests build flash test lint bench doctor clean
+.PHONY: help setup setup-tests build flash matrix test lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | test | lint | bench | doctor | setup | clean"
+	@echo "make build | matrix | test | lint | bench | doctor | setup | clean"
 
 setup:
 	@python3 tools/setup.py
@@ -25,6 +25,10 @@ build: setup
 
 flash: setup
 	@$(SCONS) probe=$(PROBE) flash run
+
+# CACHE=folder shares what is built with other checkouts and machines.
+matrix: setup
+	@.venv/bin/scons -Q -j$(JOBS) $(if $(CACHE),cache=$(CACHE)) matrix
 
 test: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) tests

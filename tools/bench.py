@@ -7,6 +7,7 @@ Works in a temporary copy, so that what is built there is built with nothing but
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import SCons.dblite
+import tflite
 from elftools.elf.elffile import ELFFile
 from n6build.boards import load_board
 from n6build.checks.run import run_checks
@@ -56,6 +58,8 @@ def main() -> int:
         stage_2(project)
         large_model(project)
         installed(project)
+        deltas(project)
+        matrix(project)
         null_builds(project)
     return 0
 
@@ -257,6 +261,61 @@ def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> in
     folder = f"{model}-reloc" if options else model
     run = json.loads((project / f"build/nucleo-n657/{folder}/run.json").read_text())
     return max(verdict["cycles"] for network in run["networks"] for verdict in network["verdicts"])
+
+
+def deltas(project: Path) -> None:
+    """Bytes that a flash programs, against all of the image."""
+    scons(project, "flash-all")
+    whole = flashed(scons(project, "flash-all"))
+    application = project / "firmware/appli/main.c"
+    original = application.read_text()
+    model = project / "models/miniresnet/miniresnet.tflite"
+    described = project / "models/miniresnet/model.yaml"
+
+    def edit(old: str, new: str) -> Callable[[], object]:
+        return lambda: application.write_text(original.replace(old, new))
+
+    def one_weight() -> None:
+        data = bytearray(model.read_bytes())
+        before = hashlib.sha256(data).hexdigest()
+        file = tflite.Model.GetRootAs(bytes(data), 0)
+        largest = max(
+            (file.Buffers(index) for index in range(file.BuffersLength())), key=lambda each: each.DataLength()
+        )
+        data[bytes(data).index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1] ^= 1
+        model.write_bytes(data)
+        described.write_text(described.read_text().replace(before, hashlib.sha256(data).hexdigest()))
+
+    changes: list[tuple[str, Callable[[], object], tuple[str, ...]]] = [
+        ("nothing", lambda: None, ()),
+        ("one weight byte", one_weight, ()),
+        ("an edit of the Appli of the same size", edit("n6 done runs=", "n6 DONE runs="), ()),
+        ("an edit that makes the Appli larger", edit('n6_put("n6 done', 'n6_put_u32(runs);\n    n6_put("n6 done'), ()),
+        ("another model", lambda: None, ("model=keyword",)),
+    ]
+    for name, change, options in changes:
+        change()
+        done = flashed(scons(project, *options, "flash"))
+        figure(f"programmed for {name}", f"{done // 1024} KiB of {whole // 1024} KiB")
+    application.write_text(original)
+
+
+def flashed(output: str) -> int:
+    """Bytes."""
+    found = re.search(r"programmed and verified \((\d+\.\d) KiB\)", output)
+    return int(float(found[1]) * 1024) if found else 0
+
+
+def matrix(project: Path) -> None:
+    arguments = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=miniresnet,keyword,anomaly")
+    with tempfile.TemporaryDirectory() as folder:
+        scons(project, *arguments, f"cache={folder}")
+        other = project.parent / f"{project.name}-second"
+        shutil.copytree(project, other, ignore=shutil.ignore_patterns("build", ".sconsign*"))
+        warm = seconds(lambda: scons(other, *arguments, f"cache={folder}"))
+        again = seconds(lambda: scons(other, *arguments, f"cache={folder}"))
+        shutil.rmtree(other)
+    figure("matrix of 2 boards x 3 models, from a warm cache (goal 10 s)", f"{warm:.1f} s; again {again:.1f} s")
 
 
 def null_builds(project: Path) -> None:
