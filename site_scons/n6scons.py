@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import io
 import sys
 import threading
@@ -19,8 +18,7 @@ from n6build.paths import ROOT
 from n6build.report.actions import DoneAction
 from SCons.Action import Action
 from SCons.Errors import BuildError
-from SCons.SConsign import current_sconsign_filename
-from SCons.Script import COMMAND_LINE_TARGETS, Dir, GetOption
+from SCons.Script import COMMAND_LINE_TARGETS, GetOption
 
 LIBRARY = ROOT / "site_scons" / "n6build"
 INFORMATION = frozenset({"boards", "models", "doctor"})
@@ -106,22 +104,6 @@ def stop_with(error: N6Error) -> NoReturn:
     write_atomically(LAST_ERROR, to_json(error.as_dict()))
     sys.stderr.write(f"{error}\n")
     raise SystemExit(2)
-
-
-def changed(dependency: Any, target: Any, prev_ni: Any, repo_node: Any = None) -> bool:
-    """For Decider(): as 'content-timestamp', but never wrong. Timestamps are whole seconds, so that of two versions of a file
-    which were written in one second the second would pass for the first. What is not older than the record of the last build
-    is compared by its content."""
-    if (dependency.get_timestamp() or 0) < _recorded_at():
-        return bool(dependency.changed_timestamp_then_content(target, prev_ni, repo_node))
-    return bool(dependency.changed_content(target, prev_ni, repo_node))
-
-
-@functools.cache
-def _recorded_at() -> int:
-    """When the last build before this one ended, in whole seconds; 0 where there was none."""
-    record = Path(Dir("#").abspath) / f"{current_sconsign_filename()}.dblite"
-    return int(record.stat().st_mtime) if record.is_file() else 0
 
 
 def only_informs() -> bool:

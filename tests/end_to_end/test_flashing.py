@@ -46,3 +46,14 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
     )
     project.change_one_weight("keyword")
     assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
+
+
+def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> None:
+    """As a script does: many of them fall into one second, which is all that SCons knows of a time."""
+    assert project.scons(*ARGUMENTS, "flash").status == 0
+    for number in range(4):
+        project.replace("firmware/appli/main.c", "n6 done runs=", "n6 DONE runs=")
+        assert project.scons(*ARGUMENTS, "build").status == 0
+        assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
+        project.replace("firmware/appli/main.c", "n6 DONE runs=", "n6 done runs=")
+        assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
