@@ -80,6 +80,12 @@ OPTIONS = (
         "folder for what was built once, shared by checkouts and machines (SCons CacheDir)",
         environment="N6BUILD_CACHE",
     ),
+    Option(
+        "sign",
+        "",
+        "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
+        environment="N6BUILD_SIGN",
+    ),
     Option("dry", "0", "flash: 1 prints what would be programmed, and touches nothing", ("0", "1")),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),

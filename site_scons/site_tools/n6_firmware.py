@@ -7,13 +7,14 @@ from typing import Any
 
 from n6build.files import write_atomically
 from n6build.paths import FIRMWARE
-from n6scons import library_files, once, stage_action
+from n6scons import library_files, once, stage_action, stop_with
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_appli", "n6_inference", "n6_slot")
 
 
 def generate(env: Any) -> None:
+    env.SetDefault(N6_SIGN="")
     env.AddMethod(_headers, "N6Headers")
     env.AddMethod(_bring_up, "N6BringUp")
     env.AddMethod(_fsbl, "N6Fsbl")
@@ -194,19 +195,44 @@ def _reloc_appli(
 
 
 def _boot_image(env: Any, target: str, elf: Any, kind: str) -> Any:
-    """kind: FSBL or SSBL, as the boot header names them."""
+    """kind: FSBL or SSBL, as the boot header names them. Construction variable N6_SIGN: empty, 'tool', or a folder with keys."""
+    boot, load = env["N6_BOARD"].soc.boot, env["N6_BOARD"].soc.load_and_run
+    load_address = boot.header_address if kind == "FSBL" else load.load_address
+    signing = _signing(env) if env["N6_SIGN"] else None
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.image.boot_header import BinaryType, with_boot_header
         from n6build.image.elf import payload_of
+        from n6build.image.signing import signed_image
 
         payload = payload_of(Path(str(source[0])))
-        write_atomically(Path(str(target[0])), with_boot_header(payload.data, payload.address, BinaryType[kind]))
+        if signing is None:
+            image = with_boot_header(payload.data, payload.address, BinaryType[kind])
+        else:
+            image = signed_image(payload.data, BinaryType[kind], *signing, load_address)
+        write_atomically(Path(str(target[0])), image)
 
     def image() -> Any:
-        made = env.Command(target, [elf], stage_action("Image", make, stage="image"))
+        made = env.Command(target, [elf], stage_action("Image" if signing is None else "Sign", make, stage="image"))
         env.Depends(made, env.Value(kind, name="kind"))
-        env.Depends(made, library_files(env, "image/boot_header.py", "image/elf.py"))
+        env.Depends(made, library_files(env, "image/boot_header.py", "image/elf.py", "image/signing.py"))
+        if signing is not None:
+            tool, keys = signing
+            env.Depends(made, [env.File(str(path)) for path in (tool, *(keys.public if keys else ()))])
+            env.Depends(made, [env.File(str(keys.private))] if keys else [])
+            # A signature is another one each time, and made with a key that not everybody has.
+            env.NoCache(made)
         return made[0]
 
     return once(target, image)
+
+
+def _signing(env: Any) -> tuple[Path, Any]:
+    """ST's tool, and the keys or None."""
+    from n6build.errors import N6Error
+    from n6build.image.signing import find_keys, find_signing_tool
+
+    try:
+        return find_signing_tool(), None if env["N6_SIGN"] == "tool" else find_keys(Path(env["N6_SIGN"]))
+    except N6Error as error:
+        stop_with(error)

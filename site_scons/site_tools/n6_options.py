@@ -72,6 +72,7 @@ def generate(env: Any) -> None:
         N6_PROBE=settings["probe"].value,
         N6_MATRIX_BOARDS=settings["boards"].value,
         N6_MATRIX_MODELS=settings["models"].value,
+        N6_SIGN=settings["sign"].value,
         N6_FLASH_DRY=settings["dry"].value == "1",
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+from library.test_signing import stand_in
+
 from end_to_end.conftest import Project
 
 ARGUMENTS = ("model=keyword", "probe=virtual")
@@ -57,3 +62,14 @@ def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> N
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
         project.replace("firmware/appli/main.c", "n6 DONE runs=", "n6 done runs=")
         assert project.scons(*ARGUMENTS, "flash").flashed.startswith("1 of 4 sectors"), number
+
+
+def test_images_by_st_s_signing_tool(project: Project, tmp_path: Path) -> None:
+    stand_in(tmp_path / "tools", "2.21.0")
+    path = {"PATH": f"{tmp_path / 'tools'}:{os.environ['PATH']}"}
+    result = project.scons(*ARGUMENTS, "sign=tool", "flash", "run", **path)
+    assert "Sign fsbl_image.bin" in result.actions
+    assert "10 of 10 outputs equal" in result.output, result.output
+    assert project.scons(*ARGUMENTS, "sign=tool", "flash", **path).actions == []
+    assert "N6-SIGN-001" in project.scons(*ARGUMENTS, "sign=tool", "flash").output
+    assert "N6-SIGN-003" in project.scons(*ARGUMENTS, f"sign={tmp_path}", "flash", **path).output

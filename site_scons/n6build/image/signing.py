@@ -1,0 +1,142 @@
+"""ST's STM32_SigningTool_CLI in place of our own header: with keys, or where a project wants the vendor's tool.
+
+Facts used: up to release 2.20 the tool puts the payload to 0x400 by itself, from 2.21 on only with -align; without -s it asks
+before it replaces a file; what it writes is read-only. For unsigned images neither -la nor -ep is given: both have broken boots.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.files import read_bytes
+from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
+
+COMMAND = "STM32_SigningTool_CLI"
+PASSWORD = "N6BUILD_KEY_PASSWORD"
+_FIRST_WITH_ALIGN = (2, 21, 0)
+_TIMEOUT_S = 60
+_ENTRY_OFFSET = 0x70
+_TYPES = {BinaryType.FSBL: "fsbl", BinaryType.SSBL: "ssbl"}
+
+# Runs a command line; exit status and what it printed.
+Run = Callable[[Sequence[str]], tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """PEM files of the tool's key generator."""
+
+    public: tuple[Path, ...]
+    private: Path
+
+
+def run_tool(command: Sequence[str]) -> tuple[int, str]:
+    try:
+        result = subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise N6Error("N6-SIGN-002", f"cannot be run: {error}", where=COMMAND) from error
+    return result.returncode, result.stdout
+
+
+def find_signing_tool() -> Path:
+    """Raises N6-SIGN-001 where it is not in PATH."""
+    found = shutil.which(COMMAND)
+    if not found:
+        hint = "it comes with STM32CubeProgrammer; without 'sign' n6build writes the header itself"
+        raise N6Error("N6-SIGN-001", f"{COMMAND} is not in PATH", hint=hint)
+    return Path(found)
+
+
+def find_keys(folder: Path) -> Keys:
+    """publicKey*.pem, in their order, and the one privateKey*.pem of a folder. Raises N6-SIGN-003."""
+    public, private = sorted(folder.glob("publicKey*.pem")), sorted(folder.glob("privateKey*.pem"))
+    if not public or len(private) != 1:
+        what = f"holds {len(public)} public and {len(private)} private keys, at least one and exactly one are needed"
+        raise N6Error("N6-SIGN-003", what, where=str(folder), hint="publicKey00.pem..., privateKey00.pem")
+    return Keys(tuple(public), private[0])
+
+
+def tool_version(tool: Path, run: Run = run_tool) -> tuple[int, int, int]:
+    """Raises N6-SIGN-002 where it does not say."""
+    _, output = run([str(tool), "--version"])
+    match = re.search(r"v(\d{1,4})\.(\d{1,4})\.(\d{1,4})", output)
+    if not match:
+        raise N6Error("N6-SIGN-002", "does not tell its version", where=COMMAND)
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def signed_image(
+    payload: bytes, kind: BinaryType, tool: Path, keys: Keys | None, load_address: int, run: Run = run_tool
+) -> bytes:
+    """load_address: of the header, given with keys only. Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where what it wrote
+    would not start."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "payload.bin").write_bytes(payload)
+        out = folder / "image.bin"
+        command = [
+            str(tool),
+            "-s",
+            "-bin",
+            str(folder / "payload.bin"),
+            "-t",
+            _TYPES[kind],
+            "-hv",
+            "2.3",
+            "-o",
+            str(out),
+        ]
+        if tool_version(tool, run) >= _FIRST_WITH_ALIGN:
+            command.append("-align")
+        command += _key_options(keys, load_address)
+        status, output = run(command)
+        errors = [line.strip() for line in output.splitlines() if line.lstrip().lower().startswith("error")]
+        if status or errors or not out.is_file():
+            what = errors[0] if errors else f"exit status {status}, {'an' if out.is_file() else 'no'} output file"
+            raise N6Error("N6-SIGN-002", f"signing failed: {what}", where=COMMAND)
+        image = read_bytes(out)
+        # Read-only files keep a temporary folder from being removed on some systems.
+        out.chmod(stat.S_IRUSR | stat.S_IWUSR)
+    check_signed(image, payload)
+    return image
+
+
+def _key_options(keys: Keys | None, load_address: int) -> list[str]:
+    if keys is None:
+        return ["-nk"]
+    options = ["-pubk", *map(str, keys.public), "-prvk", str(keys.private), "-la", f"0x{load_address:08X}"]
+    password = os.environ.get(PASSWORD)
+    return [*options, "-pwd", password] if password else options
+
+
+def check_signed(image: bytes, payload: bytes) -> None:
+    """Raises N6-SIGN-004."""
+    wrong = ""
+    if image[:4] != MAGIC or len(image) < PAYLOAD_OFFSET + len(payload):
+        wrong = f"it has {len(image)} bytes and begins with {image[:4].hex()}"
+    elif any(image[HEADER_BYTES:PAYLOAD_OFFSET]) or image[PAYLOAD_OFFSET : PAYLOAD_OFFSET + len(payload)] != payload:
+        wrong = f"the payload does not stand at 0x{PAYLOAD_OFFSET:X}"
+    elif struct.unpack_from("<I", image, _ENTRY_OFFSET) != struct.unpack_from("<I", image, PAYLOAD_OFFSET + 4):
+        wrong = "its entry point is not the reset vector"
+    if wrong:
+        hint = "another release of STM32CubeProgrammer; without 'sign' n6build writes the header itself"
+        raise N6Error("N6-SIGN-004", f"the signed image would not start: {wrong}", where=COMMAND, hint=hint)
