@@ -13,6 +13,7 @@
 #include "n6_crc32.h"
 #include "n6_fault.h"
 #include "n6_inference.h"
+#include "n6_link.h"
 #include "n6_npu.h"
 #include "n6_plan.h"
 #include "n6_reg.h"
@@ -75,6 +76,11 @@ static uint32_t epochs_of_all(void)
     return count;
 }
 
+static const n6_plan_network_t *network_at(uint32_t index)
+{
+    return &n6_plan_networks[index];
+}
+
 int main(void)
 {
     n6_caches_enable();
@@ -101,5 +107,5 @@ int main(void)
     n6_put("n6 done runs=");
     n6_put_u32(runs);
     n6_put_end();
-    return 0;
+    n6_link_serve(network_at, n6_plan_network_count);
 }

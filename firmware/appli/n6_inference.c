@@ -216,3 +216,81 @@ int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const ui
     LL_ATON_RT_Reset_Network(network->instance);
     return 1;
 }
+
+static uint32_t bytes_of(const LL_Buffer_InfoTypeDef *buffers)
+{
+    uint32_t bytes = 0;
+    for (; buffers->name != NULL; buffers++) {
+        bytes += buffers->is_param ? 0u : LL_Buffer_len(buffers);
+    }
+    return bytes;
+}
+
+uint32_t n6_inference_input_bytes(const n6_plan_network_t *network)
+{
+    return bytes_of(n6_network_inputs(network->instance));
+}
+
+uint32_t n6_inference_output_bytes(const n6_plan_network_t *network)
+{
+    return bytes_of(n6_network_outputs(network->instance));
+}
+
+/* The buffers one behind the other: the part of each that [offset, offset + bytes) has of it. */
+static int for_each_part(const LL_Buffer_InfoTypeDef *buffers, uint32_t offset, uint32_t bytes,
+                         void (*visit)(uint8_t *place, uint8_t *data, uint32_t bytes), uint8_t *data)
+{
+    uint32_t whole = bytes_of(buffers), start = 0;
+    if (offset > whole || bytes > whole - offset) {
+        return 0;
+    }
+    for (; buffers->name != NULL && bytes != 0u; buffers++) {
+        uint32_t length = buffers->is_param ? 0u : LL_Buffer_len(buffers);
+        if (offset < start + length) {
+            uint32_t part = start + length - offset < bytes ? start + length - offset : bytes;
+            visit(LL_Buffer_addr_start(buffers) + (offset - start), data, part);
+            offset += part;
+            data += part;
+            bytes -= part;
+        }
+        start += length;
+    }
+    return 1;
+}
+
+static void write_part(uint8_t *place, uint8_t *data, uint32_t bytes)
+{
+    memcpy(place, data, bytes);
+    n6_dcache_clean_invalidate((uintptr_t)place, bytes);
+}
+
+static void read_part(uint8_t *place, uint8_t *data, uint32_t bytes)
+{
+    memcpy(data, place, bytes);
+}
+
+int n6_inference_write_input(const n6_plan_network_t *network, uint32_t offset, const uint8_t *data, uint32_t bytes)
+{
+    return for_each_part(n6_network_inputs(network->instance), offset, bytes, write_part, (uint8_t *)(uintptr_t)data);
+}
+
+int n6_inference_read_output(const n6_plan_network_t *network, uint32_t offset, uint8_t *data, uint32_t bytes)
+{
+    return for_each_part(n6_network_outputs(network->instance), offset, bytes, read_part, data);
+}
+
+uint32_t n6_inference_execute(const n6_plan_network_t *network)
+{
+    synchronise_outputs(network);
+    uint32_t began = cycles_now();
+    run_epochs(network);
+    uint32_t cycles = cycles_now() - began;
+    synchronise_outputs(network);
+    LL_ATON_RT_Reset_Network(network->instance);
+    return cycles;
+}
+
+uint32_t n6_inference_epoch_cycles(uint32_t epoch)
+{
+    return epoch < EPOCHS_LISTED ? epoch_cycles[epoch] : 0u;
+}

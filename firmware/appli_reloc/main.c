@@ -8,10 +8,16 @@
 #include "n6_console.h"
 #include "n6_fault.h"
 #include "n6_inference.h"
+#include "n6_link.h"
 #include "n6_model.h"
 #include "n6_npu.h"
 
 const char n6_program[] = "appli";
+
+static const n6_plan_network_t *network_at(uint32_t index)
+{
+    return &n6_loaded_models[index].network;
+}
 
 int main(void)
 {
@@ -37,5 +43,5 @@ int main(void)
     n6_put("n6 done runs=");
     n6_put_u32(runs);
     n6_put_end();
-    return 0;
+    n6_link_serve(network_at, n6_model_count);
 }

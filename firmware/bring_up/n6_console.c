@@ -75,3 +75,22 @@ void n6_put_end(void)
     n6_put("\r\n");
     (void)n6_wait_for(N6_USART1_ISR, N6_USART1_ISR_TC, N6_USART1_ISR_TC, POLLS);
 }
+
+void n6_put_byte(uint8_t byte)
+{
+    put_char((char)byte);
+}
+
+bool n6_get_byte(uint8_t *byte)
+{
+    uint32_t status = N6_REG32(N6_USART1_ISR);
+    if ((status & N6_USART1_ISR_ORE) != 0u) {
+        /* A byte was lost: the CRC of its frame will say so. Nothing more arrives until this is cleared. */
+        N6_REG32(N6_USART1_ICR) = N6_USART1_ICR_ORECF;
+    }
+    if ((status & N6_USART1_ISR_RXNE) == 0u) {
+        return false;
+    }
+    *byte = (uint8_t)N6_REG32(N6_USART1_RDR);
+    return true;
+}

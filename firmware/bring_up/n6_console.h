@@ -5,6 +5,7 @@
 #ifndef N6_CONSOLE_H
 #define N6_CONSOLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Pins, clock and baud rate of n6_board.h; to be called after the clocks are set. */
@@ -18,5 +19,10 @@ void n6_put_hex32(uint32_t value);
 void n6_put_bytes(const uint8_t *data, uint32_t count);
 /* Carriage return and line feed, then waits until all of it has left the chip. */
 void n6_put_end(void);
+
+/* For other things than text. */
+void n6_put_byte(uint8_t byte);
+/* False where none has arrived. */
+bool n6_get_byte(uint8_t *byte);
 
 #endif

@@ -87,6 +87,17 @@ OPTIONS = (
         environment="N6BUILD_SIGN",
     ),
     Option("dry", "0", "flash: 1 prints what would be programmed, and touches nothing", ("0", "1")),
+    Option(
+        "inputs",
+        "",
+        "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash",
+    ),
+    Option(
+        "console",
+        "",
+        "run on a real board: its serial port; default: the one of the probe",
+        environment="N6BUILD_CONSOLE",
+    ),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
 )

@@ -10,7 +10,7 @@ from n6build.paths import FIRMWARE
 from n6scons import library_files, once, stage_action, stop_with
 
 # Of firmware/appli, in both kinds of application.
-_SHARED = ("n6_appli", "n6_inference", "n6_slot")
+_SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 
 
 def generate(env: Any) -> None:

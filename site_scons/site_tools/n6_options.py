@@ -68,12 +68,14 @@ def generate(env: Any) -> None:
         N6_RELOC_ADDRESSES=settings["addresses"].value,
         N6_RELOC_PARSE_ONLY=settings["parse_only"].value == "1",
         N6_RELOC_C_FILE=settings["gen_c_file"].value == "1",
-        N6_ROMFS=_romfs_path(settings["romfs"].value),
+        N6_ROMFS=_launched_path(settings["romfs"].value),
         N6_PROBE=settings["probe"].value,
         N6_MATRIX_BOARDS=settings["boards"].value,
         N6_MATRIX_MODELS=settings["models"].value,
         N6_SIGN=settings["sign"].value,
         N6_FLASH_DRY=settings["dry"].value == "1",
+        N6_INPUTS=_launched_path(settings["inputs"].value),
+        N6_CONSOLE=settings["console"].value,
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",
     )
@@ -91,7 +93,7 @@ def _named(models: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     return (replace(models[0], network=replace(models[0].network, name=name)),)
 
 
-def _romfs_path(text: str) -> str:
+def _launched_path(text: str) -> str:
     """Relative to where scons was called."""
     return str(Path(GetLaunchDir()) / text) if text else ""
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6build.flash.probes import VIRTUAL
+from n6build.flash.probes import VIRTUAL, choose_programmer
 from n6scons import stage_action, stop_with
 
 
 def generate(env: Any) -> None:
+    env.SetDefault(N6_INPUTS="", N6_CONSOLE="")
     env.AddMethod(_run, "N6Run")
 
 
@@ -24,14 +25,13 @@ def exists(env: Any) -> bool:
 def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], programs: list[Any]) -> Any:
     """receipts: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
     board = env["N6_BOARD"]
-    if env["N6_PROBE"] != VIRTUAL:
-        console = f"{board.title} prints on its ST-LINK's serial port, {board.console.baud} 8N1"
-        what = f"run boots the virtual board only so far; {console}"
-        stop_with(N6Error("N6-RUN-010", what, hint="leave 'run' away, or use probe=virtual"))
     folder = env.N6VirtualBoardFolder()
     elves = [Path(str(program)) for program in programs]
     # Pairs of a matrix run at the same time, and end in a table.
     pair = env["N6_PAIR"]
+    linked = bool(env["N6_INPUTS"]) or env["N6_PROBE"] != VIRTUAL
+    if linked and env["N6_INPUTS"] and len(networks) > 1:
+        stop_with(N6Error("N6-OPTION-007", "'inputs' are of a single network", hint="leave it away, or name one model"))
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.model_update import remember_running
@@ -43,7 +43,10 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         artifacts = [read_artifacts(network.folder, network.name) for network in networks]
         models = [network.model for network in networks]
         pairs = list(zip(models, artifacts, strict=True))
-        outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
+        if linked:
+            outcome = _run_linked(env, pairs, folder, on_line)
+        else:
+            outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
         if outcome.models:
             remember_running(folder, outcome.models)
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
@@ -58,3 +61,32 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     env.AlwaysBuild(result)
     env.NoCache(result)
     return result[0]
+
+
+def _run_linked(env: Any, pairs: list[tuple[Any, Any]], folder: Path, on_line: Callable[[str], None]) -> Any:
+    """Inputs go over the console, outputs come back: on a real board always, on the virtual one with option `inputs`."""
+    from n6build.memory_plan.vectors import read_vectors
+    from n6build.run.linked_session import console_of, run_over_link, say_speed, serial_link, virtual_link
+    from n6build.virtual_board.build import find_emulator
+    from n6build.virtual_board.run import NorBoot
+
+    board = env["N6_BOARD"]
+    networks = []
+    for model, artifacts in pairs:
+        given = Path(env["N6_INPUTS"]) if env["N6_INPUTS"] else model.inputs
+        if given is None:
+            hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
+            raise N6Error("N6-VEC-003", f"model {model.name} has no inputs to run on", hint=hint)
+        expected = read_vectors(model.expected) if model.expected and not env["N6_INPUTS"] else None
+        networks.append((model, artifacts, read_vectors(given), expected))
+    if env["N6_PROBE"] == VIRTUAL:
+        nor = NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address)
+        with virtual_link(find_emulator(), nor, on_line) as link:
+            return run_over_link(link, board, networks)
+    programmer = choose_programmer(env["N6_PROBE"], board, folder)
+    port = env["N6_CONSOLE"] or console_of(programmer.name)
+    programmer.reset()
+    with serial_link(port, board.console.baud, on_line) as link:
+        outcome = run_over_link(link, board, networks)
+    say_speed(outcome, board.clock.cpu_hz)
+    return outcome

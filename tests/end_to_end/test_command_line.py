@@ -133,7 +133,8 @@ def test_with_one_probe_attached_flash_programs_it(built: Project, tmp_path: Pat
     assert "0x71000000" in (tools / "calls").read_text()
     run = built.scons("flash", "run", **environment)
     assert run.status == 2
-    assert "N6-RUN-010: run boots the virtual board only so far" in run.output
+    assert "N6-LINK-007: probe " in run.output
+    assert "has no serial port" in run.output
     assert "is up to date" in built.scons("flash", **environment).output
 
 

@@ -45,12 +45,14 @@ def attached_probes(command: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class CubeProgrammer:
-    """external_loader: file name in the programmer's ExternalLoader folder. dev_boot: how the board's selectors must stand."""
+    """external_loader: file name in the programmer's ExternalLoader folder. dev_boot, flash_boot: how the board's selectors must
+    stand, for programming and for running."""
 
     command: Path
     name: str
     external_loader: str
     dev_boot: str
+    flash_boot: str = ""
     seconds_a_sector: float = _SECONDS_A_SECTOR
 
     def record_path(self) -> Path:
@@ -71,6 +73,15 @@ class CubeProgrammer:
             hint = f"boot selectors for programming: {self.dev_boot}"
             raise N6Error("N6-FLASH-008", f"reading failed: {what}", where=f"probe {self.name}", hint=hint)
         return data
+
+    def reset(self) -> None:
+        arguments = ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-hardRst"]
+        output, status = _run(self.command, arguments, _LIST_TIMEOUT_S)
+        errors = _errors(output)
+        if status or errors or "Hard reset is performed" not in output:
+            what = errors[0] if errors else f"exit status {status}, no word of a reset"
+            hint = f"boot selectors for running: {self.flash_boot}"
+            raise N6Error("N6-FLASH-009", f"the board was not reset: {what}", where=f"probe {self.name}", hint=hint)
 
     def _connection(self) -> list[str]:
         loader = self.command.resolve().parent / "ExternalLoader" / self.external_loader

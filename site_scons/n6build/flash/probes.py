@@ -12,12 +12,17 @@ from n6build.flash.virtual import VirtualProgrammer
 
 VIRTUAL = "virtual"
 AUTO = "auto"
+CUBE = "stm32cubeprogrammer"
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:
-    """probe: 'auto', 'virtual' or a serial number. Raises N6-FLASH-010 (none), -011 (several), -012 (not that one)."""
+    """probe: 'auto', 'virtual' or a serial number, with 'stm32cubeprogrammer:' in front or without.
+
+    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one).
+    """
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
+    probe = probe.removeprefix(f"{CUBE}:")
     command = find_command()
     serials = attached_probes(command) if command else []
     if probe == AUTO:
@@ -36,4 +41,5 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Program
         probe = serials[0]
     if command is None or probe not in serials:
         raise N6Error("N6-FLASH-012", f"probe '{probe}' is not attached", hint=did_you_mean(probe, [*serials, VIRTUAL]))
-    return CubeProgrammer(command, probe, board.programmer.external_loader, board.programmer.dev_boot)
+    hints = board.programmer
+    return CubeProgrammer(command, probe, hints.external_loader, hints.dev_boot, hints.flash_boot)

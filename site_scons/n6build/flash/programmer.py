@@ -30,3 +30,6 @@ class Programmer(Protocol):
 
     def program(self, sectors: Sequence[Sector]) -> None:
         """Erases, writes and verifies these sectors; raises N6Error where any of it fails."""
+
+    def reset(self) -> None:
+        """Starts what is in flash; raises N6Error where that fails."""

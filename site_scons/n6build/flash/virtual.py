@@ -65,6 +65,9 @@ class VirtualProgrammer:
                 "N6-FLASH-003", f"cannot program the virtual board: {error.strerror}", where=self.nor.name
             ) from error
 
+    def reset(self) -> None:
+        """It is off until somebody runs it."""
+
     def _make_erased(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         blank = self.nor.with_suffix(".new")

@@ -74,6 +74,18 @@ def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], *
     return _run(emulator, "", arguments, [program], stop, **options)
 
 
+def nor_command(emulator: Path, boot: NorBoot, findings: Path, console: str) -> list[str]:
+    """The command line that boots from a NOR. findings: file for them. console: where the serial port goes, as QEMU has it."""
+    machine = f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
+    return _command(emulator, machine, findings, console)
+
+
+def _command(emulator: Path, machine: str, findings: Path, console: str) -> list[str]:
+    options = ",".join(option for option in ("stm32n6virt", machine, f"findings={_quoted(findings)}") if option)
+    quiet = ["-display", "none", "-monitor", "none"]
+    return [str(emulator), "-M", options, *quiet, "-serial", console, "-icount", "shift=0"]
+
+
 def _quoted(path: Path) -> str:
     """In a list of machine options a comma is doubled."""
     return str(path).replace(",", ",,")
@@ -93,20 +105,7 @@ def _run(
     """timeout_s: of the whole run, None: none. on_line: called with each line of the console as it comes."""
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         findings = Path(folder) / "findings.jsonl"
-        options = ",".join(option for option in ("stm32n6virt", machine, f"findings={_quoted(findings)}") if option)
-        command = [
-            str(emulator),
-            "-M",
-            options,
-            "-display",
-            "none",
-            "-monitor",
-            "none",
-            "-serial",
-            "stdio",
-            "-icount",
-            "shift=0",
-        ]
+        command = _command(emulator, machine, findings, "stdio")
         command += arguments
         if gdb:
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_link.h"
+
+#include <stdbool.h>
+
+#include "n6_board.h"
+#include "n6_console.h"
+#include "n6_crc32.h"
+#include "n6_inference.h"
+
+#define DATA_MAX 200u
+/* Type, sequence, status, index, offset, data, CRC. */
+#define MESSAGE_MAX (DATA_MAX + 16u)
+#define CRC_BYTES 4u
+#define ANSWER 0x80u
+#define COBS_LONGEST 0xFFu
+
+typedef struct {
+    uint8_t data[MESSAGE_MAX];
+    uint32_t bytes;
+} message_t;
+
+static uint32_t read_u32(const uint8_t *data)
+{
+    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
+static void add(message_t *message, uint32_t value, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes && message->bytes < MESSAGE_MAX; i++) {
+        message->data[message->bytes++] = (uint8_t)(value >> 8u * i);
+    }
+}
+
+static void add_text(message_t *message, const char *text)
+{
+    for (; *text != '\0' && message->bytes + CRC_BYTES < MESSAGE_MAX; text++) {
+        message->data[message->bytes++] = (uint8_t)*text;
+    }
+}
+
+/* In place. False where it is no COBS. */
+static bool decode(message_t *message)
+{
+    uint32_t in = 0, out = 0;
+    while (in < message->bytes) {
+        uint32_t code = message->data[in++];
+        if (code == 0u || code - 1u > message->bytes - in) {
+            return false;
+        }
+        for (uint32_t i = 1; i < code; i++) {
+            message->data[out++] = message->data[in++];
+        }
+        if (code != COBS_LONGEST && in < message->bytes) {
+            message->data[out++] = 0u;
+        }
+    }
+    message->bytes = out;
+    return true;
+}
+
+/* A message is shorter than the longest run of COBS: each run ends with a zero of the message, or with the message. */
+static void send(message_t *message)
+{
+    add(message, n6_crc32(message->data, message->bytes), CRC_BYTES);
+    n6_put_byte(0u);
+    for (uint32_t start = 0; start <= message->bytes;) {
+        uint32_t end = start;
+        while (end < message->bytes && message->data[end] != 0u) {
+            end++;
+        }
+        n6_put_byte((uint8_t)(end - start + 1u));
+        for (uint32_t i = start; i < end; i++) {
+            n6_put_byte(message->data[i]);
+        }
+        start = end + 1u;
+    }
+    n6_put_byte(0u);
+}
+
+/* Waits for a whole frame with a right CRC; whatever else arrives is left out. */
+static void receive(message_t *message)
+{
+    for (;;) {
+        message->bytes = 0u;
+        bool fits = true;
+        for (;;) {
+            uint8_t byte;
+            if (!n6_get_byte(&byte)) {
+                continue;
+            }
+            if (byte == 0u) {
+                break;
+            }
+            fits = fits && message->bytes < MESSAGE_MAX;
+            if (fits) {
+                message->data[message->bytes++] = byte;
+            }
+        }
+        if (!fits || !decode(message) || message->bytes < 2u + CRC_BYTES) {
+            continue;
+        }
+        message->bytes -= CRC_BYTES;
+        if (n6_crc32(message->data, message->bytes) == read_u32(message->data + message->bytes)) {
+            return;
+        }
+    }
+}
+
+/* What has to be kept from one request to the next. */
+typedef struct {
+    uint32_t run_sequence; /* of the inference that was made last; above 255: none was */
+    uint32_t run_cycles;
+} server_t;
+
+static uint32_t run_once(server_t *server, const n6_plan_network_t *network, uint32_t sequence)
+{
+    if (server->run_sequence != sequence) {
+        server->run_cycles = n6_inference_execute(network);
+        server->run_sequence = sequence;
+    }
+    return server->run_cycles;
+}
+
+static n6_link_status_t serve_network(server_t *server, const message_t *request, message_t *answer, const n6_plan_network_t *network)
+{
+    const uint8_t *payload = request->data + 3; /* behind the index */
+    uint32_t bytes = request->bytes - 3u;
+    switch (request->data[0]) {
+    case N6_LINK_NETWORK:
+        add(answer, n6_inference_input_bytes(network), 4u);
+        add(answer, n6_inference_output_bytes(network), 4u);
+        add(answer, n6_inference_epochs(network->instance->exec_state.first_epoch_block), 4u);
+        add_text(answer, network->model);
+        return N6_LINK_OK;
+    case N6_LINK_INPUT:
+        /* The inputs are others now: the next inference is a new one, whatever its number. */
+        server->run_sequence = UINT32_MAX;
+        return bytes >= 4u && n6_inference_write_input(network, read_u32(payload), payload + 4, bytes - 4u) ? N6_LINK_OK
+                                                                                                              : N6_LINK_RANGE;
+    case N6_LINK_RUN:
+        add(answer, run_once(server, network, request->data[1]), 4u);
+        return N6_LINK_OK;
+    case N6_LINK_OUTPUT: {
+        uint32_t size = bytes >= 5u ? payload[4] : 0u;
+        if (size > DATA_MAX || bytes < 5u || !n6_inference_read_output(network, read_u32(payload), answer->data + answer->bytes, size)) {
+            return N6_LINK_RANGE;
+        }
+        answer->bytes += size;
+        return N6_LINK_OK;
+    }
+    case N6_LINK_EPOCHS: {
+        uint32_t first = bytes >= 2u ? (uint32_t)payload[0] | (uint32_t)payload[1] << 8 : UINT32_MAX;
+        uint32_t count = n6_inference_epochs(network->instance->exec_state.first_epoch_block);
+        for (uint32_t i = first; i < count && answer->bytes + 4u + CRC_BYTES <= DATA_MAX; i++) {
+            add(answer, n6_inference_epoch_cycles(i), 4u);
+        }
+        return bytes >= 2u ? N6_LINK_OK : N6_LINK_RANGE;
+    }
+    default:
+        return N6_LINK_UNKNOWN;
+    }
+}
+
+_Noreturn void n6_link_serve(const n6_plan_network_t *(*network_at)(uint32_t index), uint32_t count)
+{
+    static message_t request, answer;
+    server_t server = {UINT32_MAX, 0u};
+    for (;;) {
+        receive(&request);
+        uint32_t type = request.data[0];
+        answer.bytes = 0u;
+        add(&answer, type | ANSWER, 1u);
+        add(&answer, request.data[1], 1u);
+        add(&answer, N6_LINK_OK, 1u);
+        if (type == N6_LINK_HELLO) {
+            add(&answer, N6_LINK_VERSION, 2u);
+            add(&answer, count, 2u);
+            add(&answer, N6_CPU_HZ, 4u);
+        } else if (request.bytes < 3u || request.data[2] >= count) {
+            answer.data[2] = N6_LINK_UNKNOWN;
+        } else {
+            answer.data[2] = (uint8_t)serve_network(&server, &request, &answer, network_at(request.data[2]));
+        }
+        send(&answer);
+    }
+}

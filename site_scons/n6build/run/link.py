@@ -1,0 +1,195 @@
+"""Requests to a running Appli over its console: frames in COBS with a CRC-32, asked again where no answer comes.
+
+The other side is firmware/appli/n6_link.c, which has the messages. Text of the firmware may come between frames, and so may
+noise: what is no frame with a right CRC is text.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Protocol
+
+from cobs import cobs
+
+from n6build.errors import N6Error
+
+VERSION = 1
+DATA_MAX = 200
+_ANSWER = 0x80
+_CRC = struct.Struct("<I")
+_ATTEMPTS = 4
+_LONGEST_TEXT = 1 << 16
+
+
+class Type(IntEnum):
+    HELLO = 1
+    NETWORK = 2
+    INPUT = 3
+    RUN = 4
+    OUTPUT = 5
+    EPOCHS = 6
+
+
+class Stream(Protocol):
+    """A serial port, as pyserial has it."""
+
+    @property
+    def in_waiting(self) -> int:
+        """Bytes that have arrived already."""
+
+    def read(self, size: int = 1, /) -> bytes:
+        """`size` bytes, or fewer where the port's time-out ends before."""
+
+    def write(self, data: bytes, /) -> int | None: ...
+
+
+class Restarted(Exception):
+    """The board has started anew while an answer was waited for."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    networks: int
+    cpu_hz: int
+
+
+@dataclass(frozen=True)
+class NetworkInfo:
+    name: str
+    input_bytes: int
+    output_bytes: int
+    epochs: int
+
+
+@dataclass
+class Link:
+    """on_text: called with each line that the firmware prints. answer_s: that an answer may take, but for an inference."""
+
+    stream: Stream
+    on_text: Callable[[str], None] = lambda _: None
+    answer_s: float = 0.5
+    run_s: float = 30.0
+    _sequence: int = 0
+    _received: bytearray = field(default_factory=bytearray)
+
+    def hello(self, patience_s: float = 5.0) -> Hello:
+        """Raises N6-LINK-001 where nobody answers, N6-LINK-002 for another version of the protocol."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                payload = self.request(Type.HELLO, b"")
+                break
+            except N6Error:
+                if time.monotonic() > deadline:
+                    raise
+            except Restarted:
+                continue
+        version, networks, cpu_hz = struct.unpack_from("<HHI", payload)
+        if version != VERSION:
+            what = f"the firmware speaks version {version} of the protocol, this is {VERSION}"
+            raise N6Error("N6-LINK-002", what, hint="scons flash programs the firmware of this checkout")
+        return Hello(networks, cpu_hz)
+
+    def network(self, index: int) -> NetworkInfo:
+        payload = self.request(Type.NETWORK, bytes([index]))
+        inputs, outputs, epochs = struct.unpack_from("<III", payload)
+        return NetworkInfo(payload[12:].decode("utf-8", "replace"), inputs, outputs, epochs)
+
+    def write_input(self, index: int, data: bytes) -> None:
+        for start in range(0, len(data), DATA_MAX):
+            chunk = data[start : start + DATA_MAX]
+            self.request(Type.INPUT, struct.pack("<BI", index, start) + chunk)
+
+    def run(self, index: int) -> int:
+        """Cycles of one inference."""
+        (cycles,) = struct.unpack("<I", self.request(Type.RUN, bytes([index]), self.run_s))
+        return int(cycles)
+
+    def read_output(self, index: int, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            wanted = min(DATA_MAX, size - len(data))
+            data += self.request(Type.OUTPUT, struct.pack("<BIB", index, len(data), wanted))
+        return data
+
+    def epoch_cycles(self, index: int, count: int) -> list[int]:
+        cycles: list[int] = []
+        while len(cycles) < count:
+            payload = self.request(Type.EPOCHS, struct.pack("<BH", index, len(cycles)))
+            if not payload:
+                break
+            cycles += struct.unpack(f"<{len(payload) // 4}I", payload)
+        return cycles[:count]
+
+    def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
+        """The answer's payload. Raises N6-LINK-001 where none comes, N6-LINK-003 where the firmware refuses, Restarted."""
+        self._sequence = (self._sequence + 1) % 256
+        message = bytes([kind, self._sequence]) + payload
+        frame = b"\0" + cobs.encode(message + _CRC.pack(zlib.crc32(message))) + b"\0"
+        for _ in range(_ATTEMPTS):
+            self.stream.write(frame)
+            answer = self._answer(kind, time.monotonic() + (answer_s or self.answer_s))
+            if answer is None:
+                continue
+            if answer[0]:
+                why = {1: "it knows no such request or network", 2: "outside of its buffers"}.get(
+                    answer[0], "no reason"
+                )
+                raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
+            return answer[1:]
+        raise N6Error(
+            "N6-LINK-001",
+            f"no answer to {kind.name} in {_ATTEMPTS} attempts",
+            hint="is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?",
+        )
+
+    def _answer(self, kind: Type, deadline: float) -> bytes | None:
+        """Status and payload; None where none came in time."""
+        while time.monotonic() < deadline:
+            self._received += self.stream.read(max(1, self.stream.in_waiting))
+            while (end := self._received.find(0)) >= 0:
+                part = bytes(self._received[:end])
+                del self._received[: end + 1]
+                message = _message(part)
+                if message is None:
+                    self._text(part)
+                elif message[0] == kind | _ANSWER and message[1] == self._sequence and len(message) > 2:
+                    return message[2:]
+            self._text_so_far()
+        return None
+
+    def _text_so_far(self) -> None:
+        """Whole lines need no zero behind them: a firmware that does not know this protocol sends none. The beginning of a frame
+        is no text: its second byte has bit 7 set."""
+        end = self._received.rfind(b"\n") + 1
+        if len(self._received) > _LONGEST_TEXT:
+            end = len(self._received)
+        text = bytes(self._received[:end])
+        if text and (text.isascii() or end > _LONGEST_TEXT):
+            del self._received[:end]
+            self._text(text)
+
+    def _text(self, data: bytes) -> None:
+        restarted = False
+        for line in data.decode("utf-8", "replace").splitlines():
+            if line.strip():
+                self.on_text(line.strip())
+            restarted = restarted or "n6 appli start" in line or "n6 fsbl start" in line
+        if restarted:
+            raise Restarted
+
+
+def _message(frame: bytes) -> bytes | None:
+    """Without its CRC; None where it is no whole message."""
+    try:
+        data: bytes = cobs.decode(frame)
+    except cobs.DecodeError:
+        return None
+    if len(data) < 2 + _CRC.size or _CRC.pack(zlib.crc32(data[: -_CRC.size])) != data[-_CRC.size :]:
+        return None
+    return data[: -_CRC.size]
