@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import serial
 from serial.tools import list_ports
@@ -118,8 +119,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _opened(url: str, process: subprocess.Popen[bytes]) -> serial.SerialBase:
-    """Waits until the emulator listens."""
+def _opened(url: str, process: subprocess.Popen[bytes]) -> Any:
+    """A port of pyserial; waits until the emulator listens."""
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -143,7 +144,7 @@ def console_of(probe: str) -> str:
 def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterator[Link]:
     """port: such as /dev/ttyACM0. Raises N6-LINK-006 where it cannot be opened."""
     try:
-        stream = serial.serial_for_url(port, baud, timeout=_STREAM_S)
+        stream: Any = serial.serial_for_url(port, baud, timeout=_STREAM_S)
     except serial.SerialException as error:
         raise N6Error(
             "N6-LINK-006", f"cannot be opened: {error}", where=port, hint="plugged in, and not in use?"
