@@ -20,6 +20,7 @@ WITH_BOARD_HEADER = [
     "Compile firmware/fsbl/main.c",
     "Compile firmware/fsbl/n6_load_appli.c",
     "Compile firmware/appli/main.c",
+    "Compile firmware/appli/n6_link.c",
 ]
 BOARD_READERS = [
     "Header include/n6_soc.h",
