@@ -16,6 +16,7 @@ from pathlib import Path
 
 from platformdirs import user_state_path
 
+from n6build.captured import run_captured
 from n6build.errors import N6Error
 from n6build.flash.sectors import Sector
 
@@ -128,20 +129,11 @@ def _contiguous(sectors: Sequence[Sector]) -> list[list[Sector]]:
 
 def _run(command: Path, arguments: list[str], timeout_s: int) -> tuple[str, int]:
     try:
-        result = subprocess.run(
-            [command, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
-        )
+        status, output = run_captured([command, *arguments], timeout_s)
     except subprocess.TimeoutExpired as error:
         raise N6Error(
             "N6-FLASH-007", f"no answer within {timeout_s} s", where=COMMAND, hint="unplug and plug the probe"
         ) from error
     except OSError as error:
         raise N6Error("N6-FLASH-007", f"cannot be run: {error.strerror}", where=COMMAND) from error
-    return _ANSI.sub("", result.stdout), result.returncode
+    return _ANSI.sub("", output), status

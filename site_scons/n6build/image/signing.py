@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.captured import run_captured
 from n6build.errors import N6Error
 from n6build.files import read_bytes
 from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
@@ -42,19 +43,9 @@ class Keys:
 
 def run_tool(command: Sequence[str]) -> tuple[int, str]:
     try:
-        result = subprocess.run(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        return run_captured(command, _TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise N6Error("N6-SIGN-002", f"cannot be run: {error}", where=COMMAND) from error
-    return result.returncode, result.stdout
 
 
 def find_signing_tool() -> Path:

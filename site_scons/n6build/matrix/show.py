@@ -7,7 +7,7 @@ from pathlib import Path
 
 from n6build.junit import Case, junit
 from n6build.matrix.result import PairResult, Row
-from n6build.report.content import printable
+from n6build.report.pages import page_environment
 
 TEMPLATE = Path(__file__).with_name("matrix.html.j2")
 COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change")
@@ -64,17 +64,7 @@ def matrix_junit(rows: Sequence[Row]) -> bytes:
 
 
 def page(rows: Sequence[Row]) -> str:
-    import jinja2  # noqa: PLC0415 - only a matrix needs it.
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATE.parent),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
-    )
     shown = [(row, cells(row)) for row in rows]
     passed = sum(row.result.passed for row in rows)
-    return environment.get_template(TEMPLATE.name).render(columns=COLUMNS, rows=shown, passed=passed)
+    template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)
+    return str(template.render(columns=COLUMNS, rows=shown, passed=passed))

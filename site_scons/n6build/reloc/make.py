@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.captured import run_captured
 from n6build.errors import N6Error
 from n6build.files import read_bytes, write_atomically, write_chunks_atomically
 from n6build.network.network_c import read_network_c
@@ -50,20 +51,10 @@ class Made:
 
 def run_command(command: Sequence[str]) -> tuple[int, str]:
     try:
-        result = subprocess.run(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        return run_captured(command, _TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         hint = "`make setup` installs the compiler (gcc-arm-none-eabi)"
         raise N6Error("N6-RELOC-021", f"cannot be run: {error}", where=command[0], hint=hint) from error
-    return result.returncode, result.stdout
 
 
 def read_pools(folder: Path, name: str, *, secure: bool) -> PoolTable:
