@@ -108,8 +108,7 @@ def _is_in(target: str, folder: Path, board: str, model: str) -> bool:
 
 def _built(pair: _Pair, folder: Path) -> Any:
     """From where the files of a pair came."""
-    made = {Path(action.target).parent for action in actions_so_far()[0]}
-    if any(folder in (path, *path.parents) for path in made - {folder}):
+    if any(action.stage != "run" and action.target.startswith(f"{folder}/") for action in actions_so_far()[0]):
         return "built"
     # What is there anew, though no action ran.
     own = [node for node in pair.below if str(node).startswith(f"{folder}/") and node.is_derived()]
