@@ -13,8 +13,9 @@
 /* Epochs of a network whose cycles are kept; the ones behind are run but not listed. */
 #define EPOCHS_LISTED 512u
 
-static uint32_t epoch_cycles[EPOCHS_LISTED];
-static uint32_t epoch_began;
+static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED];
+/* When the epoch that runs has reached its latest step. */
+static uint32_t stepped;
 
 static uint32_t cycles_now(void)
 {
@@ -23,14 +24,17 @@ static uint32_t cycles_now(void)
 
 static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
 {
-    if (type == LL_ATON_RT_Callbacktype_PRE_START) {
-        epoch_began = cycles_now();
-    } else if (type == LL_ATON_RT_Callbacktype_POST_END) {
-        uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
-        if (index < EPOCHS_LISTED) {
-            epoch_cycles[index] = cycles_now() - epoch_began;
-        }
+    uint32_t now = cycles_now();
+    uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
+    n6_epoch_cycles_t *cycles = index < EPOCHS_LISTED ? &epoch_cycles[index] : NULL;
+    if (cycles != NULL && type == LL_ATON_RT_Callbacktype_POST_START) {
+        cycles->start = now - stepped;
+    } else if (cycles != NULL && type == LL_ATON_RT_Callbacktype_PRE_END) {
+        cycles->core = now - stepped;
+    } else if (cycles != NULL && type == LL_ATON_RT_Callbacktype_POST_END) {
+        cycles->end = now - stepped;
     }
+    stepped = cycles_now();
 }
 
 uint32_t n6_inference_epochs(const EpochBlock_ItemTypeDef *epochs)
@@ -138,8 +142,12 @@ static void put_epochs(const n6_plan_network_t *network, uint32_t number)
         begin_line(number);
         n6_put(" epoch ");
         n6_put_u32(epoch + 1u); /* as network.c numbers them */
-        n6_put(" cycles=");
-        n6_put_u32(epoch_cycles[epoch]);
+        n6_put(" start=");
+        n6_put_u32(epoch_cycles[epoch].start);
+        n6_put(" core=");
+        n6_put_u32(epoch_cycles[epoch].core);
+        n6_put(" end=");
+        n6_put_u32(epoch_cycles[epoch].end);
         n6_put_end();
     }
 }
@@ -290,7 +298,7 @@ uint32_t n6_inference_execute(const n6_plan_network_t *network)
     return cycles;
 }
 
-uint32_t n6_inference_epoch_cycles(uint32_t epoch)
+n6_epoch_cycles_t n6_inference_epoch_cycles(uint32_t epoch)
 {
-    return epoch < EPOCHS_LISTED ? epoch_cycles[epoch] : 0u;
+    return epoch < EPOCHS_LISTED ? epoch_cycles[epoch] : (n6_epoch_cycles_t){0u, 0u, 0u};
 }

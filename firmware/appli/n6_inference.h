@@ -32,7 +32,12 @@ int n6_inference_read_output(const n6_plan_network_t *network, uint32_t offset, 
 /* Runs on what was written; returns the cycles. */
 uint32_t n6_inference_execute(const n6_plan_network_t *network);
 
-/* Of the last inference, of whichever network; 0 behind those that are kept. */
-uint32_t n6_inference_epoch_cycles(uint32_t epoch);
+/* Of an epoch: starting it, until it has to be ended, ending it. An epoch of the CPU does its work while it is started or ended. */
+typedef struct {
+    uint32_t start, core, end;
+} n6_epoch_cycles_t;
+
+/* Of the last inference, of whichever network; zeros behind those that are kept. */
+n6_epoch_cycles_t n6_inference_epoch_cycles(uint32_t epoch);
 
 #endif

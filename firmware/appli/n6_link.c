@@ -152,8 +152,11 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
     case N6_LINK_EPOCHS: {
         uint32_t first = bytes >= 2u ? (uint32_t)payload[0] | (uint32_t)payload[1] << 8 : UINT32_MAX;
         uint32_t count = n6_inference_epochs(network->instance->exec_state.first_epoch_block);
-        for (uint32_t i = first; i < count && answer->bytes + 4u + CRC_BYTES <= DATA_MAX; i++) {
-            add(answer, n6_inference_epoch_cycles(i), 4u);
+        for (uint32_t i = first; i < count && answer->bytes + 12u + CRC_BYTES <= DATA_MAX; i++) {
+            n6_epoch_cycles_t cycles = n6_inference_epoch_cycles(i);
+            add(answer, cycles.start, 4u);
+            add(answer, cycles.core, 4u);
+            add(answer, cycles.end, 4u);
         }
         return bytes >= 2u ? N6_LINK_OK : N6_LINK_RANGE;
     }

@@ -13,7 +13,7 @@
 
 #include "n6_plan.h"
 
-#define N6_LINK_VERSION 1u
+#define N6_LINK_VERSION 2u
 
 typedef enum {
     N6_LINK_HELLO = 1,   /* -> version (16 bits), networks (16), CPU clock in Hz (32) */
@@ -21,7 +21,7 @@ typedef enum {
     N6_LINK_INPUT = 3,   /* index, offset (32), data */
     N6_LINK_RUN = 4,     /* index -> cycles (32) */
     N6_LINK_OUTPUT = 5,  /* index, offset (32), size (8) -> data */
-    N6_LINK_EPOCHS = 6,  /* index, first (16) -> cycles (32) of each, as many as fit */
+    N6_LINK_EPOCHS = 6,  /* index, first (16) -> cycles of each: start, core, end (32 each), as many as fit */
 } n6_link_type_t;
 
 typedef enum {

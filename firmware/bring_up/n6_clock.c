@@ -23,27 +23,92 @@ bool n6_clock_use_hsi(void)
     return true;
 }
 
+typedef struct {
+    uint32_t cfgr1; /* CFGR2 and CFGR3 follow it */
+    uint32_t on;
+    uint32_t divm, divn, pdiv1;
+} pll_t;
+
+/* Order of ST's HAL: off, no modulation, dividers, output on, on. The fields are those of PLL1. */
+__attribute__((unused)) static bool start_pll(const pll_t *pll)
+{
+    const uint32_t cfgr2 = pll->cfgr1 + 4u, cfgr3 = pll->cfgr1 + 8u;
+    N6_REG32(N6_RCC_CCR) = pll->on;
+    if (!n6_wait_for(N6_RCC_SR, pll->on, 0u, POLLS)) {
+        return false;
+    }
+    N6_REG32(cfgr3) = N6_RCC_PLL1CFGR3_MODSSDIS | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV1, pll->pdiv1) | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV2, 1);
+    N6_REG32(pll->cfgr1) = N6_FIELD(N6_RCC_PLL1CFGR1_DIVM, pll->divm) | N6_FIELD(N6_RCC_PLL1CFGR1_DIVN, pll->divn);
+    N6_REG32(cfgr2) = 0u;
+    n6_modify(cfgr3, 0u, N6_RCC_PLL1CFGR3_MODSSRST | N6_RCC_PLL1CFGR3_PDIVEN);
+    N6_REG32(N6_RCC_CSR) = pll->on;
+    return n6_wait_for(N6_RCC_SR, pll->on, pll->on, POLLS);
+}
+
+#if N6_CLOCK_OVERDRIVE
+#define MODE_OUTPUT 1u
+#define SUPPLY_RISES_US 1000u
+
+/* The regulator of the core supply is outside of the chip, its set point a pin. */
+static void raise_supply(void)
+{
+    n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_SMPS_PORT_ENABLE | N6_RCC_AHB4ENR_PWREN);
+    N6_REG32(N6_SMPS_PORT_BASE + N6_GPIO_BSRR_OFFSET) = 1u << N6_SMPS_PIN;
+    n6_modify(N6_SMPS_PORT_BASE + N6_GPIO_MODER_OFFSET, 3u << (2u * N6_SMPS_PIN), MODE_OUTPUT << (2u * N6_SMPS_PIN));
+    n6_delay_us(SUPPLY_RISES_US);
+    n6_modify(N6_PWR_VOSCR, 0u, N6_PWR_VOSCR_VOS);
+    /* Never said with some external regulators: the time has to be enough. */
+    (void)n6_wait_for(N6_PWR_VOSCR, N6_PWR_VOSCR_VOSRDY, N6_PWR_VOSCR_VOSRDY, POLLS);
+}
+#endif
+
+#if N6_CLOCK_FROM_PLLS
+#define FROM_DIVIDERS 3
+
+typedef struct {
+    uint32_t cfgr;
+    uint32_t enable;
+    uint32_t source, divider;
+} divider_t;
+
+/* A divider's source has to run when it is chosen; IC2, IC6 and IC11 have to run when the buses take them. */
+bool n6_clock_start(void)
+{
+    static const pll_t plls[] = {N6_CLOCK_PLLS};
+    static const divider_t dividers[] = {N6_CLOCK_DIVIDERS};
+    const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
+#if N6_CLOCK_OVERDRIVE
+    raise_supply();
+#endif
+    for (uint32_t i = 0; i < sizeof plls / sizeof plls[0]; i++) {
+        if (!start_pll(&plls[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < sizeof dividers / sizeof dividers[0]; i++) {
+        N6_REG32(dividers[i].cfgr) =
+            N6_FIELD(N6_RCC_IC1CFGR_INT, dividers[i].divider - 1u) | N6_FIELD(N6_RCC_IC1CFGR_SEL, dividers[i].source);
+        n6_enable(N6_RCC_DIVENSR, N6_RCC_DIVENR, dividers[i].enable);
+    }
+    n6_modify(N6_RCC_CFGR2, N6_RCC_CFGR2_HPRE, N6_FIELD(N6_RCC_CFGR2_HPRE, N6_CLOCK_AHB_SHIFT));
+    n6_modify(N6_RCC_CFGR1, 0u, N6_FIELD(N6_RCC_CFGR1_CPUSW, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSW, FROM_DIVIDERS));
+    return n6_wait_for(N6_RCC_CFGR1, N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, switched, POLLS);
+}
+#else
+bool n6_clock_start(void)
+{
+    return true; /* n6_clock_use_hsi has done it */
+}
+#endif
+
 #if N6_XSPI_FROM_PLL1
 #define XSPI2_FROM_IC3 2
 
-/* Order of ST's HAL: off, no modulation, dividers, output on, on. */
-static bool start_pll1(void)
-{
-    N6_REG32(N6_RCC_CCR) = N6_RCC_CR_PLL1ON;
-    if (!n6_wait_for(N6_RCC_SR, N6_RCC_SR_PLL1RDY, 0u, POLLS)) {
-        return false;
-    }
-    N6_REG32(N6_RCC_PLL1CFGR3) = N6_RCC_PLL1CFGR3_MODSSDIS | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV1, 1) | N6_FIELD(N6_RCC_PLL1CFGR3_PDIV2, 1);
-    N6_REG32(N6_RCC_PLL1CFGR1) = N6_FIELD(N6_RCC_PLL1CFGR1_DIVM, N6_PLL1_DIVM) | N6_FIELD(N6_RCC_PLL1CFGR1_DIVN, N6_PLL1_DIVN);
-    N6_REG32(N6_RCC_PLL1CFGR2) = 0u;
-    n6_modify(N6_RCC_PLL1CFGR3, 0u, N6_RCC_PLL1CFGR3_MODSSRST | N6_RCC_PLL1CFGR3_PDIVEN);
-    N6_REG32(N6_RCC_CSR) = N6_RCC_CR_PLL1ON;
-    return n6_wait_for(N6_RCC_SR, N6_RCC_SR_PLL1RDY, N6_RCC_SR_PLL1RDY, POLLS);
-}
-
 bool n6_clock_start_xspi(void)
 {
-    if (!start_pll1()) {
+    static const pll_t pll1 = N6_CLOCK_PLL1;
+    /* CPU and buses may run on it already. */
+    if (!N6_CLOCK_FROM_PLLS && !start_pll(&pll1)) {
         return false;
     }
     N6_REG32(N6_RCC_IC3CFGR) = N6_FIELD(N6_RCC_IC3CFGR_INT, N6_IC3_DIVIDER - 1u);

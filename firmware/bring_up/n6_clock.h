@@ -9,8 +9,12 @@
  * happen. */
 bool n6_clock_use_hsi(void);
 
-/* The kernel clock of XSPI2 as n6_board.h says: PLL1 through IC3, or HCLK. After n6_clock_use_hsi. False where PLL1 does not
- * lock. */
+/* CPU, buses, NPU and its RAM as the clock profile of n6_board.h says, the supply raised before where that is needed. After
+ * n6_clock_use_hsi; NPU and console may run. False where a PLL does not lock or the switch does not happen. */
+bool n6_clock_start(void);
+
+/* The kernel clock of XSPI2 as n6_board.h says: PLL1 through IC3, or HCLK. After
+ * n6_clock_start. False where PLL1 does not lock. */
 bool n6_clock_start_xspi(void);
 
 /* Waits at least this long at N6_CPU_HZ; longer on a slower clock or without caches. */

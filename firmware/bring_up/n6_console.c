@@ -5,6 +5,9 @@
 #include "n6_pins.h"
 #include "n6_reg.h"
 
+/* The oscillator: the same whatever CPU and buses run on. */
+#define USART1_FROM_HSI 6
+
 /* Longer than one character at 9600 baud on the fastest clock. */
 #define POLLS 2000000u
 
@@ -14,12 +17,12 @@ void n6_console_open(void)
     n6_enable(N6_RCC_APB2ENSR, N6_RCC_APB2ENR, N6_RCC_APB2ENR_USART1EN);
     n6_pin_alternate(N6_CONSOLE_TX_PORT_BASE, N6_CONSOLE_TX_PIN, N6_CONSOLE_TX_AF, N6_PULL_NONE);
     n6_pin_alternate(N6_CONSOLE_RX_PORT_BASE, N6_CONSOLE_RX_PIN, N6_CONSOLE_RX_AF, N6_PULL_UP);
-    n6_modify(N6_RCC_CCIPR13, N6_RCC_CCIPR13_USART1SEL, 0u); /* PCLK2 */
+    n6_modify(N6_RCC_CCIPR13, N6_RCC_CCIPR13_USART1SEL, N6_FIELD(N6_RCC_CCIPR13_USART1SEL, USART1_FROM_HSI));
     N6_REG32(N6_USART1_CR1) = 0u;
     N6_REG32(N6_USART1_CR2) = 0u;
     N6_REG32(N6_USART1_CR3) = 0u;
     N6_REG32(N6_USART1_PRESC) = 0u;
-    N6_REG32(N6_USART1_BRR) = (N6_PCLK2_HZ + N6_CONSOLE_BAUD / 2u) / N6_CONSOLE_BAUD;
+    N6_REG32(N6_USART1_BRR) = (N6_HSI_HZ + N6_CONSOLE_BAUD / 2u) / N6_CONSOLE_BAUD;
     N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_UE | N6_USART1_CR1_RE | N6_USART1_CR1_TE;
 }
 

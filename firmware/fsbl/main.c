@@ -81,6 +81,9 @@ int main(void)
     if (!clocked) {
         stop("N6-FW-004 the clocks do not switch to the internal oscillator");
     }
+    if (!n6_clock_start()) {
+        stop("N6-FW-006 the clocks do not switch to the PLLs: try clock_profile hsi in board.yaml");
+    }
     open_nor();
     load();
     n6_start_appli();

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from n6build.errors import N6Error, did_you_mean
 from n6build.paths import BOARDS
-from n6build.soc import ClockProfile, Level, Profile, Soc, load_soc
+from n6build.soc import Clock, Level, Profile, Soc, load_soc
 from n6build.yaml_schema import Address, Document, Range, Size, read_document
 
 Alias = Literal["secure", "non-secure"]
@@ -108,9 +108,11 @@ class ExternalPool:
 
 @dataclass(frozen=True)
 class ProgrammerHints:
-    """external_loader: file name of ST's programmer for this NOR. flash_boot, dev_boot: how the boot selectors stand."""
+    """external_loader: file name of ST's programmer for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot, dev_boot:
+    how the boot selectors stand."""
 
     external_loader: str
+    pyocd_target: str
     flash_boot: str
     dev_boot: str
 
@@ -121,6 +123,7 @@ class _BoardFile:
     title: str
     soc: str
     clock_profile: str
+    max_speed: str
     console: Console
     nor: Nor
     slots: Slots
@@ -129,12 +132,14 @@ class _BoardFile:
     aliases: tuple[str, ...] = ()
     external_ram: ExternalRam | None = None
     pool_sizes: dict[str, Size] = field(default_factory=dict)
+    smps_overdrive: str | None = None
     alias: Alias = "secure"
 
 
 @dataclass(frozen=True)
 class Board:
-    """pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
+    """max_speed: the fastest clock that every board of this kind can do. smps_overdrive: pin that raises the core supply, such as
+    PB12. pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
 
     alias: which alias of the chip's memories the pools are in.
     """
@@ -143,7 +148,9 @@ class Board:
     title: str
     aliases: tuple[str, ...]
     soc: Soc
-    clock: ClockProfile
+    clock: Clock
+    max_speed: Clock
+    smps_overdrive: str | None
     console: Console
     nor: Nor
     slots: Slots
@@ -215,7 +222,9 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
         title=described.title,
         aliases=described.aliases,
         soc=soc,
-        clock=soc.clock_profiles[described.clock_profile],
+        clock=soc.clock(described.clock_profile),
+        max_speed=soc.clock(described.max_speed),
+        smps_overdrive=described.smps_overdrive,
         console=described.console,
         nor=described.nor,
         slots=described.slots,
@@ -239,13 +248,14 @@ def _board_document(folder: Path, name: str) -> Document:
 
 
 def _check(board: _BoardFile, soc: Soc, document: Document) -> None:
-    if board.clock_profile not in soc.clock_profiles:
-        raise N6Error(
-            "N6-BOARD-003",
-            f"no clock profile '{board.clock_profile}'",
-            where=document.where("clock_profile"),
-            hint=did_you_mean(board.clock_profile, soc.clock_profiles),
-        )
+    for key, name in (("clock_profile", board.clock_profile), ("max_speed", board.max_speed)):
+        where = document.where(key)
+        if name not in soc.clock_profiles:
+            hint = did_you_mean(name, soc.clock_profiles)
+            raise N6Error("N6-BOARD-003", f"no clock profile '{name}'", where=where, hint=hint)
+        if soc.clock_profiles[name].overdrive and board.smps_overdrive is None:
+            what = f"clock profile '{name}' needs a raised supply, and no pin is known that raises it"
+            raise N6Error("N6-BOARD-003", what, where=where, hint="smps_overdrive: PB12")
     _check_pins(board, soc, document)
     _check_nor(board, soc, document)
     _check_slots(board, soc, document)
@@ -294,12 +304,15 @@ def _check_pools(board: _BoardFile, soc: Soc, document: Document) -> None:
 
 def _check_pins(board: _BoardFile, soc: Soc, document: Document) -> None:
     ports = soc.peripherals["GPIO"].instances
-    for key, pin in (("tx", board.console.tx), ("rx", board.console.rx)):
+    pins = [("console", "tx", board.console.tx), ("console", "rx", board.console.rx)]
+    if board.smps_overdrive is not None:
+        pins.append(("smps_overdrive", "", board.smps_overdrive))
+    for group, key, pin in pins:
         if f"GPIO{pin[1:2]}" not in ports or pin[:1] != "P" or not pin[2:].isdigit() or int(pin[2:]) > 15:
             raise N6Error(
                 "N6-BOARD-004",
                 f"'{pin}' is not a pin of {soc.name}",
-                where=document.where("console", key),
+                where=document.where(*filter(None, (group, key))),
                 hint="write PE5",
             )
     if board.nor.pins.port not in ports:

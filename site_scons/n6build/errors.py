@@ -37,9 +37,11 @@ class N6Error(Exception):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known word, or lists all of them."""
+    """A hint that names the nearest known word, both where two are near, or lists all of them."""
     names = sorted(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word, names, n=2, cutoff=0.75) or difflib.get_close_matches(
+        word, names, n=1, cutoff=0.5
+    )
     if near:
-        return f"did you mean '{near[0]}'?"
+        return f"did you mean {' or '.join(repr(name) for name in near)}?"
     return f"known: {', '.join(names)}" if names else "none is known"

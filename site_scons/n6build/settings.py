@@ -11,6 +11,8 @@ from platformdirs import user_config_path
 from n6build.errors import N6Error, did_you_mean
 from n6build.yaml_schema import read_document
 
+# Of a run; the names are those of ST's load-and-run.
+MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 SETTINGS_FILE = "n6build.local.yaml"
 
 
@@ -98,6 +100,13 @@ OPTIONS = (
         "run on a real board: its serial port; default: the one of the probe",
         environment="N6BUILD_CONSOLE",
     ),
+    Option("runs", "", "run: so many inferences over the console, the inputs in turn; default: each input once"),
+    Option(
+        "mode",
+        "",
+        "run: a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
+        "every board of this kind can do), copy or xip (as option load)",
+    ),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
 )
@@ -132,8 +141,25 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
         if choices and setting.value not in choices:
             hint = did_you_mean(setting.value, choices)
             raise N6Error("N6-OPTION-002", f"'{name}={setting.value}' is not possible", where=setting.origin, hint=hint)
+    if chosen := {"copy", "xip"} & modes_of(settings):
+        settings["load"] = Setting(chosen.pop(), settings["mode"].origin)
+    if settings["runs"].value and not settings["runs"].value.isdecimal():
+        what = f"'runs={settings['runs'].value}' is no number of inferences"
+        raise N6Error("N6-OPTION-002", what, where=settings["runs"].origin, hint="runs=100")
     _check_loader(settings, options)
     return settings
+
+
+def modes_of(settings: Mapping[str, Setting]) -> set[str]:
+    """Of a run. Raises N6-OPTION-002 where one is not known, or two exclude each other."""
+    mode = settings["mode"]
+    modes = {word.strip() for word in mode.value.split(",") if word.strip()}
+    for word in sorted(modes - set(MODES)):
+        raise N6Error("N6-OPTION-002", f"no mode '{word}'", where=mode.origin, hint=did_you_mean(word, MODES))
+    for one, other in (("copy", "xip"), ("no-flash", "no-run")):
+        if {one, other} <= modes:
+            raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=mode.origin)
+    return modes
 
 
 def _check_loader(settings: Mapping[str, Setting], options: Mapping[str, Option]) -> None:
@@ -141,8 +167,11 @@ def _check_loader(settings: Mapping[str, Setting], options: Mapping[str, Option]
     if settings["loader"].value == "reloc":
         return
     for name, option in options.items():
-        if option.help.startswith("reloc:") and settings[name].value != option.default:
+        given = settings[name].value != option.default or (name == "load" and settings[name].origin != "default")
+        if option.help.startswith("reloc:") and given:
             what = f"'{name}={settings[name].value}' is for relocatable models"
+            if name == "load" and settings["mode"].value:
+                what = f"'mode={settings['mode'].value}' is for relocatable models"
             raise N6Error("N6-OPTION-004", what, where=settings[name].origin, hint="loader=reloc")
 
 

@@ -81,24 +81,39 @@ class Peripheral:
 
 
 @dataclass(frozen=True)
-class Pll1:
-    """64 MHz / divm * divn."""
+class Pll:
+    """The oscillator / divm * divn / post."""
 
     divm: Annotated[int, Range(1, 63)]
     divn: Annotated[int, Range(10, 2500)]
+    post: Annotated[int, Range(1, 7)] = 1
+
+
+@dataclass(frozen=True)
+class Divider:
+    pll: str
+    by: Annotated[int, Range(1, 256)]
 
 
 @dataclass(frozen=True)
 class ClockProfile:
-    """Frequencies in Hz that a clock set-up results in. xspi_source_hz: what is divided for XSPI2.
+    """dividers: empty where CPU and buses stay on the oscillator. overdrive: with a raised core supply."""
 
-    pll1: runs for XSPI2, which then has IC3 as its kernel clock; without it the kernel clock is HCLK.
-    """
+    plls: dict[str, Pll] = field(default_factory=dict)
+    dividers: dict[str, Divider] = field(default_factory=dict)
+    ahb_divider: Annotated[int, Range(1, 8)] = 1
+    overdrive: bool = False
 
+
+@dataclass(frozen=True)
+class Clock:
+    """What a profile comes to, in Hz. xspi_source_hz: what is divided for XSPI2, of PLL1 where that runs, else HCLK."""
+
+    name: str
+    profile: ClockProfile
     cpu_hz: int
-    pclk2_hz: int
+    npu_hz: int
     xspi_source_hz: int
-    pll1: Pll1 | None = None
 
 
 @dataclass(frozen=True)
@@ -136,9 +151,19 @@ class Soc:
     cache_line: int
     interrupts: dict[str, int]
     peripherals: dict[str, Peripheral]
+    hsi_hz: int
     clock_profiles: dict[str, ClockProfile]
     pools: dict[str, InternalPool]
     profiles: dict[str, Profile]
+
+    def clock(self, name: str) -> Clock:
+        """name: of a clock profile that there is."""
+        profile = self.clock_profiles[name]
+        plls = {name: self.hsi_hz // pll.divm * pll.divn // pll.post for name, pll in profile.plls.items()}
+        hz = {name: plls[divider.pll] // divider.by for name, divider in profile.dividers.items()}
+        buses = hz.get("IC2", self.hsi_hz)
+        source = plls.get("PLL1", buses // profile.ahb_divider)
+        return Clock(name, profile, hz.get("IC1", self.hsi_hz), hz.get("IC6", buses), source)
 
     def memory_at(self, address: int) -> tuple[str, Memory] | None:
         for name, memory in self.memories.items():
@@ -177,6 +202,8 @@ def _check(soc: Soc, document: Document) -> None:
                 f"RCC MEMENR has no field '{memory.power.rcc_field}'",
                 where=document.where("memories", name, "power"),
             )
+    for name, profile in soc.clock_profiles.items():
+        _check_clock(name, profile, document)
     for name, pool in soc.pools.items():
         if pool.memory not in soc.memories:
             hint = did_you_mean(pool.memory, soc.memories)
@@ -188,3 +215,17 @@ def _check(soc: Soc, document: Document) -> None:
             raise N6Error(
                 "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
             )
+
+
+# The system clock switches to IC2, IC6 and IC11 at once, and the CPU has IC1.
+_DIVIDERS = {"IC1", "IC2", "IC6", "IC11"}
+
+
+def _check_clock(name: str, profile: ClockProfile, document: Document) -> None:
+    where = document.where("clock_profiles", name)
+    if profile.dividers and set(profile.dividers) != _DIVIDERS:
+        raise N6Error("N6-SOC-005", f"a profile has all of {', '.join(sorted(_DIVIDERS))} or none", where=where)
+    for divider in profile.dividers.values():
+        if divider.pll not in profile.plls:
+            hint = did_you_mean(divider.pll, profile.plls)
+            raise N6Error("N6-SOC-005", f"no '{divider.pll}' in this profile", where=where, hint=hint)

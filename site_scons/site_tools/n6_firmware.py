@@ -57,6 +57,8 @@ def _make_headers(env: Any, folder: str, soc: Any, constants: Any) -> list[Any]:
             stage_action("Header", constants, stage="header"),
         ),
     ]
+    # The profile may be another one than board.yaml names: mode=max-speed.
+    env.Depends(made[1], env.Value(board.clock.name, name="clock"))
     env.Depends(made, library_files(env, "soc_header.py", "board_header.py", "templates.py", "soc.py", "boards.py"))
     return env.Flatten(made)
 

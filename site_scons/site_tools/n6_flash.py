@@ -8,6 +8,7 @@ matrix, which has a virtual board for each).
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,19 @@ from n6build.flash.program import (
     board_lock,
     carry_out,
     counted,
-    current_record,
     describe,
     plan_all,
-    plan_flash,
-    plan_sectors,
+    plan_delta,
 )
-from n6build.flash.programmer import Programmer
+from n6build.flash.programmer import Programmer, Span
+from n6build.flash.sectors import Sector
+from n6build.flash.survey import checked_identity, held_record, recorded
 from n6build.flash.virtual import VIRTUAL_RECORD
 from n6scons import library_files, stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
+
+# About as long as somebody looks at a line that does not change.
+_SECONDS_IN_SILENCE = 2.0
 
 
 def generate(env: Any) -> None:
@@ -47,8 +51,8 @@ def exists(env: Any) -> bool:
 
 def _say_lacking(env: Any, manifest: Path) -> None:
     """How much of a build the board that was programmed last does not hold yet. No board is asked."""
-    from n6build.flash.cubeprogrammer import records_folder
     from n6build.flash.program import lacking_now
+    from n6build.flash.record import records_folder
     from n6build.flash.sectors import wanted_sectors
     from n6build.image.manifest import read_manifest
 
@@ -75,6 +79,10 @@ def _flash_application(
     """
     if env["N6_FLASH_DRY"] and "run" in COMMAND_LINE_TARGETS:
         stop_with(N6Error("N6-OPTION-006", "dry=1 programs nothing, and 'run' would run what was there before"))
+    if "no-flash" in env["N6_MODES"]:
+        if {"flash", "flash-all", "flash-model"} & set(COMMAND_LINE_TARGETS):
+            stop_with(N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="leave the flash targets away"))
+        return {"flash": [], "flash-model": []}
     images = [image for _, image in weights]
     if env["N6_LOADER"] != "reloc":
         if "flash-model" in COMMAND_LINE_TARGETS:
@@ -111,22 +119,14 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
     except N6Error as error:
         stop_with(error)
 
-    dry, everything = env["N6_FLASH_DRY"], "flash-all" in COMMAND_LINE_TARGETS
-
     def program(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.sectors import wanted_sectors
         from n6build.image.manifest import read_manifest
 
         path = Path(str(source[0]))
-        manifest = read_manifest(path)
         with board_lock(programmer):
-            if everything:
-                plan = plan_all(wanted_sectors(manifest, path.parent), board.name, programmer)
-            else:
-                plan = plan_flash(manifest, path.parent, programmer)
-            if dry:
-                for text in describe(plan, programmer.seconds_a_sector):
-                    say("Would flash", text)
+            plan = _plan(env, wanted_sectors(read_manifest(path), path.parent), programmer)
+            if _only_says(env, plan, programmer):
                 return
             carry_out(plan, programmer)
         _say_flashed(f"{board.name} ({programmer.name})", plan)
@@ -136,9 +136,28 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
         _receipt_path(env, programmer, part), [manifest, *images], stage_action("Flash", program, stage="flash")
     )
     _depends_on_board(env, receipt, programmer)
-    if everything:
-        env.AlwaysBuild(receipt)
     return receipt[0]
+
+
+def _plan(env: Any, wanted: list[Sector], programmer: Programmer) -> FlashPlan:
+    board = env["N6_BOARD"]
+    everything = "flash-all" in COMMAND_LINE_TARGETS
+    record = recorded(programmer, board.name)
+    if not env["N6_FLASH_DRY"]:
+        identity = checked_identity(programmer, board)
+        record = (
+            replace(record, identity=identity) if everything else held_record(wanted, board.name, programmer, identity)
+        )
+    return plan_all(wanted, record) if everything else plan_delta(wanted, record)
+
+
+def _only_says(env: Any, plan: FlashPlan, programmer: Programmer) -> bool:
+    """What is going to be programmed, where that takes a while or nothing else is wanted."""
+    dry = env["N6_FLASH_DRY"]
+    if dry or len(plan.lacking) * programmer.seconds_a_sector > _SECONDS_IN_SILENCE:
+        for text in describe(plan, programmer.seconds_a_sector):
+            say("Would flash" if dry else "Program", text)
+    return bool(dry)
 
 
 def _receipt_path(env: Any, programmer: Programmer, part: str) -> str:
@@ -151,10 +170,11 @@ def _receipt_path(env: Any, programmer: Programmer, part: str) -> str:
 def _depends_on_board(env: Any, receipt: Any, programmer: Programmer) -> None:
     env.Depends(receipt, library_files(env, "flash", "reloc"))
     env.NoCache(receipt)
-    held = current_record(programmer, env["N6_BOARD"].name).sectors
+    held = recorded(programmer, env["N6_BOARD"].name).sectors
     said = _sectors_of(Path(str(receipt[0])))
-    if said is None or any(held.get(address) != digest for address, digest in said.items()):
-        # Somebody else programmed this board since, or it is another one: what the receipt says is no longer true.
+    changed = said is None or any(held.get(address) != digest for address, digest in said.items())
+    # A board on a cable may be another one now, or programmed by another tool: it is looked at every time.
+    if changed or env["N6_PROBE"] != VIRTUAL or "flash-all" in COMMAND_LINE_TARGETS:
         env.AlwaysBuild(receipt)
 
 
@@ -191,16 +211,18 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         path = Path(str(source[0]))
         folder = programmer.record_path().parent
         with board_lock(programmer):
-            updates = plan_updates(read_plan(path), path.parent, programmer.read, read_running(folder))
+
+            def read(address: int, size: int) -> bytes:
+                return programmer.read([Span(address, size)])[0]
+
+            updates = plan_updates(read_plan(path), path.parent, read, read_running(folder))
             wanted = [
                 sector
                 for update in updates
                 for sector in sectors_of([(address, data) for _, address, data in update.images], board.nor.sector)
             ]
-            flash = plan_sectors(wanted, board.name, programmer)
-            if env["N6_FLASH_DRY"]:
-                for text in describe(flash, programmer.seconds_a_sector):
-                    say("Would flash", text)
+            flash = _plan(env, wanted, programmer)
+            if _only_says(env, flash, programmer):
                 return
             carry_out(flash, programmer)
         for update in updates:

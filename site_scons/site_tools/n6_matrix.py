@@ -47,6 +47,8 @@ def _matrix(env: Any, application: Callable[[Any, set[str]], list[Any]]) -> None
         models = [load_model(name) for name in _names(env["N6_MATRIX_MODELS"], model_names())]
     except N6Error as error:
         stop_with(error)
+    if env["N6_MODES"]:
+        stop_with(N6Error("N6-OPTION-008", "'mode' is of target run, not of a matrix"))
     # One pair that fails is no reason not to try the others. SetOption() does not know this one.
     OptionsParser.values.keep_going = True
     pairs = []

@@ -11,7 +11,7 @@ from n6build.boards import board_names, load_board
 from n6build.console import say, styled
 from n6build.errors import N6Error, did_you_mean
 from n6build.models import load_model, model_names
-from n6build.settings import OPTIONS, resolve
+from n6build.settings import OPTIONS, modes_of, resolve
 from n6scons import only_informs, stop_with
 from SCons.Script import ARGUMENTS, COMMAND_LINE_TARGETS, Dir, GetLaunchDir, Help
 
@@ -50,6 +50,9 @@ def generate(env: Any) -> None:
         board.profile(settings["profile"].value)
         if settings["secure"].value == "0":
             board = replace(board, alias="non-secure")
+        modes = modes_of(settings)
+        if "max-speed" in modes:
+            board = replace(board, clock=board.max_speed)
     except N6Error as error:
         stop_with(error)
     env.SetDefault(N6_BUILD="build")
@@ -76,6 +79,8 @@ def generate(env: Any) -> None:
         N6_FLASH_DRY=settings["dry"].value == "1",
         N6_INPUTS=_launched_path(settings["inputs"].value),
         N6_CONSOLE=settings["console"].value,
+        N6_RUNS=int(settings["runs"].value or 0),
+        N6_MODES=modes,
         N6_GDB=settings["gdb"].value == "1",
         N6_VERBOSE=settings["verbose"].value == "1",
     )

@@ -86,7 +86,9 @@ def _report(
 
 def _cycles(run: Path) -> list[dict[int, int]]:
     networks = json.loads(run.read_text())["networks"]
-    return [{int(epoch): cycles for epoch, cycles in network["epoch_cycles"].items()} for network in networks]
+    return [
+        {int(epoch): sum(cycles.values()) for epoch, cycles in network["epoch_cycles"].items()} for network in networks
+    ]
 
 
 def _compiler_version(env: Any) -> str:

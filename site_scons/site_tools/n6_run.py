@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from n6build.console import say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.flash.probes import VIRTUAL, choose_programmer
-from n6scons import stage_action, stop_with
+from n6scons import quiet_action, stage_action, stop_with
 
 
 def generate(env: Any) -> None:
@@ -24,18 +25,22 @@ def exists(env: Any) -> bool:
 
 def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], programs: list[Any]) -> Any:
     """receipts: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
+    if "no-run" in env["N6_MODES"]:
+        return _start(env, receipts)
     board = env["N6_BOARD"]
     folder = env.N6VirtualBoardFolder()
     elves = [Path(str(program)) for program in programs]
     # Pairs of a matrix run at the same time, and end in a table.
     pair = env["N6_PAIR"]
-    linked = bool(env["N6_INPUTS"]) or env["N6_PROBE"] != VIRTUAL
-    if linked and env["N6_INPUTS"] and len(networks) > 1:
+    is_virtual = env["N6_PROBE"] == VIRTUAL
+    linked = bool(env["N6_INPUTS"] or env["N6_RUNS"]) or not is_virtual
+    if env["N6_INPUTS"] and len(networks) > 1:
         stop_with(N6Error("N6-OPTION-007", "'inputs' are of a single network", hint="leave it away, or name one model"))
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.model_update import remember_running
         from n6build.network.read_artifacts import read_artifacts
+        from n6build.run.linked_session import run_on_linked_virtual_board
         from n6build.run.session import run_on_virtual_board, show_line
         from n6build.run.table import print_results, run_junit
 
@@ -43,8 +48,11 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         artifacts = [read_artifacts(network.folder, network.name) for network in networks]
         models = [network.model for network in networks]
         pairs = list(zip(models, artifacts, strict=True))
-        if linked:
-            outcome = _run_linked(env, pairs, folder, on_line)
+        if not is_virtual:
+            outcome = _run_on_probe(env, _linked(env, pairs), on_line)
+        elif linked:
+            nor = folder / "nor.bin"
+            outcome = run_on_linked_virtual_board(board, _linked(env, pairs), nor, elves, on_line)
         else:
             outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
         if outcome.models:
@@ -55,38 +63,49 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
             print_results(outcome, artifacts)
         outcome.raise_if_wrong()
 
-    result = env.Command([target, target.replace(".json", ".xml")], receipts, stage_action("Run", boot, stage="run"))
-    env.Depends(result, [*(node for network in networks for node in network.targets), *programs])
+    made_of = [*receipts, *(node for network in networks for node in network.targets), *programs]
+    result = env.Command([target, target.replace(".json", ".xml")], made_of, stage_action("Run", boot, stage="run"))
     # Somebody who asks for a run wants to see one.
     env.AlwaysBuild(result)
     env.NoCache(result)
     return result[0]
 
 
-def _run_linked(env: Any, pairs: list[tuple[Any, Any]], folder: Path, on_line: Callable[[str], None]) -> Any:
-    """Inputs go over the console, outputs come back: on a real board always, on the virtual one with option `inputs`."""
-    from n6build.memory_plan.vectors import read_vectors
-    from n6build.run.linked_session import console_of, run_over_link, say_speed, serial_link, virtual_link
-    from n6build.virtual_board.build import find_emulator
-    from n6build.virtual_board.run import NorBoot
+def _start(env: Any, receipts: list[Any]) -> Any:
+    """Whatever is in flash begins, and nobody listens."""
 
-    board = env["N6_BOARD"]
+    def start(target: list[Any], source: list[Any], env: Any) -> None:
+        programmer = choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
+        programmer.reset()
+        say("Started", f"{env['N6_BOARD'].name} ({programmer.name})", "no inference: mode=no-run")
+
+    started = env.Alias("n6-start", receipts, quiet_action(start, stage="run"))
+    env.AlwaysBuild(started)
+    return started[0]
+
+
+def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
+    """Inputs go over the console, outputs come back: on a real board always, on the virtual one with options inputs and runs."""
+    from n6build.memory_plan.vectors import read_vectors
+    from n6build.run.linked_session import LinkedNetwork
+
     networks = []
     for model, artifacts in pairs:
         given = Path(env["N6_INPUTS"]) if env["N6_INPUTS"] else model.inputs
         if given is None:
             hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
             raise N6Error("N6-VEC-003", f"model {model.name} has no inputs to run on", hint=hint)
+        inputs = read_vectors(given)
         expected = read_vectors(model.expected) if model.expected and not env["N6_INPUTS"] else None
-        networks.append((model, artifacts, read_vectors(given), expected))
-    if env["N6_PROBE"] == VIRTUAL:
-        nor = NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address)
-        with virtual_link(find_emulator(), nor, on_line) as link:
-            return run_over_link(link, board, networks)
-    programmer = choose_programmer(env["N6_PROBE"], board, folder)
+        networks.append(LinkedNetwork(model, artifacts, inputs, expected, env["N6_RUNS"] or inputs.count))
+    return networks
+
+
+def _run_on_probe(env: Any, networks: list[Any], on_line: Callable[[str], None]) -> Any:
+    from n6build.flash.program import board_lock
+    from n6build.run.linked_session import console_of, run_on_real_board
+
+    programmer = choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
     port = env["N6_CONSOLE"] or console_of(programmer.name)
-    programmer.reset()
-    with serial_link(port, board.console.baud, on_line) as link:
-        outcome = run_over_link(link, board, networks)
-    say_speed(outcome, board.clock.cpu_hz)
-    return outcome
+    with board_lock(programmer):
+        return run_on_real_board(env["N6_BOARD"], networks, port, programmer.reset, on_line)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +16,7 @@ from n6build.memory_plan.vectors import read_vectors
 from n6build.models import load_model
 from n6build.network.read_artifacts import read_artifacts
 from n6build.run.link import Restarted
-from n6build.run.linked_session import run_over_link, virtual_link
+from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot
 
@@ -35,41 +39,43 @@ def boot_of(project: Project) -> NorBoot:
     return NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
 
 
-def networks_of(folder: Path) -> list:
+def networks_of(folder: Path) -> list[LinkedNetwork]:
     networks = []
     for name in ("keyword", "anomaly"):
         model = load_model(name)
         assert model.inputs
         assert model.expected
         artifacts = read_artifacts(folder / name, name)
-        networks.append((model, artifacts, read_vectors(model.inputs), read_vectors(model.expected)))
+        inputs = read_vectors(model.inputs)
+        networks.append(LinkedNetwork(model, artifacts, inputs, read_vectors(model.expected), inputs.count))
     return networks
 
 
-def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path]) -> None:
+def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     texts: list[str] = []
-    with virtual_link(find_emulator(), boot_of(project), texts.append) as link:
-        outcome = run_over_link(link, BOARD, networks_of(folder))
-    assert [[verdict.equal for verdict in network.verdicts] for network in outcome.networks] == [[True] * 10] * 2
-    assert [len(network.epoch_cycles) for network in outcome.networks] == [12, 10]
-    assert all(cycles for network in outcome.networks for cycles in network.epoch_cycles.values())
+    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", texts.append) as link:
+        clock_hz, outcomes = run_over_link(link, networks_of(folder), 60.0)
+    assert clock_hz == 64_000_000
+    assert [[verdict.equal for verdict in network.verdicts] for network in outcomes] == [[True] * 10] * 2
+    assert [len(network.epoch_cycles) for network in outcomes] == [12, 10]
+    assert all(cycles.total > 40 for network in outcomes for cycles in network.epoch_cycles.values())
     assert "n6 done runs=20" in texts
 
 
-def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path]) -> None:
+def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     keyword, anomaly = networks_of(folder)
-    with virtual_link(find_emulator(), boot_of(project), lambda _: None) as link:
+    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None) as link:
         with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, this application 1"):
-            run_over_link(link, BOARD, [keyword])
+            run_over_link(link, [keyword], 60.0)
         with pytest.raises(N6Error, match="N6-LINK-004: the board runs keyword"):
-            run_over_link(link, BOARD, [anomaly, keyword])
+            run_over_link(link, [anomaly, keyword], 60.0)
 
 
-def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path]) -> None:
+def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
-    with virtual_link(find_emulator(), boot_of(project), lambda _: None) as link:
+    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None) as link:
         link.hello(60.0)
         for noise in (b"\x00\xff\x13", b"garbage" * 100, bytes(range(256))):
             link.stream.write(noise)
@@ -77,7 +83,101 @@ def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path]) 
                 assert link.network(0).name == "keyword"
             except Restarted:
                 pytest.fail("the board has restarted")
-        assert run_over_link(link, BOARD, networks_of(folder)).networks[0].verdicts[0].equal
+        assert run_over_link(link, networks_of(folder), 60.0)[1][0].verdicts[0].equal
+
+
+@dataclass
+class Resetting:
+    """A line on which the board is reset after so many requests. monitor: the emulator's."""
+
+    stream: Any
+    monitor: Path
+    after: int
+    requests: int = 0
+
+    @property
+    def in_waiting(self) -> int:
+        return int(self.stream.in_waiting)
+
+    def read(self, size: int = 1) -> bytes:
+        return bytes(self.stream.read(size))
+
+    def write(self, data: bytes) -> int:
+        self.requests += 1
+        # In the middle of a request.
+        self.stream.write(data[: len(data) // 2])
+        if self.requests == self.after:
+            with socket.socket(socket.AF_UNIX) as monitor:
+                monitor.connect(str(self.monitor))
+                monitor.sendall(b"system_reset\n")
+                monitor.recv(1)
+                time.sleep(0.2)
+        self.stream.write(data[len(data) // 2 :])
+        return len(data)
+
+
+@pytest.mark.parametrize("after", [6, 17, 18])
+def test_a_reset_in_the_middle_of_a_transfer(
+    flashed: tuple[Project, Path], tmp_path: Path, after: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run begins anew, and ends with the right outputs."""
+    project, folder = flashed
+    monitor = tmp_path / "monitor"
+    more = ["-monitor", f"unix:{monitor},server=on,wait=off"]
+    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None, more) as link:
+        link.stream = Resetting(link.stream, monitor, after)
+        _, outcomes = run_over_link(link, networks_of(folder), 60.0)
+    assert "Restarted the board, in the middle of a run, attempt 1 of 3" in capsys.readouterr().out
+    assert [[verdict.equal for verdict in network.verdicts] for network in outcomes] == [[True] * 10] * 2
+
+
+def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:
+    arguments = ("model=anomaly", "probe=virtual", "mode=max-speed", "runs=12")
+    result = project.scons(*arguments, "flash", "run")
+    assert "12 of 12 outputs equal" in result.output, result.output
+    assert "ms at 600 MHz" in result.output
+    assert "mean of 12" in result.output
+    # What is on the board now may be run again, and nothing is programmed for it.
+    again = project.scons(*arguments[:2], "mode=max-speed,no-flash", "run")
+    assert "10 of 10 outputs equal" in again.output, again.output
+    assert again.flashed == "nothing"
+    started = project.scons(*arguments[:2], "mode=no-run", "run")
+    assert "Started nucleo-n657 (virtual), no inference" in started.output
+    assert started.flashed.startswith("2 of ")  # The clock of FSBL and Appli is the usual one again.
+    assert "Run build" not in started.output
+
+
+def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project: Project) -> None:
+    result = project.scons("board=stm32n6570-dk", "model=anomaly", "probe=virtual", "mode=max-speed", "flash", "run")
+    assert "10 of 10 outputs equal" in result.output, result.output
+    assert "ms at 800 MHz" in result.output
+
+
+def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
+    project.replace("firmware/appli/main.c", "    power_banks();\n", "")
+    project.replace(
+        "firmware/appli/main.c", "static void power_banks", "__attribute__((unused)) static void power_banks"
+    )
+    result = project.scons("model=keyword", "probe=virtual", "flash", "run", "runs=2")
+    assert result.status == 2
+    assert "N6-RUN-004" in result.output, result.output
+    assert "firmware/appli/n6_inference.c:" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("mode=no-flsh",), "N6-OPTION-002: no mode 'no-flsh'\n  hint: did you mean 'no-flash'?"),
+        (("mode=copy,xip", "loader=reloc"), "modes 'copy' and 'xip' exclude each other"),
+        (("mode=xip",), "N6-OPTION-004: 'mode=xip' is for relocatable models"),
+        (("mode=no-flash", "flash"), "N6-OPTION-008"),
+        (("runs=many",), "'runs=many' is no number of inferences"),
+    ],
+)
+def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:
+    result = project.scons("model=keyword", "probe=virtual", *arguments, "run")
+    assert result.status == 2
+    assert error in result.output
 
 
 def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.run.compare import check_complete, judge
-from n6build.run.console_log import ConsoleLog, Inference, ends_run, read_console
+from n6build.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
 
 GOOD = """n6 fsbl start board=nucleo-n657
 n6 appli start model=tiny epochs=2
 n6 run 0 begin
-n6 run 0 epoch 0 cycles=120
-n6 run 0 epoch 1 cycles=30
+n6 run 0 epoch 0 start=100 core=5 end=15
+n6 run 0 epoch 1 start=10 core=10 end=10
 n6 run 0 output 0 000000bf0000803f
 n6 run 0 class 1
 n6 run 0 cycles=150
@@ -55,7 +55,10 @@ def test_an_output_that_is_too_short_differs() -> None:
 
 def test_cycles_of_epochs_are_those_of_the_first_inference() -> None:
     log = read_console(GOOD)
-    assert [log.inferences[run].epoch_cycles for run in (0, 1)] == [{0: 120, 1: 30}, {}]
+    assert [log.inferences[run].epoch_cycles for run in (0, 1)] == [
+        {0: EpochCycles(100, 5, 15), 1: EpochCycles(10, 10, 10)},
+        {},
+    ]
 
 
 @pytest.mark.parametrize(

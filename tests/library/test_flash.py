@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +12,12 @@ from hypothesis import strategies as st
 from n6build.boards import load_board
 from n6build.errors import N6Error
 from n6build.files import sha256
-from n6build.flash.cubeprogrammer import CubeProgrammer
-from n6build.flash.probes import choose_programmer
-from n6build.flash.program import board_lock, carry_out, plan_flash
+from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_delta
+from n6build.flash.programmer import UNKNOWN, Identity, Programmer, Span
+from n6build.flash.read_back import check_read_back
 from n6build.flash.record import BoardRecord, read_record, write_record
-from n6build.flash.sectors import Sector
+from n6build.flash.sectors import Sector, wanted_sectors
+from n6build.flash.survey import held_record
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.image.hexfile import merged_hex
 from n6build.image.manifest import FlashManifest, Segment, make_manifest, manifest_json, read_manifest
@@ -45,12 +45,20 @@ class FailingNor:
     name: str = "failing"
     memory: bytearray = field(default_factory=lambda: bytearray(b"\xff" * SIZE))
     programmed: list[int] = field(default_factory=list)
+    identity: Identity = UNKNOWN
+    seconds_a_sector: float = 1.0
 
     def record_path(self) -> Path:
         return self.folder / "record.json"
 
     def still_holds(self) -> bool:
         return True
+
+    def identify(self) -> Identity:
+        return self.identity
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        return [bytes(self.memory[span.address - BASE :][: span.size]) for span in spans]
 
     def program(self, sectors: Sequence[Sector]) -> None:
         for count, sector in enumerate(sectors):
@@ -61,6 +69,14 @@ class FailingNor:
             self.memory[start : start + SECTOR] = sector.data
             self.programmed.append(sector.address)
 
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        check_read_back(sectors, self.read, "the NOR of this test")
+
+
+def flash_plan(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
+    wanted = wanted_sectors(manifest, folder)
+    return plan_delta(wanted, held_record(wanted, manifest.board, programmer, programmer.identify()))
+
 
 @pytest.fixture
 def parts() -> dict[int, bytes]:
@@ -69,7 +85,7 @@ def parts() -> dict[int, bytes]:
 
 def test_a_blank_board_gets_every_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    carry_out(plan_flash(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
     for address, data in parts.items():
         assert nor.memory[address - BASE :][: len(data)] == data
 
@@ -77,17 +93,17 @@ def test_a_blank_board_gets_every_sector(tmp_path: Path, parts: dict[int, bytes]
 def test_nothing_changed_programs_nothing(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
     manifest = manifest_of(tmp_path, parts)
-    carry_out(plan_flash(manifest, tmp_path, nor), nor)
-    assert plan_flash(manifest, tmp_path, nor).lacking == ()
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    assert flash_plan(manifest, tmp_path, nor).lacking == ()
 
 
 def test_one_changed_byte_programs_one_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
     nor = FailingNor(tmp_path)
-    carry_out(plan_flash(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
     changed = bytearray(parts[BASE + 0x40000])
     changed[2 * SECTOR + 5] ^= 1
     parts[BASE + 0x40000] = bytes(changed)
-    plan = plan_flash(manifest_of(tmp_path, parts), tmp_path, nor)
+    plan = flash_plan(manifest_of(tmp_path, parts), tmp_path, nor)
     assert [sector.address for sector in plan.lacking] == [BASE + 0x40000 + 2 * SECTOR]
 
 
@@ -105,7 +121,7 @@ def test_after_any_number_of_interrupts_the_next_flash_ends_correct(
             BASE + 0x20000: bytes([version, 7]) * 6000,
         }
         nor.fail_after = fail_after
-        plan = plan_flash(manifest_of(folder, parts), folder, nor)
+        plan = flash_plan(manifest_of(folder, parts), folder, nor)
         if fail_after is None or fail_after >= len(plan.lacking):
             carry_out(plan, nor)
         else:
@@ -129,6 +145,140 @@ def test_a_record_of_another_board_means_that_nothing_is_known(tmp_path: Path) -
     assert read_record(tmp_path / "record.json", "test").sectors == {}
 
 
+def test_a_board_without_a_record_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.record_path().unlink()
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert plan.lacking == ()
+    carry_out(plan, nor)
+    assert read_record(nor.record_path(), "test").sectors.keys() == {sector.address for sector in plan.wanted}
+
+
+def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """Another program over it: the record would have it that nothing is lacking."""
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.memory[0x10000 : 0x10000 + 3 * SECTOR] = bytes(3 * SECTOR)
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert [sector.address for sector in plan.lacking] == [BASE + 0x10000 + start * SECTOR for start in range(3)] + [
+        BASE + 0x10000 + 3 * SECTOR
+    ][: len(plan.lacking) - 3]
+    carry_out(plan, nor)
+    assert nor.memory[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
+
+
+def test_new_weights_of_somebody_else_show_at_their_end(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """Where weights have their checksum; their beginning may be the same."""
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    size = len(parts[BASE + 0x40000])
+    nor.memory[0x40000 + 2 * SECTOR + 9] ^= 1
+    nor.memory[0x40000 + size - 2] ^= 1
+    assert [sector.address - BASE for sector in flash_plan(manifest, tmp_path, nor).lacking] == [
+        0x40000 + 2 * SECTOR,
+        0x40000 + 3 * SECTOR,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_trusted"),
+    [
+        (Identity("A", 0x486), Identity("A", 0x486), True),
+        (Identity("A", 0x486), Identity("", 0x486), True),
+        (Identity("", None), Identity("A", 0x486), True),
+        (Identity("A", 0x486), Identity("B", 0x486), False),
+        (Identity("A", 0x486), Identity("A", 0x450), False),
+    ],
+)
+def test_the_record_of_another_board_at_this_probe_is_not_trusted(
+    tmp_path: Path,
+    parts: dict[int, bytes],
+    capsys: pytest.CaptureFixture[str],
+    before: Identity,
+    now: Identity,
+    is_trusted: bool,
+) -> None:
+    nor = FailingNor(tmp_path, identity=before)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    capsys.readouterr()
+    nor.identity = now
+    nor.memory[:] = b"\xff" * SIZE if not is_trusted else nor.memory
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert ("its record is of another board" in capsys.readouterr().out) is not is_trusted
+    assert plan.lacking == (() if is_trusted else plan.wanted)
+    carry_out(plan, nor)
+    assert flash_plan(manifest, tmp_path, nor).lacking == ()
+
+
+def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """The programmer's idea of a sector is twice that of board.yaml."""
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    changed = bytearray(parts[BASE + 0x40000])
+    changed[2 * SECTOR + 5] ^= 1
+    parts[BASE + 0x40000] = bytes(changed)
+    manifest = manifest_of(tmp_path, parts)
+    plan = flash_plan(manifest, tmp_path, nor)
+    program = nor.program
+
+    def far(sectors: Sequence[Sector]) -> None:
+        nor.memory[0x40000 + 3 * SECTOR :][:SECTOR] = b"\xff" * SECTOR
+        start = 0x40000 + 3 * SECTOR
+        nor.memory[start : start + SECTOR] = b"\xff" * SECTOR
+        program(sectors)
+
+    nor.program = far  # type: ignore[method-assign]
+    with pytest.raises(N6Error, match=r"N6-FLASH-015.*0x70043000"):
+        carry_out(plan, nor)
+    nor.program = program  # type: ignore[method-assign]
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("step", range(4))
+def test_a_build_that_is_killed_between_two_steps(
+    tmp_path: Path, parts: dict[int, bytes], monkeypatch: pytest.MonkeyPatch, step: int, moment: str
+) -> None:
+    """Steps: the record without the sectors, programming, verifying, the new record."""
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    parts = {address: data[::-1] for address, data in parts.items()}
+    manifest = manifest_of(tmp_path, parts)
+    steps = 0
+
+    def breaking(function: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == step + 1 and moment == "before":
+                raise KeyboardInterrupt
+            function(*arguments)
+            if steps == step + 1:
+                raise KeyboardInterrupt
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr("n6build.flash.program.write_record", breaking(write_record))
+        patched.setattr(nor, "program", breaking(nor.program))
+        patched.setattr(nor, "verify", breaking(nor.verify))
+        with pytest.raises(KeyboardInterrupt):
+            carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    record = read_record(nor.record_path(), "test")
+    for address, digest in record.sectors.items():
+        assert sha256(bytes(nor.memory[address - BASE :][:SECTOR])) == digest
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
 def test_two_builds_cannot_use_one_board(tmp_path: Path) -> None:
     nor = FailingNor(tmp_path)
     with board_lock(nor), pytest.raises(N6Error, match="N6-FLASH-002"), board_lock(nor):
@@ -137,7 +287,7 @@ def test_two_builds_cannot_use_one_board(tmp_path: Path) -> None:
 
 def test_the_virtual_nor_is_erased_where_nothing_was_programmed(tmp_path: Path, parts: dict[int, bytes]) -> None:
     virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
-    carry_out(plan_flash(manifest_of(tmp_path, parts), tmp_path, virtual), virtual)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, virtual), virtual)
     nor = virtual.nor.read_bytes()
     assert len(nor) == SIZE
     assert nor[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
@@ -147,9 +297,9 @@ def test_the_virtual_nor_is_erased_where_nothing_was_programmed(tmp_path: Path, 
 def test_a_virtual_board_whose_nor_is_gone_is_programmed_anew(tmp_path: Path, parts: dict[int, bytes]) -> None:
     virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
     manifest = manifest_of(tmp_path, parts)
-    carry_out(plan_flash(manifest, tmp_path, virtual), virtual)
+    carry_out(flash_plan(manifest, tmp_path, virtual), virtual)
     virtual.nor.unlink()
-    plan = plan_flash(manifest, tmp_path, virtual)
+    plan = flash_plan(manifest, tmp_path, virtual)
     assert plan.lacking == plan.wanted
 
 
@@ -207,101 +357,3 @@ def test_segments_that_overlap_make_no_hex_file(tmp_path: Path) -> None:
     manifest = manifest_of(tmp_path, {BASE: bytes(5000), BASE + 4096: bytes(10)})
     with pytest.raises(N6Error, match="N6-IMAGE-006"):
         merged_hex(manifest.segments, tmp_path)
-
-
-# Probes: an executable that answers as ST's programmer does
-
-
-def fake_programmer(folder: Path, serials: Sequence[str], download: str, status: int = 0) -> Path:
-    folder.mkdir(exist_ok=True)
-    listing = (
-        "\n".join(f"ST-LINK SN  : {serial}\nST-LINK FW  : V3J16M6" for serial in serials)
-        or "Error: No ST-LINK detected!"
-    )
-    command = folder / "STM32_Programmer_CLI"
-    command.write_text(f"""#!/bin/sh
-echo "$@" >> "$(dirname "$0")/calls"
-case "$1" in
--l) cat <<'END'
-{listing}
-END
-;;
-*) cat <<'END'
-{download}
-END
-exit {status};;
-esac
-""")
-    command.chmod(command.stat().st_mode | stat.S_IXUSR)
-    loaders = folder / "ExternalLoader"
-    loaders.mkdir(exist_ok=True)
-    (loaders / load_board("nucleo-n657").programmer.external_loader).touch()
-    return command
-
-
-@pytest.fixture
-def board_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path / "virtual"
-
-
-def test_without_a_programmer_nothing_is_flashed_and_the_virtual_board_is_named(board_folder: Path) -> None:
-    with pytest.raises(N6Error, match="nothing was programmed\n.*probe=virtual"):
-        choose_programmer("auto", load_board("nucleo-n657"), board_folder)
-
-
-def test_without_a_probe_nothing_is_flashed_and_the_virtual_board_is_named(board_folder: Path, tmp_path: Path) -> None:
-    fake_programmer(tmp_path / "bin", [], "")
-    with pytest.raises(N6Error, match="no debug probe is attached; nothing was programmed\n.*probe=virtual"):
-        choose_programmer("auto", load_board("nucleo-n657"), board_folder)
-
-
-def test_of_several_probes_none_is_guessed(board_folder: Path, tmp_path: Path) -> None:
-    fake_programmer(tmp_path / "bin", ["0041", "0042"], "")
-    with pytest.raises(N6Error, match="2 probes are attached: 0041, 0042"):
-        choose_programmer("auto", load_board("nucleo-n657"), board_folder)
-
-
-def test_the_only_probe_is_taken_and_a_named_one_must_be_there(board_folder: Path, tmp_path: Path) -> None:
-    fake_programmer(tmp_path / "bin", ["0041"], "")
-    assert choose_programmer("auto", load_board("nucleo-n657"), board_folder).name == "0041"
-    with pytest.raises(N6Error, match="probe '0043' is not attached"):
-        choose_programmer("0043", load_board("nucleo-n657"), board_folder)
-
-
-def real_board(board_folder: Path) -> CubeProgrammer:
-    programmer = choose_programmer("auto", load_board("nucleo-n657"), board_folder)
-    assert isinstance(programmer, CubeProgrammer)
-    return programmer
-
-
-def test_a_verified_download_is_a_success(board_folder: Path, tmp_path: Path, parts: dict[int, bytes]) -> None:
-    fake_programmer(tmp_path / "bin", ["0041"], "File download complete\nDownload verified successfully\n" * 3)
-    programmer = real_board(board_folder)
-    carry_out(plan_flash(manifest_of(tmp_path, parts), tmp_path, programmer), programmer)
-    call = (tmp_path / "bin" / "calls").read_text().splitlines()[-1]
-    assert "sn=0041" in call
-    assert "0x70000000 -v -w" in call
-    assert plan_flash(manifest_of(tmp_path, parts), tmp_path, programmer).lacking == ()
-
-
-@pytest.mark.parametrize(
-    ("output", "status"),
-    [
-        ("Error: failed to erase memory", 0),
-        ("File download complete\nDownload verified successfully\nError: Data mismatch found at address 0x70000000", 0),
-        ("File download complete", 0),
-        ("Download verified successfully\n" * 3, 1),
-    ],
-    ids=["an error with status 0", "a mismatch after a success", "no word of verification", "a bad status"],
-)
-def test_a_download_is_a_failure_after(
-    board_folder: Path, tmp_path: Path, parts: dict[int, bytes], output: str, status: int
-) -> None:
-    fake_programmer(tmp_path / "bin", ["0041"], output, status)
-    programmer = real_board(board_folder)
-    plan = plan_flash(manifest_of(tmp_path, parts), tmp_path, programmer)
-    with pytest.raises(N6Error, match="N6-FLASH-006"):
-        carry_out(plan, programmer)
-    assert plan_flash(manifest_of(tmp_path, parts), tmp_path, programmer).lacking == plan.wanted

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.run import linked_session
+from n6build.run.console_log import EpochCycles
 from n6build.run.link import Hello, Link, NetworkInfo, Restarted, Type
 from n6build.run.linked_session import serial_link
 
@@ -28,7 +29,7 @@ class Board:
     """What firmware/appli/n6_link.c does, in a few lines; runs: inferences that were made."""
 
     spoil: Callable[[bytes], bytes] = lambda data: data
-    version: int = 1
+    version: int = 2
     inputs: bytearray = field(default_factory=lambda: bytearray(INPUT_BYTES))
     outputs: bytes = bytes(OUTPUT_BYTES)
     runs: int = 0
@@ -99,7 +100,7 @@ class Board:
         return self.outputs[offset : offset + size]
 
     def part_of_epochs(self, first: int) -> bytes:
-        return b"".join(struct.pack("<I", number) for number in range(first, min(first + 45, 70)))
+        return b"".join(struct.pack("<III", number, 1, 2) for number in range(first, min(first + 15, 70)))
 
 
 def link_to(board: Board, texts: list[str] | None = None) -> Link:
@@ -119,7 +120,7 @@ def test_an_inference_over_a_good_line() -> None:
     assert link.network(0) == NetworkInfo("keyword", INPUT_BYTES, OUTPUT_BYTES, 70)
     data = bytes(index % 251 for index in range(INPUT_BYTES))
     assert infer(link, data) == bytes(byte ^ 0x5A for byte in data[:OUTPUT_BYTES])
-    assert link.epoch_cycles(0, 70) == list(range(70))
+    assert link.epoch_cycles(0, 70) == [EpochCycles(number, 1, 2) for number in range(70)]
     assert board.runs == 1
 
 
@@ -188,20 +189,60 @@ def test_a_board_that_starts_anew_in_the_middle_is_noticed() -> None:
     assert link.hello().networks == 1
 
 
+@dataclass
 class Deaf(Board):
-    """Another firmware: it prints, and answers nothing."""
+    """Another program: it prints, and answers nothing."""
+
+    says: bytes = b""
 
     def write(self, data: bytes) -> int:
-        self.to_host += b"Hello World!\r\n"
+        self.to_host += self.says
         return len(data)
 
 
 def test_another_firmware_is_said_to_be_one() -> None:
     texts: list[str] = []
-    with pytest.raises(N6Error, match="N6-LINK-001: no answer to HELLO") as caught:
-        link_to(Deaf(), texts).hello(patience_s=0.1)
-    assert "is this firmware on the board" in str(caught.value)
+    with pytest.raises(N6Error, match="N6-LINK-008: another firmware is on the board; it says 'Hello World!'"):
+        link_to(Deaf(says=b"Hello World!\r\n"), texts).hello(patience_s=0.1)
     assert "Hello World!" in texts
+
+
+def test_a_board_that_says_nothing_gets_hints() -> None:
+    with pytest.raises(N6Error, match="N6-LINK-001: no answer to HELLO") as caught:
+        link_to(Deaf()).hello(patience_s=0.1)
+    assert "is this firmware on the board" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (
+            "n6 fsbl error N6-FW-010 the Appli slot is erased",
+            "N6-FW-010: the firmware stopped: the Appli slot is erased",
+        ),
+        ("n6 fault usage pc=0x34000500", "N6-RUN-001: the firmware faulted: usage"),
+    ],
+)
+def test_a_firmware_that_has_stopped_is_not_waited_for(line: str, error: str) -> None:
+    with pytest.raises(N6Error, match=error):
+        link_to(Deaf(says=f"{line}\r\n".encode())).hello(patience_s=60.0)
+
+
+def test_a_firmware_that_still_prints_is_waited_for() -> None:
+    """It runs its test vectors first; the patience is for silence."""
+    board = Board()
+    answer, requests = board.write, 0
+
+    def busy(data: bytes) -> int:
+        nonlocal requests
+        requests += 1
+        if requests > 12:
+            return answer(data)
+        board.to_host += b"n6 run 3 begin\r\n"
+        return len(data)
+
+    board.write = busy  # type: ignore[method-assign]
+    assert link_to(board).hello(patience_s=0.15).networks == 1
 
 
 def test_another_version_of_the_protocol() -> None:

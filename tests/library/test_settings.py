@@ -32,7 +32,7 @@ def test_each_origin_wins_over_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_misspelled_option_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="unknown option 'modle'\n  hint: did you mean 'model'"):
+    with pytest.raises(N6Error, match="unknown option 'modle'\n  hint: did you mean 'mode' or 'model'"):
         resolve({"modle": "x"}, {}, tmp_path)
 
 

@@ -69,6 +69,13 @@ FAULTS = [
         "write to 0x42023100 is lost: non-secure alias in secure code, use 0x52023100",
         "N6_RAMCFG_SRAM3_CR - 0x1",
     ),
+    ("EARLY_SWITCH", "clock", "the CPU is switched to IC1, which does not run (RCC CR, DIVENR)", "/* CPU */"),
+    (
+        "EARLY_BUSES",
+        "clock",
+        "the buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)",
+        "/* BUSES */",
+    ),
 ]
 
 

@@ -418,6 +418,26 @@ static uint32_t rcc_read(uint32_t address)
     }
 }
 
+static bool divider_runs(uint32_t register_, uint32_t enable)
+{
+    uint32_t pll = (n6virt_get(register_) & N6_RCC_IC1CFGR_SEL) >> N6_RCC_IC1CFGR_SEL_POS;
+
+    return n6virt_has(N6_RCC_DIVENR, enable) && n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll);
+}
+
+/* Real clocks would stop, and the chip with them. */
+static void check_clock_switch(uint32_t value)
+{
+    if ((value & N6_RCC_CFGR1_CPUSW) == N6_RCC_CFGR1_CPUSW && !divider_runs(N6_RCC_IC1CFGR, N6_RCC_DIVENR_IC1EN)) {
+        n6virt_finding("clock", N6_RCC_CFGR1, "the CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
+    }
+    if ((value & N6_RCC_CFGR1_SYSSW) == N6_RCC_CFGR1_SYSSW &&
+        !(divider_runs(N6_RCC_IC2CFGR, N6_RCC_DIVENR_IC2EN) && divider_runs(N6_RCC_IC6CFGR, N6_RCC_DIVENR_IC6EN) &&
+          divider_runs(N6_RCC_IC11CFGR, N6_RCC_DIVENR_IC11EN))) {
+        n6virt_finding("clock", N6_RCC_CFGR1, "the buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
+    }
+}
+
 static void rcc_write(uint32_t address, uint32_t value)
 {
     uint32_t offset = address - N6_RCC_BASE;
@@ -432,6 +452,8 @@ static void rcc_write(uint32_t address, uint32_t value)
     n6virt_set(address, value);
     if (address == N6_RCC_MEMENR) {
         update_banks();
+    } else if (address == N6_RCC_CFGR1) {
+        check_clock_switch(value);
     } else if (address == N6_RCC_AHB5RSTR) {
         if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
             n6virt_xspi_reset();

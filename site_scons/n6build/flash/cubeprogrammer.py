@@ -1,36 +1,41 @@
 """ST's STM32_Programmer_CLI: finds ST-LINK probes and programs sectors through the board's external loader.
 
-Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; a download that worked says 'File download complete', with
--v 'Download verified successfully'; a failure shows as a line 'Error: ...', sometimes with exit status 0.
+Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every connection prints 'Board' and 'Device ID'; a download
+that worked says 'File download complete'; a failure shows as a line 'Error: ...', sometimes with exit status 0; an external
+loader that is left out can go unnoticed. Several -w are accepted in a command; several -r are tried.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_state_path
-
-from n6build.captured import run_captured
+from n6build.boards import Board
 from n6build.errors import N6Error
+from n6build.flash.command import (
+    LIST_TIMEOUT_S,
+    PROGRAM_TIMEOUT_S,
+    Said,
+    failure,
+    image_files,
+    programming,
+    read_files,
+    run_programmer,
+    running,
+)
+from n6build.flash.programmer import Identity, Span
+from n6build.flash.read_back import check_read_back
+from n6build.flash.record import record_of_probe
 from n6build.flash.sectors import Sector
 
 COMMAND = "STM32_Programmer_CLI"
-_LIST_TIMEOUT_S = 20
-_PROGRAM_TIMEOUT_S = 600
+# This release cannot erase the NOR of the Nucleo.
+_CANNOT_ERASE = "v2.20."
 # 64 KB over SWD at 8 MHz with an erase of the NOR: a guess, no board was at hand.
 _SECONDS_A_SECTOR = 0.8
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def records_folder() -> Path:
-    """Of the real boards that this user has programmed."""
-    return user_state_path("n6build") / "boards"
 
 
 def find_command() -> Path | None:
@@ -38,102 +43,88 @@ def find_command() -> Path | None:
     return Path(found) if found else None
 
 
-def attached_probes(command: Path) -> list[str]:
-    """Serial numbers of all attached ST-LINK probes."""
-    output, _ = _run(command, ["-l", "st-link"], _LIST_TIMEOUT_S)
-    return sorted(set(re.findall(r"ST-LINK SN\s*:\s*(\S+)", output)))
+def attached_probes(command: Path) -> dict[str, str]:
+    """Serial number -> board, as far as it is printed, of all attached ST-LINK probes."""
+    said = run_programmer(command, ["-l", "st-link"], LIST_TIMEOUT_S)
+    probes: dict[str, str] = {}
+    serial = ""
+    for line in said.output.splitlines():
+        if match := re.search(r"ST-LINK SN\s*:\s*(\w+)", line):
+            serial = match[1]
+            probes.setdefault(serial, "")
+        elif serial and (match := re.search(r"Board(?: Name)?\s*:\s*(\S+)", line)):
+            probes[serial] = match[1]
+    return probes
 
 
 @dataclass(frozen=True)
 class CubeProgrammer:
-    """external_loader: file name in the programmer's ExternalLoader folder. dev_boot, flash_boot: how the board's selectors must
-    stand, for programming and for running."""
-
     command: Path
     name: str
-    external_loader: str
-    dev_boot: str
-    flash_boot: str = ""
+    board: Board
     seconds_a_sector: float = _SECONDS_A_SECTOR
 
     def record_path(self) -> Path:
-        return records_folder() / f"{self.name}.json"
+        return record_of_probe(self.name)
 
     def still_holds(self) -> bool:
         return True
 
-    def read(self, address: int, size: int) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"{address:08x}.bin"
-            arguments = [*self._connection(), "-r", f"0x{address:08X}", str(size), str(path)]
-            output, status = _run(self.command, arguments, _PROGRAM_TIMEOUT_S)
-            data = path.read_bytes() if path.is_file() else b""
-        errors = _errors(output)
-        if status or errors or len(data) != size:
-            what = errors[0] if errors else f"exit status {status}, {len(data)} of {size} bytes"
-            hint = f"boot selectors for programming: {self.dev_boot}"
-            raise N6Error("N6-FLASH-008", f"reading failed: {what}", where=f"probe {self.name}", hint=hint)
-        return data
+    def identify(self) -> Identity:
+        said = run_programmer(self.command, self._connection(), LIST_TIMEOUT_S)
+        device = re.search(r"Device ID\s*:\s*0x([0-9A-Fa-f]+)", said.output)
+        if said.failed or device is None:
+            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
+        named = re.search(r"^Board\s*:\s*(\S+)", said.output, re.MULTILINE)
+        return Identity(named[1] if named and named[1].strip("-") else "", int(device[1], 16))
 
-    def reset(self) -> None:
-        arguments = ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-hardRst"]
-        output, status = _run(self.command, arguments, _LIST_TIMEOUT_S)
-        errors = _errors(output)
-        if status or errors or "Hard reset is performed" not in output:
-            what = errors[0] if errors else f"exit status {status}, no word of a reset"
-            hint = f"boot selectors for running: {self.flash_boot}"
-            raise N6Error("N6-FLASH-009", f"the board was not reset: {what}", where=f"probe {self.name}", hint=hint)
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        return read_files(spans, self._upload, self.name, programming(self.board))
 
-    def _connection(self) -> list[str]:
-        loader = self.command.resolve().parent / "ExternalLoader" / self.external_loader
-        if not loader.is_file():
-            raise N6Error(
-                "N6-FLASH-005", f"no external loader '{self.external_loader}' beside {COMMAND}", where=COMMAND
-            )
-        return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}", "-el", str(loader)]
+    def _upload(self, files: Sequence[tuple[Span, Path]]) -> None:
+        parts = [["-r", f"0x{span.address:08X}", str(span.size), str(path)] for span, path in files]
+        self._read([argument for part in parts for argument in part])
+        for part, (_, path) in zip(parts, files, strict=True):
+            # A release that carries out one -r only.
+            if not path.is_file():
+                self._read(part)
+
+    def _read(self, arguments: list[str]) -> None:
+        said = run_programmer(self.command, [*self._with_loader(), *arguments], PROGRAM_TIMEOUT_S)
+        if said.failed:
+            raise failure("N6-FLASH-008", "reading", said, "", self.name, programming(self.board))
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = self._connection()
-            for run in _contiguous(sectors):
-                path = Path(folder) / f"{run[0].address:08x}.bin"
-                path.write_bytes(b"".join(sector.data for sector in run))
-                arguments += ["-w", str(path), f"0x{run[0].address:08X}", "-v"]
-            output, status = _run(self.command, arguments, _PROGRAM_TIMEOUT_S)
-        errors = _errors(output)
-        verified = output.count("Download verified successfully")
-        if status or errors or verified < len(_contiguous(sectors)):
-            what = errors[0] if errors else f"exit status {status}, {verified} parts verified"
-            raise N6Error(
-                "N6-FLASH-006",
-                f"programming failed: {what}",
-                where=f"probe {self.name}",
-                hint=f"boot selectors for programming: {self.dev_boot}",
-            )
+        with image_files(sectors) as files:
+            arguments = self._with_loader()
+            for address, path in files:
+                arguments += ["-w", str(path), f"0x{address:08X}"]
+            said = run_programmer(self.command, arguments, PROGRAM_TIMEOUT_S)
+        complete = said.output.count("File download complete")
+        if said.failed or complete < len(files):
+            otherwise = f"{complete} of {len(files)} parts complete"
+            raise failure("N6-FLASH-006", "programming", said, otherwise, self.name, self._erase_hint(said))
 
+    def _erase_hint(self, said: Said) -> str:
+        if _CANNOT_ERASE in said.output and "erase" in said.output:
+            return f"{COMMAND} 2.20 cannot erase the NOR of this board: take 2.19, or 2.21 and newer"
+        return programming(self.board)
 
-def _errors(output: str) -> list[str]:
-    lines = (line.strip() for line in output.splitlines())
-    return [line.removeprefix("Error:").strip() for line in lines if line.startswith("Error:")]
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        """By reading back: the tool's own -v is as slow, and it has been seen to say yes after an error."""
+        check_read_back(sectors, self.read, f"probe {self.name}")
 
+    def reset(self) -> None:
+        said = run_programmer(self.command, [*self._connection(), "-hardRst"], LIST_TIMEOUT_S)
+        if said.failed or "Hard reset is performed" not in said.output:
+            raise failure("N6-FLASH-009", "the reset", said, "no word of it", self.name, running(self.board))
 
-def _contiguous(sectors: Sequence[Sector]) -> list[list[Sector]]:
-    runs: list[list[Sector]] = []
-    for sector in sectors:
-        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
-            runs[-1].append(sector)
-        else:
-            runs.append([sector])
-    return runs
+    def _connection(self) -> list[str]:
+        return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}"]
 
-
-def _run(command: Path, arguments: list[str], timeout_s: int) -> tuple[str, int]:
-    try:
-        status, output = run_captured([command, *arguments], timeout_s)
-    except subprocess.TimeoutExpired as error:
-        raise N6Error(
-            "N6-FLASH-007", f"no answer within {timeout_s} s", where=COMMAND, hint="unplug and plug the probe"
-        ) from error
-    except OSError as error:
-        raise N6Error("N6-FLASH-007", f"cannot be run: {error.strerror}", where=COMMAND) from error
-    return _ANSI.sub("", output), status
+    def _with_loader(self) -> list[str]:
+        name = self.board.programmer.external_loader
+        loader = self.command.resolve().parent / "ExternalLoader" / name
+        if not loader.is_file():
+            raise N6Error("N6-FLASH-005", f"no external loader '{name}' beside {COMMAND}", where=COMMAND)
+        return [*self._connection(), "-el", str(loader)]

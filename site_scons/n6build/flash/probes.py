@@ -2,44 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.boards import Board
 from n6build.errors import N6Error, did_you_mean
-from n6build.flash.cubeprogrammer import COMMAND, CubeProgrammer, attached_probes, find_command
+from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import Programmer
 from n6build.flash.virtual import VirtualProgrammer
 
 VIRTUAL = "virtual"
 AUTO = "auto"
-CUBE = "stm32cubeprogrammer"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A programmer: how its command is found, which probes it sees (serial number -> what it is), how it is made."""
+
+    command: str
+    find: Callable[[], Path | None]
+    probes: Callable[[Path], dict[str, str]]
+    make: Callable[[Path, str, Board], Programmer]
+
+
+# By how much is known of each with this chip: the first that is installed is taken.
+_KINDS = {
+    "stm32cubeprogrammer": _Kind(
+        cubeprogrammer.COMMAND,
+        cubeprogrammer.find_command,
+        cubeprogrammer.attached_probes,
+        cubeprogrammer.CubeProgrammer,
+    ),
+    "openocd": _Kind(openocd.COMMAND, openocd.find_command, openocd.attached_probes, openocd.OpenOcd),
+    "pyocd": _Kind(pyocd.COMMAND, pyocd.find_command, pyocd.attached_probes, pyocd.PyOcd),
+}
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:
-    """probe: 'auto', 'virtual' or a serial number, with 'stm32cubeprogrammer:' in front or without.
+    """probe: 'auto', 'virtual', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
 
-    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one).
+    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -018 (no such programmer, or not installed).
     """
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
-    probe = probe.removeprefix(f"{CUBE}:")
-    command = find_command()
-    serials = attached_probes(command) if command else []
-    if probe == AUTO:
-        if not serials:
-            why = (
-                "no debug probe is attached" if command else f"no debug probe was looked for: {COMMAND} is not in PATH"
-            )
-            hint = "plug the board in, or flash the virtual board: probe=virtual"
-            raise N6Error("N6-FLASH-010", f"{why}; nothing was programmed", hint=hint)
-        if len(serials) > 1:
-            raise N6Error(
-                "N6-FLASH-011",
-                f"{len(serials)} probes are attached: {', '.join(serials)}",
-                hint=f"choose one: probe={serials[0]}",
-            )
-        probe = serials[0]
-    if command is None or probe not in serials:
-        raise N6Error("N6-FLASH-012", f"probe '{probe}' is not attached", hint=did_you_mean(probe, [*serials, VIRTUAL]))
-    hints = board.programmer
-    return CubeProgrammer(command, probe, hints.external_loader, hints.dev_boot, hints.flash_boot)
+    named, _, serial = probe.rpartition(":")
+    if not named and probe in _KINDS:
+        named, serial = probe, AUTO
+    kind, command = _installed(named)
+    probes = kind.probes(command)
+    if serial in ("", AUTO):
+        serial = _only(probes, kind, board)
+    if serial not in probes:
+        hint = did_you_mean(serial, [*probes, VIRTUAL])
+        raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
+    return kind.make(command, serial, board)
+
+
+def _installed(named: str) -> tuple[_Kind, Path]:
+    """The programmer of this name; the first that is there where it is empty."""
+    if named and named not in _KINDS:
+        raise N6Error("N6-FLASH-018", f"no programmer '{named}'", hint=did_you_mean(named, _KINDS))
+    for kind in [_KINDS[named]] if named else _KINDS.values():
+        command = kind.find()
+        if command:
+            return kind, command
+    hint = "program the virtual board: probe=virtual; scons doctor says what to install for a real one"
+    if named:
+        raise N6Error("N6-FLASH-018", f"{_KINDS[named].command} is not in PATH; nothing was programmed", hint=hint)
+    commands = ", ".join(kind.command for kind in _KINDS.values())
+    what = f"no debug probe was looked for: none of {commands} is in PATH; nothing was programmed"
+    raise N6Error("N6-FLASH-010", what, hint=hint)
+
+
+def _only(probes: dict[str, str], kind: _Kind, board: Board) -> str:
+    if not probes:
+        what = f"no debug probe is attached, says {kind.command}; nothing was programmed"
+        hint = "plug the board in (USB, and on for some seconds), or program the virtual board: probe=virtual"
+        raise N6Error("N6-FLASH-010", what, hint=hint)
+    if len(probes) > 1:
+        listed = "".join(f"\n  {serial}  {what}".rstrip() for serial, what in sorted(probes.items()))
+        fitting = [serial for serial, what in sorted(probes.items()) if what.casefold() == board.title.casefold()]
+        hint = f"choose one: probe={(fitting or sorted(probes))[0]}"
+        raise N6Error("N6-FLASH-011", f"{len(probes)} probes are attached:{listed}", hint=hint)
+    return next(iter(probes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,46 +11,38 @@ from pathlib import Path
 
 from n6build.console import kib
 from n6build.errors import N6Error
-from n6build.flash.programmer import Programmer
-from n6build.flash.record import BoardRecord, read_record, without, write_record
-from n6build.flash.sectors import Sector, sectors_to_program, wanted_sectors
+from n6build.flash.programmer import Programmer, Span
+from n6build.flash.record import BoardRecord, having, read_record, without, write_record
+from n6build.flash.sectors import Sector, runs_of, sectors_to_program
 from n6build.flash.virtual import VIRTUAL_RECORD
-from n6build.image.manifest import FlashManifest
+
+# Of a sector, where it touches one that was programmed.
+_EDGE_BYTES = 64
 
 
 @dataclass(frozen=True)
 class FlashPlan:
-    """wanted: all sectors of the manifest. lacking: those that the board does not hold yet."""
+    """wanted: all sectors of the images. lacking: those that the board does not hold yet."""
 
     wanted: tuple[Sector, ...]
     lacking: tuple[Sector, ...]
     record: BoardRecord
 
 
-def plan_flash(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
-    return plan_sectors(wanted_sectors(manifest, folder), manifest.board, programmer)
-
-
-def plan_sectors(wanted: Sequence[Sector], board: str, programmer: Programmer) -> FlashPlan:
-    record = current_record(programmer, board)
+def plan_delta(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
+    """record: what the board holds."""
     return FlashPlan(tuple(wanted), tuple(sectors_to_program(wanted, record.sectors)), record)
 
 
-def plan_all(wanted: Sequence[Sector], board: str, programmer: Programmer) -> FlashPlan:
+def plan_all(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
     """Whatever the board is believed to hold."""
-    return FlashPlan(tuple(wanted), tuple(wanted), current_record(programmer, board))
+    return FlashPlan(tuple(wanted), tuple(wanted), record)
 
 
 def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
     """Lines for somebody who wants to know before it is done: runs of sectors, bytes, and about how long."""
-    runs: list[list[Sector]] = []
-    for sector in plan.lacking:
-        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
-            runs[-1].append(sector)
-        else:
-            runs.append([sector])
     lines = []
-    for run in runs:
+    for run in runs_of(plan.lacking):
         end = run[-1].address + len(run[-1].data)
         lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run))}, {kib(end - run[0].address)}")
     size = sum(len(sector.data) for sector in plan.lacking)
@@ -75,22 +68,40 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
     return None
 
 
-def current_record(programmer: Programmer, board: str) -> BoardRecord:
-    return read_record(programmer.record_path(), board) if programmer.still_holds() else BoardRecord(board)
-
-
 def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
-    """Returns the record of the board afterwards. Before a sector is touched it is struck from the record."""
-    if not plan.lacking:
-        return plan.record
-    addresses = [sector.address for sector in plan.lacking]
-    during = without(plan.record, addresses)
+    """Returns the record of the board afterwards. Before a sector is touched it is struck from the record, and it comes back only
+    after it was verified."""
     path = programmer.record_path()
-    write_record(path, during)
-    programmer.program(plan.lacking)
-    after = BoardRecord(during.board, {**during.sectors, **{sector.address: sector.sha256 for sector in plan.lacking}})
-    write_record(path, after)
+    if plan.lacking:
+        write_record(path, without(plan.record, plan.lacking))
+        programmer.program(plan.lacking)
+        programmer.verify(plan.lacking)
+        _check_neighbours(plan, programmer)
+    after = having(plan.record, plan.wanted)
+    if plan.lacking or after != read_record(path, after.board):
+        write_record(path, after)
     return after
+
+
+def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
+    """An erase that reaches further than a sector of the board's description would leave a wrong record. Raises N6-FLASH-015."""
+    lacking = {sector.address for sector in plan.lacking}
+    edges = []
+    for run in runs_of(plan.wanted):
+        for one, behind in itertools.pairwise(run):
+            if one.address in lacking and behind.address not in lacking:
+                edges.append((behind.address, behind.data[:_EDGE_BYTES]))
+            if behind.address in lacking and one.address not in lacking:
+                edges.append((behind.address - _EDGE_BYTES, one.data[-_EDGE_BYTES:]))
+    if not edges:
+        return
+    found = programmer.read([Span(address, len(data)) for address, data in edges])
+    for (address, data), held in zip(edges, found, strict=True):
+        if held != data:
+            write_record(programmer.record_path(), BoardRecord(plan.record.board))
+            what = f"programming has changed 0x{address:08X}, which was not to be touched"
+            hint = "the programmer erases more at once than nor.sector in board.yaml; flash again, then correct it"
+            raise N6Error("N6-FLASH-015", what, where=f"probe {programmer.name}", hint=hint)
 
 
 @contextmanager

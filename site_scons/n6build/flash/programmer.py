@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from n6build.flash.sectors import Sector
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A board as its programmer sees it; what that does not know is empty. board: what is printed on it. device_id: 12 bits, of
+    the chip (DBGMCU)."""
+
+    board: str = ""
+    device_id: int | None = None
+
+
+UNKNOWN = Identity()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Bytes in the memory-mapped window of the NOR."""
+
+    address: int
+    size: int
 
 
 class Programmer(Protocol):
@@ -25,11 +46,17 @@ class Programmer(Protocol):
     def still_holds(self) -> bool:
         """Whether the record can be trusted: False where the board's memory is known to be another one since."""
 
-    def read(self, address: int, size: int) -> bytes:
-        """What stands in flash, from an address in the memory-mapped window; raises N6Error where it cannot be read."""
+    def identify(self) -> Identity:
+        """Raises N6Error where no board answers."""
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        """What stands there; raises N6Error where it cannot be read."""
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Erases, writes and verifies these sectors; raises N6Error where any of it fails."""
+        """Erases and writes these sectors and no others; raises N6Error where any of it fails."""
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        """After `program`, by what this programmer is best at; raises N6Error where the board holds something else."""
 
     def reset(self) -> None:
         """Starts what is in flash; raises N6Error where that fails."""

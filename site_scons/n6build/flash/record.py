@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from platformdirs import user_state_path
+
 from n6build.files import sha256, to_json, write_atomically
+from n6build.flash.programmer import UNKNOWN, Identity, Span
+from n6build.flash.sectors import Sector, runs_of
+
+# Of an image: its header, which has a checksum of the rest where the boot ROM reads it, and the end of its data, where n6build's
+# images of weights have theirs. So a few bytes tell whether somebody else has programmed the board.
+_HEAD_BYTES = 1024
+_TAIL_BYTES = 64
+_ERASED = b"\xff"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A few bytes that would be others, had somebody programmed another image over them."""
+
+    span: Span
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -16,18 +34,51 @@ class BoardRecord:
 
     board: str
     sectors: Mapping[int, str] = field(default_factory=dict)
+    identity: Identity = UNKNOWN
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def digest(self) -> str:
         return sha256(_as_json(self).encode())
 
 
+def records_folder() -> Path:
+    """Of the real boards that this user has programmed."""
+    return user_state_path("n6build") / "boards"
+
+
+def record_of_probe(serial: str) -> Path:
+    """The same for every programmer."""
+    return records_folder() / f"{serial}.json"
+
+
+def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
+    """Head and tail of each image: sectors that follow each other."""
+    witnesses = []
+    for run in runs_of(sectors):
+        start = run[0].address
+        data = b"".join(sector.data for sector in run)
+        end = max(len(data.rstrip(_ERASED)), _TAIL_BYTES)
+        for first, last in ((0, _HEAD_BYTES), (end - _TAIL_BYTES, end)):
+            part = data[first:last]
+            witnesses.append(Witness(Span(start + first, len(part)), sha256(part)))
+    return tuple(witnesses)
+
+
 def read_record(path: Path, board: str) -> BoardRecord:
-    """A record that is missing, damaged or of another board means that nothing is known: every sector is programmed."""
+    """A record that is missing, damaged or of another kind of board means that nothing is known."""
     try:
         values = json.loads(path.read_text(encoding="ascii"))
+        if values["board"] != board:
+            return BoardRecord(board)
         sectors = {int(address, 16): str(digest) for address, digest in values["sectors"].items()}
-        return BoardRecord(board, sectors) if values["board"] == board else BoardRecord(board)
+        witnesses = tuple(
+            Witness(Span(int(each["address"], 16), int(each["size"])), str(each["sha256"]))
+            for each in values["witnesses"]
+        )
+        device_id = values["identity"]["device_id"]
+        identity = Identity(str(values["identity"]["board"]), None if device_id is None else int(device_id, 16))
+        return BoardRecord(board, sectors, identity, witnesses)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return BoardRecord(board)
 
@@ -36,12 +87,41 @@ def write_record(path: Path, record: BoardRecord) -> None:
     write_atomically(path, _as_json(record), durable=True)
 
 
-def without(record: BoardRecord, addresses: list[int]) -> BoardRecord:
+def without(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
     """The record while these sectors are being programmed: nothing is known of them."""
-    gone = set(addresses)
-    return BoardRecord(record.board, {address: held for address, held in record.sectors.items() if address not in gone})
+    gone = {sector.address for sector in sectors}
+    ends = [(sector.address, sector.address + len(sector.data)) for sector in sectors]
+    kept = tuple(
+        witness
+        for witness in record.witnesses
+        if not any(
+            witness.span.address < end and start < witness.span.address + witness.span.size for start, end in ends
+        )
+    )
+    held = {address: digest for address, digest in record.sectors.items() if address not in gone}
+    return replace(record, sectors=held, witnesses=kept)
+
+
+def having(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
+    """The record of a board that is known to hold all these sectors."""
+    before = without(record, sectors)
+    held = {**before.sectors, **{sector.address: sector.sha256 for sector in sectors}}
+    return replace(before, sectors=held, witnesses=(*before.witnesses, *witnesses_of(sectors)))
 
 
 def _as_json(record: BoardRecord) -> str:
-    sectors = {f"0x{address:08X}": digest for address, digest in sorted(record.sectors.items())}
-    return to_json({"board": record.board, "sectors": sectors})
+    identity = record.identity
+    return to_json(
+        {
+            "board": record.board,
+            "identity": {
+                "board": identity.board,
+                "device_id": None if identity.device_id is None else f"0x{identity.device_id:03X}",
+            },
+            "sectors": {f"0x{address:08X}": digest for address, digest in sorted(record.sectors.items())},
+            "witnesses": [
+                {"address": f"0x{each.span.address:08X}", "size": each.span.size, "sha256": each.sha256}
+                for each in sorted(record.witnesses, key=lambda each: (each.span.address, each.span.size))
+            ],
+        }
+    )

@@ -47,6 +47,17 @@ def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]
     ]
 
 
+def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
+    """Sectors that follow each other without a gap, together."""
+    runs: list[list[Sector]] = []
+    for sector in sectors:
+        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
+            runs[-1].append(sector)
+        else:
+            runs.append([sector])
+    return runs
+
+
 def sectors_to_program(wanted: Sequence[Sector], held: Mapping[int, str]) -> list[Sector]:
     """held: sector address -> SHA-256 of what the board is known to hold there."""
     return [sector for sector in wanted if held.get(sector.address) != sector.sha256]

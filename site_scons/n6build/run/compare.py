@@ -74,12 +74,17 @@ def _difference(output: bytes, wanted: bytes) -> int:
     return sum(a != b for a, b in zip(output, wanted, strict=False)) + length - min(len(output), len(wanted))
 
 
-def check_complete(log: ConsoleLog, count: int) -> None:
-    """Raises N6-RUN-00x where the firmware reported an error or a fault, or ended early."""
+def check_going(log: ConsoleLog) -> None:
+    """Raises the firmware's own error where it reported one, N6-RUN-001 where it faulted."""
     if log.error:
         raise N6Error(log.error[0], f"the firmware stopped: {log.error[1]}", hint=_FIRMWARE_HINTS.get(log.error[0]))
     if log.fault:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
+
+
+def check_complete(log: ConsoleLog, count: int) -> None:
+    """Raises as check_going, or N6-RUN-00x where the firmware ended early."""
+    check_going(log)
     if log.done is None:
         raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
     if log.done != len(log.inferences) or log.done < count:
@@ -92,6 +97,7 @@ def check_complete(log: ConsoleLog, count: int) -> None:
 _FIRMWARE_HINTS = {
     "N6-FW-003": "nor.mode spi in board.yaml reads the NOR slowly, but without a mode to switch",
     "N6-FW-005": "clock_profile hsi-only in board.yaml needs no PLL",
+    "N6-FW-006": "clock_profile hsi in board.yaml, or no mode=max-speed, needs one PLL only",
     "N6-FW-010": "scons flash programs it",
     "N6-FW-020": "scons flash programs it",
     "N6-FW-021": "scons flash programs it again",

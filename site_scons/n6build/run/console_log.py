@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_EPOCH = re.compile(r"n6 run (\d+) epoch (\d+) cycles=(\d+)")
+_EPOCH = re.compile(r"n6 run (\d+) epoch (\d+) start=(\d+) core=(\d+) end=(\d+)")
 _OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ((?:[0-9a-fA-F]{2})*)")
 _CYCLES = re.compile(r"n6 run (\d+) cycles=(\d+)")
 _ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
@@ -14,6 +14,19 @@ _DONE = re.compile(r"n6 done runs=(\d+)")
 _MODEL = re.compile(r"n6 model (\S+) slot=([ab]) revision=(\d+) .*\bok")
 _REFUSED = re.compile(r"n6 model (\S+) slot=([ab]) refused (.*)")
 _FAULT = re.compile(r"n6 fault (.*)")
+
+
+@dataclass(frozen=True)
+class EpochCycles:
+    """start: until the epoch runs by itself. core: until it is done. end: until the next one. An epoch of the CPU has no core."""
+
+    start: int
+    core: int
+    end: int
+
+    @property
+    def total(self) -> int:
+        return self.start + self.core + self.end
 
 
 @dataclass
@@ -25,7 +38,7 @@ class Inference:
 
     outputs: dict[int, bytes] = field(default_factory=dict)
     cycles: int | None = None
-    epoch_cycles: dict[int, int] = field(default_factory=dict)
+    epoch_cycles: dict[int, EpochCycles] = field(default_factory=dict)
 
     def output(self) -> bytes:
         return b"".join(data for _, data in sorted(self.outputs.items()))
@@ -60,7 +73,8 @@ def _read_line(log: ConsoleLog, line: str) -> None:
     if match := _OUTPUT.fullmatch(line):
         log.inferences.setdefault(int(match[1]), Inference()).outputs[int(match[2])] = bytes.fromhex(match[3])
     elif match := _EPOCH.fullmatch(line):
-        log.inferences.setdefault(int(match[1]), Inference()).epoch_cycles[int(match[2])] = int(match[3])
+        cycles = EpochCycles(int(match[3]), int(match[4]), int(match[5]))
+        log.inferences.setdefault(int(match[1]), Inference()).epoch_cycles[int(match[2])] = cycles
     elif match := _CYCLES.fullmatch(line):
         log.inferences.setdefault(int(match[1]), Inference()).cycles = int(match[2])
     elif match := _MODEL.fullmatch(line):

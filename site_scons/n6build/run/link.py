@@ -17,8 +17,10 @@ from typing import Protocol
 from cobs import cobs
 
 from n6build.errors import N6Error
+from n6build.run.compare import check_going
+from n6build.run.console_log import EpochCycles, read_console
 
-VERSION = 1
+VERSION = 2
 DATA_MAX = 200
 _ANSWER = 0x80
 _CRC = struct.Struct("<I")
@@ -76,19 +78,29 @@ class Link:
     run_s: float = 30.0
     _sequence: int = 0
     _received: bytearray = field(default_factory=bytearray)
+    _lines: int = 0
+    _foreign_line: str = ""
 
     def hello(self, patience_s: float = 5.0) -> Hello:
-        """Raises N6-LINK-001 where nobody answers, N6-LINK-002 for another version of the protocol."""
-        deadline = time.monotonic() + patience_s
+        """patience_s: of silence. Raises N6-LINK-001 where nobody answers, N6-LINK-008 where another firmware does, N6-LINK-002
+        for another version of the protocol."""
+        deadline, lines = time.monotonic() + patience_s, self._lines
         while True:
             try:
                 payload = self.request(Type.HELLO, b"")
                 break
-            except N6Error:
-                if time.monotonic() > deadline:
-                    raise
             except Restarted:
                 continue
+            except N6Error as error:
+                if error.id != "N6-LINK-001":
+                    raise
+                if self._lines > lines and not self._foreign_line:
+                    deadline, lines = time.monotonic() + patience_s, self._lines
+                if time.monotonic() > deadline:
+                    if self._foreign_line:
+                        what = f"another firmware is on the board; it says '{self._foreign_line}'"
+                        raise N6Error("N6-LINK-008", what, hint="scons flash programs this one") from error
+                    raise
         version, networks, cpu_hz = struct.unpack_from("<HHI", payload)
         if version != VERSION:
             what = f"the firmware speaks version {version} of the protocol, this is {VERSION}"
@@ -117,13 +129,13 @@ class Link:
             data += self.request(Type.OUTPUT, struct.pack("<BIB", index, len(data), wanted))
         return data
 
-    def epoch_cycles(self, index: int, count: int) -> list[int]:
-        cycles: list[int] = []
+    def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
+        cycles: list[EpochCycles] = []
         while len(cycles) < count:
             payload = self.request(Type.EPOCHS, struct.pack("<BH", index, len(cycles)))
             if not payload:
                 break
-            cycles += struct.unpack(f"<{len(payload) // 4}I", payload)
+            cycles += [EpochCycles(*each) for each in struct.iter_unpack("<III", payload)]
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
@@ -176,10 +188,16 @@ class Link:
 
     def _text(self, data: bytes) -> None:
         restarted = False
-        for line in data.decode("utf-8", "replace").splitlines():
-            if line.strip():
-                self.on_text(line.strip())
+        lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
+        for line in lines:
+            self._lines += 1
+            self.on_text(line)
             restarted = restarted or "n6 appli start" in line or "n6 fsbl start" in line
+        if any(line.startswith("n6 ") for line in lines):
+            self._foreign_line = ""
+        elif lines and not self._foreign_line and data.isascii():
+            self._foreign_line = lines[0]
+        check_going(read_console(lines))
         if restarted:
             raise Restarted
 

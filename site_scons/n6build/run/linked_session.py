@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import serial
 from serial.tools import list_ports
@@ -24,64 +26,115 @@ from n6build.run.compare import judge
 from n6build.run.console_log import Inference
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.session import NetworkOutcome, Outcome
-from n6build.virtual_board.run import NorBoot, nor_command
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, nor_command, read_findings
 
-# Text that the board is printing anyway, before it listens.
-_START_S = 60.0
+T = TypeVar("T")
+
+# Of silence: a real board has said all of it in a second; the virtual one may take a minute for an inference.
+_REAL_PATIENCE_S = 10.0
+_VIRTUAL_PATIENCE_S = 60.0
 _RESTARTS = 3
 _STREAM_S = 0.05
 
 
-def run_over_link(
-    link: Link, board: Board, networks: Sequence[tuple[Model, NetworkArtifacts, VectorSet, VectorSet | None]]
+@dataclass(frozen=True)
+class LinkedNetwork:
+    """runs: inferences to make; the inputs, and what is expected of them, are taken in turn."""
+
+    model: Model
+    artifacts: NetworkArtifacts
+    inputs: VectorSet
+    expected: VectorSet | None
+    runs: int
+
+
+def run_on_real_board(
+    board: Board,
+    networks: Sequence[LinkedNetwork],
+    port: str,
+    reset: Callable[[], None],
+    on_text: Callable[[str], None],
 ) -> Outcome:
-    """networks: with their inputs and, where they are known, expected outputs. Raises N6-LINK-00x."""
+    """port: of the console. reset: starts what is in flash; the console is open by then, so that nothing is missed."""
+    with serial_link(port, board.console.baud, on_text) as link:
+        reset()
+        clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S)
+    return Outcome(board.name, clock_hz, "cycles", outcomes, (), {})
+
+
+def run_on_linked_virtual_board(
+    board: Board,
+    networks: Sequence[LinkedNetwork],
+    nor: Path,
+    programs: Sequence[Path],
+    on_text: Callable[[str], None],
+) -> Outcome:
+    """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to."""
+    boot = NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
+    with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
+        path = Path(folder) / "findings.jsonl"
+        broken: N6Error | None = None
+        outcomes: tuple[NetworkOutcome, ...] = ()
+        try:
+            with virtual_link(find_emulator(), boot, path, on_text) as link:
+                _, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
+        except N6Error as error:
+            broken = error
+        findings = tuple(str(finding) for finding in read_findings(path, programs)[0])
+    for finding in findings:
+        say("Finding", finding)
+    if broken and not findings:
+        raise broken
+    outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", outcomes, findings, {})
+    if broken:
+        outcome.raise_if_wrong()
+    return outcome
+
+
+def run_over_link(
+    link: Link, networks: Sequence[LinkedNetwork], patience_s: float
+) -> tuple[int, tuple[NetworkOutcome, ...]]:
+    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. Raises N6-LINK-00x."""
     for attempt in range(1, _RESTARTS + 1):
         try:
-            hello = link.hello(_START_S)
+            hello = link.hello(patience_s)
             if hello.networks != len(networks):
                 what = f"the board has {hello.networks} networks, this application {len(networks)}"
                 raise N6Error("N6-LINK-004", what, hint="scons flash programs the firmware of this build")
-            outcomes = [_run_network(link, index, *each) for index, each in enumerate(networks)]
-            return Outcome(board.name, tuple(outcomes), (), {})
+            return hello.cpu_hz, tuple(_run_network(link, index, each) for index, each in enumerate(networks))
         except Restarted:
-            say("Restarted", board.title, f"in the middle of a run, attempt {attempt} of {_RESTARTS}")
+            say("Restarted", "the board", f"in the middle of a run, attempt {attempt} of {_RESTARTS}")
     raise N6Error("N6-LINK-005", f"the board has restarted {_RESTARTS} times in the middle of a run", hint="its power?")
 
 
-def say_speed(outcome_of_all: Outcome, cpu_hz: int) -> None:
-    """Of a real clock; the virtual board counts a cycle an instruction."""
-    for outcome in outcome_of_all.networks:
-        cycles = [verdict.cycles for verdict in outcome.verdicts if verdict.cycles]
-        if cycles and cpu_hz:
-            ms = 1000 * sum(cycles) / len(cycles) / cpu_hz
-            say("Speed", f"{outcome.model} {ms:.3f} ms, {1000 / ms:.2f} inf/s at {cpu_hz / 1e6:.0f} MHz")
-
-
-def _run_network(
-    link: Link, index: int, model: Model, artifacts: NetworkArtifacts, inputs: VectorSet, expected: VectorSet | None
-) -> NetworkOutcome:
+def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutcome:
+    model, output = network.model, network.artifacts.outputs[0]
     info = link.network(index)
-    _check_network(info, model, artifacts, inputs)
+    _check_network(info, model, network.artifacts, network.inputs)
+    inputs = rows(network.inputs)
     inferences = []
-    for number, row in enumerate(rows(inputs)):
-        link.write_input(index, row)
+    for number in range(network.runs):
+        link.write_input(index, inputs[number % len(inputs)])
         cycles = link.run(index)
         inference = Inference({0: link.read_output(index, info.output_bytes)}, cycles)
         if number == 0:
             inference.epoch_cycles = dict(enumerate(link.epoch_cycles(index, info.epochs), 1))
         inferences.append(inference)
-    output = artifacts.outputs[0]
     verdicts = judge(
         inferences,
-        rows(expected) if expected else [],
-        labels=model.labels if expected else (),
+        _in_turn(rows(network.expected), network.runs) if network.expected else [],
+        labels=_in_turn(model.labels, network.runs) if network.expected else (),
         classes=model.classes,
         output_type=output.type,
         scale=output.scale,
         zero_point=output.zero_point,
     )
     return NetworkOutcome(model.name, tuple(verdicts), inferences[0].epoch_cycles if inferences else {})
+
+
+def _in_turn(values: Sequence[T], count: int) -> list[T]:
+    return list(itertools.islice(itertools.cycle(values), count)) if values else []
 
 
 def _check_network(info: NetworkInfo, model: Model, artifacts: NetworkArtifacts, inputs: VectorSet) -> None:
@@ -97,20 +150,21 @@ def _check_network(info: NetworkInfo, model: Model, artifacts: NetworkArtifacts,
 
 
 @contextlib.contextmanager
-def virtual_link(emulator: Path, boot: NorBoot, on_text: Callable[[str], None]) -> Iterator[Link]:
-    """The virtual board with its console on a local socket, until the block ends."""
-    with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
-        port = _free_port()
-        console = f"tcp:127.0.0.1:{port},server=on,wait=on"
-        command = nor_command(emulator, boot, Path(folder) / "findings.jsonl", console)
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            try:
-                with _opened(f"socket://127.0.0.1:{port}", process) as stream:
-                    yield Link(stream, on_text)
-            finally:
-                process.terminate()
+def virtual_link(
+    emulator: Path, boot: NorBoot, findings: Path, on_text: Callable[[str], None], more: Sequence[str] = ()
+) -> Iterator[Link]:
+    """The virtual board with its console on a local socket, until the block ends. findings: file for what it objects to. more:
+    options of the emulator."""
+    port = _free_port()
+    command = [*nor_command(emulator, boot, findings, f"tcp:127.0.0.1:{port},server=on,wait=on"), *more]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            with _opened(f"socket://127.0.0.1:{port}", process) as stream:
+                yield Link(stream, on_text)
+        finally:
+            process.terminate()
 
 
 def _free_port() -> int:
@@ -150,4 +204,6 @@ def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterato
             "N6-LINK-006", f"cannot be opened: {error}", where=port, hint="plugged in, and not in use?"
         ) from error
     with stream:
+        # What an earlier program has said there.
+        stream.reset_input_buffer()
         yield Link(stream, on_text)

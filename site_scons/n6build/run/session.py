@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from n6build.boards import Board
 from n6build.console import say
@@ -13,7 +14,7 @@ from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
-from n6build.run.console_log import Inference, ends_run, read_console
+from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 
@@ -22,18 +23,23 @@ _TIMEOUT_S = 120
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """epoch_cycles: of the first inference; the virtual board counts one cycle an instruction."""
+    """epoch_cycles: of the first inference, by the epoch's number."""
 
     model: str
     verdicts: tuple[Verdict, ...]
-    epoch_cycles: dict[int, int]
+    epoch_cycles: dict[int, EpochCycles]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision)."""
+    """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision).
+
+    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle.
+    """
 
     board: str
+    clock_hz: int
+    counts: Literal["cycles", "instructions"]
     networks: tuple[NetworkOutcome, ...]
     findings: tuple[str, ...]
     models: dict[str, tuple[int, int]]
@@ -122,7 +128,7 @@ def run_on_virtual_board(
         inferences = [each for number, each in sorted(log.inferences.items()) if first <= number < first + count]
         outcomes.append(_judge_network(model, artifacts, inferences))
         first += count
-    return Outcome(board.name, tuple(outcomes), findings, log.models)
+    return Outcome(board.name, board.clock.cpu_hz, "instructions", tuple(outcomes), findings, log.models)
 
 
 def _runs_of(model: Model) -> int:

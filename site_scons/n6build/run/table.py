@@ -1,4 +1,4 @@
-"""The results of a run for a person: one line a test vector, one an epoch, one sentence in the end."""
+"""The results of a run for a person: one line an inference, one an epoch, one sentence in the end; and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from n6build.console import say, styled
 from n6build.junit import Case, junit
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict
+from n6build.run.console_log import EpochCycles
 from n6build.run.session import NetworkOutcome, Outcome
+
+# Of a network; the rest is in run.json.
+_SHOWN = 20
+_RULE = "  " + "-" * 100
 
 
 def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> None:
     for network, artifacts in zip(outcome.networks, networks, strict=True):
         if len(networks) > 1:
             say("Model", network.model)
-        _print_network(network, artifacts)
+        for verdict in network.verdicts[:_SHOWN]:
+            say("Vector", f"{verdict.index}  {_answer(verdict)}", _comparison(verdict, outcome.counts))
+        if len(network.verdicts) > _SHOWN:
+            say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
+        for text in epoch_table(network, artifacts, outcome):
+            print(text)
     compared = [verdict for each in outcome.networks for verdict in each.verdicts if verdict.equal is not None]
     equal = sum(verdict.equal is True for verdict in compared)
     if compared:
@@ -25,15 +35,59 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
         say("Result", f"{count} inferences", "no expected outputs to compare with")
 
 
+def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:
+    """Each epoch of the first inference, then the mean of all inferences; empty where there is nothing to tell."""
+    cycles = [verdict.cycles for verdict in network.verdicts if verdict.cycles]
+    total = sum(epoch.total for epoch in network.epoch_cycles.values())
+    if not cycles or not total:
+        return []
+    ms = f"ms at {outcome.clock_hz / 1e6:.0f} MHz"
+    lines = [
+        f"  {'epoch':<24}{ms:>16}{outcome.counts:>14} {'':>7}[{'start':>12}{'core':>12}{'end':>12} ]",
+        _RULE,
+    ]
+    for epoch in artifacts.epochs:
+        each = network.epoch_cycles.get(epoch.index)
+        if each is not None:
+            lines.append(
+                f"  {epoch.index:>4}  {epoch.kind:<18}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
+                + _split(each)
+            )
+    mean = sum(cycles) / len(cycles)
+    parts = [sum(getattr(each, part) for each in network.epoch_cycles.values()) for part in ("start", "core", "end")]
+    shares = "".join(f"{part / total:>{width}.1%}" for part, width in zip(parts, (12, 12, 12), strict=True))
+    per_second = f"{outcome.clock_hz / mean:,.2f} inf/s"
+    lines += [
+        _RULE,
+        f"  {'total':<24}{_ms(mean, outcome):>16}{mean:>14,.0f} {'':>7}" + _split(EpochCycles(*parts)),
+        f"  {'mean of ' + str(len(cycles)):<24}{per_second:>16}{'':>22}[{shares} ]",
+        _RULE,
+    ]
+    if outcome.counts == "instructions":
+        lines.append(
+            "  The virtual board counts instructions; the times are those of one a cycle, not of a real board."
+        )
+    return lines
+
+
+def _ms(cycles: float, outcome: Outcome) -> str:
+    return f"{1000 * cycles / outcome.clock_hz:,.3f}"
+
+
+def _split(cycles: EpochCycles) -> str:
+    return f"[{cycles.start:>12,}{cycles.core:>12,}{cycles.end:>12,} ]"
+
+
 def run_junit(outcome: Outcome) -> bytes:
-    """One test case a test vector; the virtual board counts instructions, no time."""
+    """One test case an inference; those of the virtual board, which counts instructions, take no time."""
+    is_timed = outcome.counts == "cycles"
     cases = [
         Case(
             group=network.model,
             name=f"{verdict.index} {verdict.label}".strip(),
-            seconds=0.0,
+            seconds=(verdict.cycles or 0) / outcome.clock_hz if is_timed else 0.0,
             failure=f"{verdict.different_bytes} bytes differ from the reference" if verdict.equal is False else "",
-            output=", ".join(part for part in (_answer(verdict), _plain_comparison(verdict)) if part),
+            output=", ".join(part for part in (_answer(verdict), _counted(verdict, outcome.counts)) if part),
         )
         for network in outcome.networks
         for verdict in network.verdicts
@@ -44,21 +98,8 @@ def run_junit(outcome: Outcome) -> bytes:
     return junit(f"{outcome.board} {'+'.join(network.model for network in outcome.networks)}", cases)
 
 
-def _plain_comparison(verdict: Verdict) -> str:
-    return f"{verdict.cycles:,} instructions" if verdict.cycles else ""
-
-
-def _print_network(network: NetworkOutcome, artifacts: NetworkArtifacts) -> None:
-    for verdict in network.verdicts:
-        say("Vector", f"{verdict.index}  {_answer(verdict)}", _comparison(verdict))
-    total = sum(network.epoch_cycles.values())
-    for epoch in artifacts.epochs:
-        cycles = network.epoch_cycles.get(epoch.index)
-        if cycles is not None and total:
-            per_mac = f"{cycles / epoch.macs:.2f} per MAC" if epoch.macs else ""
-            print(
-                f"  {epoch.index:>4}  {epoch.kind:<20}{cycles:>12,} instructions {cycles / total:>6.1%}  {per_mac}".rstrip()
-            )
+def _counted(verdict: Verdict, counts: str) -> str:
+    return f"{verdict.cycles:,} {counts}" if verdict.cycles else ""
 
 
 def _answer(verdict: Verdict) -> str:
@@ -69,8 +110,8 @@ def _answer(verdict: Verdict) -> str:
     return f"{verdict.answer}{score}{label}"
 
 
-def _comparison(verdict: Verdict) -> str:
-    cycles = f"{verdict.cycles:,} instructions" if verdict.cycles else ""
+def _comparison(verdict: Verdict, counts: str) -> str:
+    cycles = _counted(verdict, counts)
     if verdict.equal is None:
         return cycles
     equal = styled("equal", "good") if verdict.equal else styled(f"{verdict.different_bytes} bytes differ", "bad")

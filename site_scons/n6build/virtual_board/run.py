@@ -181,7 +181,8 @@ def _forward(stream: Any, arrived: queue.Queue[str | None]) -> None:
     arrived.put(None)
 
 
-def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
+def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], dict[str, Any]]:
+    """What the emulator has written, and its summary, which is empty where it did not end in order."""
     findings: list[Finding] = []
     summary: dict[str, Any] = {}
     for text in path.read_text().splitlines() if path.is_file() else []:
@@ -190,6 +191,11 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
             summary = entry
         else:
             findings.append(Finding(entry["kind"], entry["text"], _where(int(entry["pc"], 16), programs)))
+    return findings, summary
+
+
+def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
+    findings, summary = read_findings(path, programs)
     # The summary is written on every orderly end, also where the emulator gave up before the first instruction.
     started = bool(findings) or int(summary.get("instructions", 0)) > 0
     if watched.ended == "exited" and watched.exit_code and not started:

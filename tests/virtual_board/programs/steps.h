@@ -20,5 +20,11 @@
 #ifndef WRONG_ALIAS
 #define WRONG_ALIAS 0
 #endif
+#ifndef EARLY_SWITCH
+#define EARLY_SWITCH 0
+#endif
+#ifndef EARLY_BUSES
+#define EARLY_BUSES 0
+#endif
 
 #endif

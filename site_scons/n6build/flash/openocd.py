@@ -1,0 +1,148 @@
+"""OpenOCD with an ST-LINK: the NOR behind XSPI2 in plain SPI, by OpenOCD's stmqspi driver.
+
+Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, in no release up to 0.12.0; stmqspi drives XSPI2 after a
+script has set up pins, clock and the way of reading; the part takes read 13h, program 12h, sector erase 21h (4 KB) and DCh
+(64 KB), with addresses of four bytes. OpenOCD ends with 1 after an error in a script. Nothing here was tried on a board.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from serial.tools import list_ports
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+from n6build.flash.command import (
+    LIST_TIMEOUT_S,
+    PROGRAM_TIMEOUT_S,
+    Said,
+    failure,
+    image_files,
+    programming,
+    read_files,
+    run_programmer,
+    running,
+)
+from n6build.flash.programmer import Identity, Span
+from n6build.flash.record import record_of_probe
+from n6build.flash.sectors import Sector
+from n6build.soc import Soc, field_bits
+from n6build.templates import render
+
+COMMAND = "openocd"
+TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
+_ST = 0x0483
+_ST_LINK_V3 = range(0x374D, 0x3760)
+_SET_ALIAS, _CLEAR_ALIAS = 0x800, 0x1000
+_SECTOR_ERASE = {4096: 0x21, 65536: 0xDC}
+# Said by our own script when it has come to its end.
+_DONE = "n6 done"
+# Through one line at a few MHz: a guess, no board was at hand.
+_SECONDS_A_SECTOR = 2.0
+
+
+def find_command() -> Path | None:
+    found = shutil.which(COMMAND)
+    return Path(found) if found else None
+
+
+def attached_probes(_: Path) -> dict[str, str]:
+    """OpenOCD lists none: those whose serial port the system knows. Serial number -> what it is."""
+    return {
+        port.serial_number: port.product or "ST-LINK"
+        for port in list_ports.comports()
+        if port.vid == _ST and port.pid in _ST_LINK_V3 and port.serial_number
+    }
+
+
+@dataclass(frozen=True)
+class OpenOcd:
+    command: Path
+    name: str
+    board: Board
+    seconds_a_sector: float = _SECONDS_A_SECTOR
+
+    def record_path(self) -> Path:
+        return record_of_probe(self.name)
+
+    def still_holds(self) -> bool:
+        return True
+
+    def identify(self) -> Identity:
+        said = self._run(["n6_device_id"], LIST_TIMEOUT_S, "N6-FLASH-016", "connecting")
+        device = re.search(r"n6 device 0x([0-9a-fA-F]+)", said.output)
+        if device is None:
+            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
+        return Identity(device_id=int(device[1], 16) & 0xFFF)
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        return read_files(spans, self._read_bank, self.name, programming(self.board))
+
+    def _read_bank(self, files: Sequence[tuple[Span, Path]]) -> None:
+        base = self.board.nor.base
+        commands = [f"flash read_bank nor {{{path}}} 0x{span.address - base:X} {span.size}" for span, path in files]
+        self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-008", "reading")
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        with image_files(sectors) as files:
+            commands = [f"flash write_image erase {{{path}}} 0x{address:08X} bin" for address, path in files]
+            self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-006", "programming")
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        with image_files(sectors) as files:
+            commands = [f"flash verify_image {{{path}}} 0x{address:08X} bin" for address, path in files]
+            self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-004", "verifying")
+
+    def reset(self) -> None:
+        self._run(["reset run"], LIST_TIMEOUT_S, "N6-FLASH-009", "the reset")
+
+    def _run(self, commands: Sequence[str], timeout_s: int, code: str, doing: str) -> Said:
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "n6.cfg"
+            script.write_text(openocd_script(self.board, self.name, commands))
+            said = run_programmer(self.command, ["-f", str(script)], timeout_s)
+        if said.failed or _DONE not in said.output:
+            selectors = running(self.board) if code == "N6-FLASH-009" else programming(self.board)
+            raise failure(code, doing, said, "OpenOCD did not come to the end of its script", self.name, selectors)
+        return said
+
+
+def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
+    """A configuration that connects, carries out the commands and ends. Raises N6-FLASH-017 for a sector of another size."""
+    nor = board.nor
+    if nor.sector not in _SECTOR_ERASE:
+        what = f"sectors of {nor.sector} bytes cannot be erased by one command"
+        raise N6Error("N6-FLASH-017", what, where=f"boards/{board.name}/board.yaml", hint="nor.sector: 4K or 64K")
+    values: dict[str, Any] = {
+        "board": board,
+        "serial": serial,
+        "commands": commands,
+        "erase": _SECTOR_ERASE[nor.sector],
+        "register": lambda *names: _register(board.soc, *names),
+        "set_alias": lambda *names: _register(board.soc, *names) + _SET_ALIAS,
+        "clear_alias": lambda *names: _register(board.soc, *names) + _CLEAR_ALIAS,
+        "bits": lambda *names: _bits(board.soc, *names),
+        "pins": list(nor.pins.lines),
+        "done": _DONE,
+    }
+    return render(TEMPLATE, values)
+
+
+def _register(soc: Soc, peripheral: str, register: str, instance: str = "") -> int:
+    described = soc.peripherals[peripheral]
+    base = described.instances[instance] if instance else described.base
+    assert base is not None
+    return base + described.registers[register].offset
+
+
+def _bits(soc: Soc, peripheral: str, register: str, *fields: str) -> int:
+    """A mask of these fields."""
+    known = soc.peripherals[peripheral].registers[register].fields
+    return sum(field_bits(known[name])[1] for name in fields)

@@ -1,0 +1,111 @@
+"""pyOCD, as a command: its documentation names the command for programming and the library for tests that control a target.
+
+Facts used, tried with 0.46: `pyocd json --probes` lists 'boards' with 'unique_id' and 'board_name'; `load` takes several files as
+<file>@<address> and ends with 1 after a failure; `commander` has savemem and read32. The NOR needs a flash algorithm for its
+window in the target's pack; no public one is known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+from n6build.flash.command import (
+    LIST_TIMEOUT_S,
+    PROGRAM_TIMEOUT_S,
+    Said,
+    failure,
+    image_files,
+    programming,
+    read_files,
+    run_programmer,
+    running,
+)
+from n6build.flash.programmer import Identity, Span
+from n6build.flash.read_back import check_read_back
+from n6build.flash.record import record_of_probe
+from n6build.flash.sectors import Sector
+
+COMMAND = "pyocd"
+# A guess, no board was at hand.
+_SECONDS_A_SECTOR = 1.5
+
+
+def find_command() -> Path | None:
+    found = shutil.which(COMMAND)
+    return Path(found) if found else None
+
+
+def attached_probes(command: Path) -> dict[str, str]:
+    """Unique id -> board or probe, of all that pyOCD sees."""
+    said = run_programmer(command, ["json", "--probes"], LIST_TIMEOUT_S)
+    try:
+        boards = json.loads(said.output[said.output.index("{") :])["boards"]
+        return {str(each["unique_id"]): str(each["board_name"]) for each in boards}
+    except (ValueError, KeyError, TypeError) as error:
+        raise N6Error(
+            "N6-FLASH-007", "the list of probes is not JSON as pyOCD 0.46 writes it", where=COMMAND
+        ) from error
+
+
+@dataclass(frozen=True)
+class PyOcd:
+    command: Path
+    name: str
+    board: Board
+    seconds_a_sector: float = _SECONDS_A_SECTOR
+
+    def record_path(self) -> Path:
+        return record_of_probe(self.name)
+
+    def still_holds(self) -> bool:
+        return True
+
+    def identify(self) -> Identity:
+        idcode = self.board.soc.peripherals["DBGMCU"].base
+        said = self._commander([f"read32 0x{idcode:08X}"], LIST_TIMEOUT_S, "N6-FLASH-016", "connecting")
+        device = re.search(rf"^{idcode:08x}:\s+([0-9a-f]{{8}})", said.output, re.MULTILINE | re.IGNORECASE)
+        if device is None:
+            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
+        return Identity(device_id=int(device[1], 16) & 0xFFF)
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        return read_files(spans, self._savemem, self.name, programming(self.board))
+
+    def _savemem(self, files: Sequence[tuple[Span, Path]]) -> None:
+        commands = [f"savemem 0x{span.address:08X} {span.size} {path}" for span, path in files]
+        self._commander(commands, PROGRAM_TIMEOUT_S, "N6-FLASH-008", "reading")
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        with image_files(sectors) as files:
+            images = [f"{path}@0x{address:08X}" for address, path in files]
+            arguments = ["load", *self._connection(), "--erase", "sector", "--no-reset", "--format", "bin", *images]
+            said = run_programmer(self.command, arguments, PROGRAM_TIMEOUT_S)
+        if said.failed:
+            raise failure("N6-FLASH-006", "programming", said, "", self.name, programming(self.board))
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        """By reading back: pyOCD itself does not compare."""
+        check_read_back(sectors, self.read, f"probe {self.name}")
+
+    def reset(self) -> None:
+        said = run_programmer(self.command, ["reset", *self._connection()], LIST_TIMEOUT_S)
+        if said.failed:
+            raise failure("N6-FLASH-009", "the reset", said, "", self.name, running(self.board))
+
+    def _commander(self, commands: Sequence[str], timeout_s: int, code: str, doing: str) -> Said:
+        arguments = [argument for command in commands for argument in ("-c", command)]
+        said = run_programmer(self.command, ["commander", *self._connection(), *arguments], timeout_s)
+        if said.failed:
+            raise failure(code, doing, said, "", self.name, programming(self.board))
+        return said
+
+    def _connection(self) -> list[str]:
+        # --no-wait: a probe that is gone is an error, not a reason to wait for it.
+        return ["--no-wait", "--uid", self.name, "--target", self.board.programmer.pyocd_target]

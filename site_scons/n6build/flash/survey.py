@@ -1,0 +1,95 @@
+"""What a board holds: its record, where a look at the board does not contradict it; else what is read back from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.boards import Board, board_names, load_board
+from n6build.console import say
+from n6build.errors import N6Error
+from n6build.files import sha256
+from n6build.flash.programmer import Identity, Programmer, Span
+from n6build.flash.record import BoardRecord, read_record
+from n6build.flash.sectors import Sector, runs_of
+
+
+def checked_identity(programmer: Programmer, board: Board) -> Identity:
+    """Raises N6-FLASH-013 for another chip, N6-FLASH-014 for another board that n6build knows."""
+    identity = programmer.identify()
+    where = f"probe {programmer.name}"
+    if identity.device_id is not None and identity.device_id != board.soc.device_id:
+        what = f"the chip has device id 0x{identity.device_id:03X}, {board.soc.name} has 0x{board.soc.device_id:03X}"
+        raise N6Error("N6-FLASH-013", what, where=where, hint="another board? scons boards lists those that there are")
+    seen = identity.board.casefold()
+    if seen not in ("", board.title.casefold()):
+        for other in map(load_board, board_names()):
+            if seen in {name.casefold() for name in (other.title, other.name, *other.aliases)} - {board.name}:
+                what = f"this is a {other.title}, not a {board.title}; nothing was programmed"
+                raise N6Error("N6-FLASH-014", what, where=where, hint=f"board={other.name}, or another probe=")
+    return identity
+
+
+def recorded(programmer: Programmer, board: str) -> BoardRecord:
+    """What the record says, if it can be true. The board is not asked: for that its program would have to stop."""
+    return read_record(programmer.record_path(), board) if programmer.still_holds() else BoardRecord(board)
+
+
+def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
+    """board: its name. identity: of what is attached now."""
+    record = read_record(programmer.record_path(), board)
+    known = BoardRecord(board, record.sectors, identity, record.witnesses)
+    doubt = _doubt(record, programmer, identity)
+    if not doubt:
+        return known
+    fresh = BoardRecord(board, identity=identity)
+    if not programmer.still_holds():
+        return fresh
+    say("Read back", f"{board} ({programmer.name})", doubt)
+    try:
+        return BoardRecord(board, _read_back(wanted, programmer), identity)
+    except N6Error as error:
+        say("Unknown", f"what {board} holds", f"{error.what}; all of it is programmed")
+        return fresh
+
+
+def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
+    """Why the record cannot be true of this board; empty where nothing speaks against it."""
+    if not record.witnesses or not record.sectors:
+        return "there is no record of it"
+    if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
+        return "its record is of another board"
+    try:
+        found = programmer.read([witness.span for witness in record.witnesses])
+    except N6Error as error:
+        return f"its record cannot be checked: {error.what}"
+    for witness, data in zip(record.witnesses, found, strict=True):
+        if sha256(data) != witness.sha256:
+            return f"it holds something else than its record says, at 0x{witness.span.address:08X}"
+    return ""
+
+
+def _differ(one: str | int | None, other: str | int | None) -> bool:
+    """What one programmer does not know is no difference."""
+    return one not in ("", None) and other not in ("", None) and one != other
+
+
+def _read_back(wanted: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
+    """Of an image whose first and last sector are both others the rest is not read: it will be another image."""
+    held: dict[int, str] = {}
+    edges = {sector.address: sector for run in runs_of(wanted) for sector in (run[0], run[-1])}
+    held.update(_digests(list(edges.values()), programmer))
+    rest = [
+        sector
+        for run in runs_of(wanted)
+        if any(held[edge.address] == edge.sha256 for edge in (run[0], run[-1]))
+        for sector in run[1:-1]
+    ]
+    held.update(_digests(rest, programmer))
+    return held
+
+
+def _digests(sectors: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
+    if not sectors:
+        return {}
+    data = programmer.read([Span(sector.address, len(sector.data)) for sector in sectors])
+    return {sector.address: sha256(each) for sector, each in zip(sectors, data, strict=True)}

@@ -1,0 +1,163 @@
+"""The whole path to a board on a cable: real scons, a stand-in of ST's programmer, and the virtual board as the board."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from n6build.boards import load_board
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, nor_command
+from programmer_stand_ins.board import Desk, Settings, make_desk
+
+from end_to_end.conftest import Project, Result
+
+BOARD = load_board("nucleo-n657")
+SETTINGS = Settings(size=BOARD.nor.size, erase=BOARD.nor.sector)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return make_desk(tmp_path / "desk", SETTINGS, "STM32_Programmer_CLI")
+
+
+def scons(project: Project, desk: Desk, *arguments: str) -> Result:
+    return project.scons("model=keyword", *arguments, PATH=f"{desk.commands}:{os.environ['PATH']}")
+
+
+def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk) -> None:
+    first = scons(project, desk, "flash")
+    assert first.status == 0, first.output
+    assert "Read back nucleo-n657 (0041), there is no record of it" in first.output
+    assert first.flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
+    again = scons(project, desk, "flash")
+    assert again.actions == ["Flash 0041-nucleo-n657.json"]
+    assert again.flashed == "holds all of it already"
+    # Another colleague's build, and another board at the same probe.
+    desk.overwrite(BOARD.slots.appli.address, bytes(1024))
+    other = scons(project, desk, "flash")
+    assert "it holds something else than its record says, at 0x70100000" in other.output
+    assert other.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+    (desk.folder / "nor.bin").write_bytes(b"\xff" * SETTINGS.size)
+    assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
+
+
+def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) -> None:
+    assert scons(project, desk, "flash").status == 0
+    project.change_one_weight("keyword")
+    assert scons(project, desk, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+    program = next(call for call in reversed(desk.calls()) if " -w " in call)
+    assert program.count(" -w ") == 1
+    assert " 0x71000000" in program
+
+
+def test_a_dry_run_does_not_stop_the_board(project: Project, desk: Desk) -> None:
+    assert scons(project, desk, "flash").status == 0
+    project.change_one_weight("keyword")
+    calls = len(desk.calls())
+    result = scons(project, desk, "flash", "dry=1")
+    assert "Would flash 1 of 4 sectors, 64.0 KiB, about 1 s" in result.output
+    assert [call.split()[1] for call in desk.calls()[calls:]] == ["-l"]
+
+
+def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) -> None:
+    desk.fail(12, "error")
+    result = scons(project, desk, "flash")
+    assert result.status == 2
+    assert "ST-LINK error (DEV_USB_COMM_ERR)" in result.output
+    assert "hint: unplug the probe's USB cable" in result.output
+    assert "Traceback" not in result.output
+    desk.work()
+    assert scons(project, desk, "flash").status == 0
+    assert scons(project, desk, "flash").flashed == "holds all of it already"
+
+
+def test_the_wrong_board_is_not_programmed(project: Project, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
+    result = scons(project, desk, "flash")
+    assert result.status == 2
+    assert "this is a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed" in result.output
+    assert "hint: board=stm32n6570-dk" in result.output
+    assert desk.content(BOARD.nor.base, 16) == b"\xff" * 16
+
+
+@contextmanager
+def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
+    """A serial cable: the board's end and ours. noise: that comes in front of every some bytes of ours."""
+    ends = [os.openpty(), os.openpty()]
+    for end in ends:
+        tty.setraw(end[0])
+        tty.setraw(end[1])
+    (theirs, board), (ours, host) = ends
+    done = threading.Event()
+
+    def carry() -> None:
+        while not done.is_set():
+            for source in select.select([theirs, ours], [], [], 0.05)[0]:
+                data = os.read(source, 4096)
+                os.write(ours if source == theirs else theirs, data if source == theirs else noise + data)
+
+    thread = threading.Thread(target=carry, daemon=True)
+    thread.start()
+    try:
+        yield os.ttyname(board), os.ttyname(host)
+    finally:
+        done.set()
+        thread.join()
+        for end in ends:
+            os.close(end[0])
+            os.close(end[1])
+
+
+def switched_on(desk: Desk, port: str) -> Settings:
+    """A board that starts from its NOR when the programmer resets it."""
+    boot = NorBoot(desk.folder / "nor.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    command = nor_command(find_emulator(), boot, desk.folder / "findings.jsonl", port)
+    # Gone with the test, and with what ran before.
+    script = (
+        "import os, pathlib, signal, subprocess, sys\n"
+        "pid = pathlib.Path(sys.argv[1])\n"
+        "if pid.exists(): os.kill(int(pid.read_text()), signal.SIGKILL)\n"
+        "process = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+        "pid.write_text(str(process.pid))\n"
+    )
+    return replace(SETTINGS, on_reset=(sys.executable, "-c", script, str(desk.folder / "pid"), *command))
+
+
+def switch_off(desk: Desk) -> None:
+    if (desk.folder / "pid").exists():
+        os.kill(int((desk.folder / "pid").read_text()), 9)
+
+
+@pytest.mark.parametrize("noise", [b"", b"\xff\x00\x13n6"], ids=["a good cable", "a noisy cable"])
+def test_load_and_run(project: Project, desk: Desk, noise: bytes) -> None:
+    with console(noise) as (theirs, ours):
+        desk.set(switched_on(desk, theirs))
+        try:
+            result = scons(project, desk, "flash", "run", "runs=3", f"console={ours}")
+        finally:
+            switch_off(desk)
+    assert result.status == 0, result.output
+    assert "Console n6 fsbl start board=nucleo-n657" in result.output
+    assert "3 of 3 outputs equal" in result.output
+    assert "cycles        [" in result.output
+    assert "inf/s" in result.output
+    junit = (project.root / "build/nucleo-n657/keyword/run.xml").read_text()
+    assert 'tests="3"' in junit
+
+
+def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
+    """The selectors are still those for programming: it is reset, and nothing is heard of it."""
+    with console() as (_, ours):
+        result = scons(project, desk, "flash", "run", f"console={ours}")
+    assert result.status == 2
+    assert "N6-LINK-001: no answer to HELLO" in result.output
+    assert "boot selectors" in result.output

@@ -1,0 +1,166 @@
+"""The board behind the stand-ins: its flash is a file, and every step of an access to it can be made to fail."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+TESTS = Path(__file__).resolve().parents[1]
+BASE = 0x7000_0000
+
+# error: the program says so and ends with 1. zero: it says so and ends with 0. killed: it is gone without a word.
+# ignored: from here on it does nothing and says that all went well.
+FaultKind = Literal["error", "zero", "killed", "ignored"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """probes: serial number -> board. erase: bytes that one erase covers. one_read: only the first read of a call is carried out.
+    on_reset: command line that a reset starts."""
+
+    probes: Mapping[str, str] = field(default_factory=lambda: {"0041": "NUCLEO-N657X0-Q"})
+    device_id: int = 0x486
+    version: str = "2.19.0"
+    size: int = 1 << 20
+    erase: int = 4096
+    one_read: bool = False
+    on_reset: tuple[str, ...] = ()
+
+
+class Fault(Exception):
+    """The access that failed here. kind: how the program is going to take it."""
+
+    def __init__(self, kind: FaultKind) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Board:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settings = Settings(**json.loads((folder / "settings.json").read_text()))
+        self._ignores = False
+
+    @property
+    def nor(self) -> Path:
+        return self.folder / "nor.bin"
+
+    def operation(self) -> None:
+        """Every access passes here: counted over all calls, and the one that is to fail does."""
+        counter = self.folder / "operations"
+        number = int(counter.read_text()) if counter.is_file() else 0
+        counter.write_text(str(number + 1))
+        with contextlib.suppress(OSError):
+            fault = json.loads((self.folder / "fault.json").read_text())
+            if fault["at"] == number:
+                if fault["kind"] == "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if fault["kind"] == "ignored":
+                    self._ignores = True
+                else:
+                    raise Fault(fault["kind"])
+
+    def connect(self, serial: str) -> bool:
+        """Whether the probe is there."""
+        self.operation()
+        return serial in self.settings.probes
+
+    def program(self, address: int, data: bytes) -> None:
+        """Whole erases, then writes, in two steps for each of them."""
+        erase = self.settings.erase
+        first, last = address // erase * erase, -(-(address + len(data)) // erase) * erase
+        for start in range(first, last, erase):
+            self.operation()
+            self._write(start, b"\xff" * erase)
+        for start in range(0, len(data), erase // 2):
+            self.operation()
+            self._write(address + start, data[start : start + erase // 2])
+
+    def read(self, address: int, size: int) -> bytes:
+        self.operation()
+        with self.nor.open("rb") as file:
+            file.seek(address - BASE)
+            return file.read(size)
+
+    def holds(self, address: int, data: bytes) -> bool:
+        return self.read(address, len(data)) == data or self._ignores
+
+    def _write(self, address: int, data: bytes) -> None:
+        if self._ignores:
+            return
+        with self.nor.open("r+b") as file:
+            file.seek(address - BASE)
+            file.write(data)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A test's view: the board's folder, and the folder of executables that reach it."""
+
+    folder: Path
+    commands: Path
+
+    def fail(self, at: int, kind: FaultKind) -> None:
+        """The access with this number, counted from now."""
+        (self.folder / "operations").write_text("0")
+        (self.folder / "fault.json").write_text(json.dumps({"at": at, "kind": kind}))
+
+    def work(self) -> None:
+        (self.folder / "fault.json").unlink(missing_ok=True)
+
+    def operations(self) -> int:
+        counter = self.folder / "operations"
+        return int(counter.read_text()) if counter.is_file() else 0
+
+    def set(self, settings: Settings) -> None:
+        (self.folder / "settings.json").write_text(json.dumps(asdict(settings)))
+
+    def calls(self) -> list[str]:
+        return (self.commands / "calls").read_text().splitlines()
+
+    def content(self, address: int, size: int) -> bytes:
+        with (self.folder / "nor.bin").open("rb") as file:
+            file.seek(address - BASE)
+            return file.read(size)
+
+    def overwrite(self, address: int, data: bytes) -> None:
+        """As another program would, that keeps no record of ours."""
+        with (self.folder / "nor.bin").open("r+b") as file:
+            file.seek(address - BASE)
+            file.write(data)
+
+
+def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
+    """programmers: 'STM32_Programmer_CLI', 'openocd', 'pyocd'."""
+    desk = Desk(folder / "board", folder / "bin")
+    desk.folder.mkdir(parents=True)
+    desk.commands.mkdir()
+    desk.set(settings)
+    (desk.folder / "nor.bin").write_bytes(b"\xff" * settings.size)
+    for name in programmers:
+        module = {"STM32_Programmer_CLI": "cubeprogrammer"}.get(name, name)
+        command = desk.commands / name
+        command.write_text(
+            f"#!{sys.executable} -IS\n"
+            "import sys\n"
+            f"sys.path.insert(0, {str(TESTS)!r})\n"
+            "from pathlib import Path\n"
+            f"from programmer_stand_ins.{module} import main\n"
+            f"with open({str(desk.commands / 'calls')!r}, 'a') as calls:\n"
+            f"    calls.write({name!r} + ' ' + ' '.join(sys.argv[1:]) + '\\n')\n"
+            f"sys.exit(main(Path({str(desk.folder)!r}), sys.argv[1:]))\n"
+        )
+        command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    loaders = desk.commands / "ExternalLoader"
+    loaders.mkdir()
+    for loader in ("MX25UM51245G_STM32N6570-NUCLEO.stldr", "MX66UW1G45G_STM32N6570-DK.stldr"):
+        (loaders / loader).touch()
+    return desk

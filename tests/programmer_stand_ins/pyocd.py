@@ -1,0 +1,70 @@
+"""pyOCD 0.46: json --probes, commander with read32 and savemem, load, reset. Failures end with a status, and no 'Error:'."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from programmer_stand_ins.board import Board, Fault
+
+_TARGETS = ("stm32n657x0hxq",)
+
+
+def main(folder: Path, arguments: list[str]) -> int:
+    board = Board(folder)
+    if arguments == ["json", "--probes"]:
+        return _list(board)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("subcommand", choices=("commander", "load", "reset"))
+    parser.add_argument("--no-wait", action="store_true", required=True)
+    parser.add_argument("--uid", required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("-c", dest="commands", action="append", default=[])
+    parser.add_argument("--erase", choices=("sector",))
+    parser.add_argument("--no-reset", action="store_true")
+    parser.add_argument("--format", choices=("bin",))
+    parser.add_argument("files", nargs="*")
+    options = parser.parse_intermixed_args(arguments)
+    if options.target not in _TARGETS:
+        return _critical(f"Target type {options.target} not recognized")
+    try:
+        if not board.connect(options.uid):
+            return _critical(f"No connected debug probe matches unique ID '{options.uid}'")
+        for command in options.commands:
+            _commander(board, command.split())
+        for file in options.files:
+            path, _, address = file.rpartition("@")
+            board.program(int(address, 16), Path(path).read_bytes())
+        if options.subcommand == "reset":
+            board.operation()
+    except Fault:
+        return _critical("Unexpected ACK value (0)")
+    return 0
+
+
+def _list(board: Board) -> int:
+    boards = [
+        {"unique_id": serial, "info": f"STMicroelectronics {name}", "board_name": name, "target": "cortex_m"}
+        for serial, name in board.settings.probes.items()
+    ]
+    print(json.dumps({"pyocd_version": "0.46.0", "version": {"major": 1, "minor": 1}, "status": 0, "boards": boards}))
+    return 0
+
+
+def _critical(text: str) -> int:
+    print(f"0000311 C {text} [__main__]", file=sys.stderr)
+    return 1
+
+
+def _commander(board: Board, words: list[str]) -> None:
+    if words[0] == "read32":
+        board.operation()
+        value = 0x2003_6000 | board.settings.device_id
+        print(f"{int(words[1], 16):08x}:  {value:08x}    | ..|")
+    elif words[0] == "savemem":
+        Path(words[3]).write_bytes(board.read(int(words[1], 16), int(words[2])))
+        print(f"Saved {words[2]} bytes to {words[3]}")
+    else:
+        raise ValueError(words[0])
