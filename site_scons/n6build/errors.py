@@ -36,12 +36,16 @@ class N6Error(Exception):
         return {"id": self.id, "what": self.what, "where": self.where, "hint": self.hint}
 
 
+# Two words that are as like a third one as this cannot be told apart by it.
+_NEARLY = 0.1
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known word, both where two are near, or lists all of them."""
+    """A hint that names the nearest known word, both where two are as near, or lists all of them."""
     names = sorted(known)
-    near = difflib.get_close_matches(word, names, n=2, cutoff=0.75) or difflib.get_close_matches(
-        word, names, n=1, cutoff=0.5
-    )
+    near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
     if near:
+        likeness = [difflib.SequenceMatcher(None, name, word).ratio() for name in near]
+        near = [name for name, each in zip(near, likeness, strict=True) if each > likeness[0] - _NEARLY]
         return f"did you mean {' or '.join(repr(name) for name in near)}?"
     return f"known: {', '.join(names)}" if names else "none is known"

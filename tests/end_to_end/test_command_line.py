@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -112,34 +111,8 @@ def test_the_virtual_board_can_be_made_the_default(built: Project, how: str) -> 
     assert "is up to date" in result.output
 
 
-def test_with_one_probe_attached_flash_programs_it(built: Project, tmp_path: Path) -> None:
-    """An executable that answers as ST's programmer does stands in for the probe and the board."""
-    tools = tmp_path / "bin"
-    (tools / "ExternalLoader").mkdir(parents=True)
-    (tools / "ExternalLoader" / "MX25UM51245G_STM32N6570-NUCLEO.stldr").touch()
-    command = tools / "STM32_Programmer_CLI"
-    command.write_text(
-        '#!/bin/sh\necho "$@" >> "$(dirname "$0")/calls"\n'
-        'if [ "$1" = -l ]; then echo "ST-LINK SN  : 0042"; exit; fi\n'
-        'for word in "$@"; do\n'
-        '[ "$word" = -w ] && printf "File download complete\\nDownload verified successfully\\n"\n'
-        "done\nexit 0\n"
-    )
-    command.chmod(command.stat().st_mode | stat.S_IXUSR)
-    environment = {"PATH": f"{tools}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}
-    first = built.scons("flash", **environment)
-    assert first.status == 0, first.output
-    assert first.flashed.startswith("5 of 5 sectors")
-    assert "0x71000000" in (tools / "calls").read_text()
-    run = built.scons("flash", "run", **environment)
-    assert run.status == 2
-    assert "N6-LINK-007: probe " in run.output
-    assert "has no serial port" in run.output
-    assert "is up to date" in built.scons("flash", **environment).output
-
-
 MISTAKES = [
-    (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'model'?"),
+    (["modle=miniresnet"], "N6-OPTION-001: unknown option 'modle'\n  hint: did you mean 'mode' or 'model'?"),
     (["model=minresnet"], "N6-MODEL-001: no model 'minresnet'\n  hint: did you mean 'miniresnet'?"),
     (["board=nuclo-n657"], "N6-BOARD-001: no board 'nuclo-n657'\n  hint: did you mean 'nucleo-n657'?"),
     (["profile=noextmen"], "N6-BOARD-009: NUCLEO-N657X0-Q has no profile 'noextmen'\n  hint: did you mean 'noextmem'?"),

@@ -154,6 +154,13 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes) -> None:
     assert 'tests="3"' in junit
 
 
+def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
+    result = scons(project, desk, "flash", "run")
+    assert result.status == 2
+    assert "N6-LINK-007: probe 0041 has no serial port" in result.output
+    assert "hint: console=" in result.output
+
+
 def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     """The selectors are still those for programming: it is reset, and nothing is heard of it."""
     with console() as (_, ours):

@@ -43,10 +43,10 @@ int main(void)
     uint32_t jedec_id;
     (void)n6_clock_use_hsi();
     if (EARLY_SWITCH) {
-        n6_modify(N6_RCC_CFGR1, 0u, N6_FIELD(N6_RCC_CFGR1_CPUSW, 3)); /* CPU */
+        N6_REG32(N6_RCC_CFGR1) = N6_FIELD(N6_RCC_CFGR1_CPUSW, 3); /* CPU */
     }
     if (EARLY_BUSES) {
-        n6_modify(N6_RCC_CFGR1, 0u, N6_FIELD(N6_RCC_CFGR1_SYSSW, 3)); /* BUSES */
+        N6_REG32(N6_RCC_CFGR1) = N6_FIELD(N6_RCC_CFGR1_SYSSW, 3); /* BUSES */
     }
     n6_console_open();
     if (!OMIT_MAP) {
