@@ -124,5 +124,12 @@ _CHECKS: list[Callable[[], Finding]] = [
         "install STM32CubeProgrammer and put it in PATH",
         "for a real board",
     ),
+    _command("openocd", "programs a real board: probe=openocd", "a build from 2026 or newer", "if you have it"),
+    _command(
+        "pyocd",
+        "programs a real board: probe=pyocd",
+        "the Python package pyocd, and a flash algorithm",
+        "if you have it",
+    ),
     _st_edge_ai,
 ]

@@ -95,6 +95,11 @@ OPTIONS = (
         "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash",
     ),
     Option(
+        "expected",
+        "",
+        "run: .npy with the right outputs for each row of inputs; default: the model's own, for its own inputs",
+    ),
+    Option(
         "console",
         "",
         "run on a real board: its serial port; default: the one of the probe",

@@ -15,6 +15,7 @@ from typing import Any
 from n6build.console import kib, say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
+from n6build.flash.command import running
 from n6build.flash.probes import VIRTUAL, choose_programmer
 from n6build.flash.program import (
     FlashPlan,
@@ -129,7 +130,7 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
             if _only_says(env, plan, programmer):
                 return
             carry_out(plan, programmer)
-        _say_flashed(f"{board.name} ({programmer.name})", plan)
+        _say_flashed(env, programmer, plan)
         _write_receipt(Path(str(target[0])), board.name, programmer.name, plan)
 
     receipt = env.Command(
@@ -178,10 +179,13 @@ def _depends_on_board(env: Any, receipt: Any, programmer: Programmer) -> None:
         env.AlwaysBuild(receipt)
 
 
-def _say_flashed(where: str, plan: FlashPlan) -> None:
+def _say_flashed(env: Any, programmer: Programmer, plan: FlashPlan) -> None:
+    board = env["N6_BOARD"]
     size = sum(len(sector.data) for sector in plan.lacking)
-    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified"
-    say("Flashed", where, f"{what} ({kib(size)})" if plan.lacking else "holds all of it already")
+    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({kib(size)})"
+    say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
+    if plan.lacking and env["N6_PROBE"] != VIRTUAL:
+        say("To run", running(board))
 
 
 def _write_receipt(path: Path, board: str, probe: str, plan: FlashPlan) -> None:
@@ -209,13 +213,13 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         from n6build.memory_plan.plan import read_plan
 
         path = Path(str(source[0]))
-        folder = programmer.record_path().parent
+        record = programmer.record_path()
         with board_lock(programmer):
 
             def read(address: int, size: int) -> bytes:
                 return programmer.read([Span(address, size)])[0]
 
-            updates = plan_updates(read_plan(path), path.parent, read, read_running(folder))
+            updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
             wanted = [
                 sector
                 for update in updates
@@ -228,12 +232,12 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         for update in updates:
             what = "is put into" if update.is_new else "is in"
             say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
-        _say_flashed(f"{board.name} ({programmer.name})", flash)
+        _say_flashed(env, programmer, flash)
         if env["N6_PROBE"] == VIRTUAL:
             from n6build.run.session import start_virtual_board
 
             started = start_virtual_board(board, len(updates), _virtual_folder(env), elves)
-            remember_running(folder, started.models)
+            remember_running(record, started.models)
             check_running(updates, started.models, started.refused)
         _write_receipt(Path(str(target[0])), board.name, programmer.name, flash)
 

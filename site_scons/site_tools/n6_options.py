@@ -78,6 +78,7 @@ def generate(env: Any) -> None:
         N6_SIGN=settings["sign"].value,
         N6_FLASH_DRY=settings["dry"].value == "1",
         N6_INPUTS=_launched_path(settings["inputs"].value),
+        N6_EXPECTED=_launched_path(settings["expected"].value),
         N6_CONSOLE=settings["console"].value,
         N6_RUNS=int(settings["runs"].value or 0),
         N6_MODES=modes,

@@ -11,11 +11,12 @@ from n6build.console import say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.flash.probes import VIRTUAL, choose_programmer
+from n6build.flash.programmer import Programmer
 from n6scons import quiet_action, stage_action, stop_with
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_INPUTS="", N6_CONSOLE="")
+    env.SetDefault(N6_INPUTS="", N6_EXPECTED="", N6_CONSOLE="")
     env.AddMethod(_run, "N6Run")
 
 
@@ -33,9 +34,10 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     # Pairs of a matrix run at the same time, and end in a table.
     pair = env["N6_PAIR"]
     is_virtual = env["N6_PROBE"] == VIRTUAL
-    linked = bool(env["N6_INPUTS"] or env["N6_RUNS"]) or not is_virtual
-    if env["N6_INPUTS"] and len(networks) > 1:
-        stop_with(N6Error("N6-OPTION-007", "'inputs' are of a single network", hint="leave it away, or name one model"))
+    linked = bool(env["N6_INPUTS"] or env["N6_EXPECTED"] or env["N6_RUNS"]) or not is_virtual
+    if (env["N6_INPUTS"] or env["N6_EXPECTED"]) and len(networks) > 1:
+        what = "'inputs' and 'expected' are of a single network"
+        stop_with(N6Error("N6-OPTION-007", what, hint="leave them away, or name one model"))
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.model_update import remember_running
@@ -56,7 +58,7 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         else:
             outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
         if outcome.models:
-            remember_running(folder, outcome.models)
+            remember_running(_programmer(env).record_path(), outcome.models)
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
         write_atomically(Path(str(target[1])), run_junit(outcome))
         if not pair:
@@ -75,13 +77,17 @@ def _start(env: Any, receipts: list[Any]) -> Any:
     """Whatever is in flash begins, and nobody listens."""
 
     def start(target: list[Any], source: list[Any], env: Any) -> None:
-        programmer = choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
+        programmer = _programmer(env)
         programmer.reset()
         say("Started", f"{env['N6_BOARD'].name} ({programmer.name})", "no inference: mode=no-run")
 
     started = env.Alias("n6-start", receipts, quiet_action(start, stage="run"))
     env.AlwaysBuild(started)
     return started[0]
+
+
+def _programmer(env: Any) -> Programmer:
+    return choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
 
 
 def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
@@ -96,7 +102,12 @@ def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
             hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
             raise N6Error("N6-VEC-003", f"model {model.name} has no inputs to run on", hint=hint)
         inputs = read_vectors(given)
-        expected = read_vectors(model.expected) if model.expected and not env["N6_INPUTS"] else None
+        # Those of model.yaml belong to its own inputs.
+        wanted = Path(env["N6_EXPECTED"]) if env["N6_EXPECTED"] else None if env["N6_INPUTS"] else model.expected
+        expected = read_vectors(wanted) if wanted else None
+        if expected and expected.count != inputs.count:
+            what = f"has {expected.count} rows, the inputs have {inputs.count}"
+            raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")
         networks.append(LinkedNetwork(model, artifacts, inputs, expected, env["N6_RUNS"] or inputs.count))
     return networks
 
@@ -105,7 +116,7 @@ def _run_on_probe(env: Any, networks: list[Any], on_line: Callable[[str], None])
     from n6build.flash.program import board_lock
     from n6build.run.linked_session import console_of, run_on_real_board
 
-    programmer = choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
+    programmer = _programmer(env)
     port = env["N6_CONSOLE"] or console_of(programmer.name)
     with board_lock(programmer):
         return run_on_real_board(env["N6_BOARD"], networks, port, programmer.reset, on_line)

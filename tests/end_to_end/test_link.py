@@ -188,5 +188,11 @@ def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     assert result.status == 0, result.output
     assert "Result 2 inferences, no expected outputs to compare with" in result.output
     assert "Vector 0  no " in result.output
+    outputs = np.load(project.root / "models/keyword/expected.npy")[[3, 1]]
+    np.save(tmp_path / "right.npy", outputs)
+    compared = project.scons(*arguments, f"expected={tmp_path / 'right.npy'}")
+    assert "2 of 2 outputs equal" in compared.output, compared.output
+    np.save(tmp_path / "right.npy", outputs[:1])
+    assert "N6-VEC-004" in project.scons(*arguments, f"expected={tmp_path / 'right.npy'}").output
     np.save(tmp_path / "mine.npy", rows[:, :10])
     assert "N6-VEC-002" in project.scons(*arguments).output

@@ -154,6 +154,24 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes) -> None:
     assert 'tests="3"' in junit
 
 
+def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
+    """What the board has said of its slots over the console decides where the next model goes."""
+    with console() as (theirs, ours):
+        desk.set(switched_on(desk, theirs))
+        options = ("loader=reloc", "slots=2", f"console={ours}")
+        try:
+            first = scons(project, desk, *options, "flash", "run", "runs=1")
+            assert "1 of 1 outputs equal" in first.output, first.output
+            project.change_one_weight("keyword")
+            second = scons(project, desk, *options, "flash-model")
+            assert "is put into slot b as revision 1" in second.output, second.output
+            third = scons(project, desk, *options, "mode=no-flash", "run", "runs=1", "inputs=models/keyword/inputs.npy")
+        finally:
+            switch_off(desk)
+    assert "n6 model keyword slot=b revision=1" in third.output, third.output
+    assert "1 inferences" in third.output
+
+
 def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
     assert result.status == 2
@@ -166,5 +184,5 @@ def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     with console() as (_, ours):
         result = scons(project, desk, "flash", "run", f"console={ours}")
     assert result.status == 2
-    assert "N6-LINK-001: no answer to HELLO" in result.output
-    assert "boot selectors" in result.output
+    assert "N6-LINK-001: the board says nothing after its reset" in result.output
+    assert f"boot selectors for running: {BOARD.programmer.flash_boot}" in result.output

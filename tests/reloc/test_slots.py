@@ -213,12 +213,14 @@ def test_revisions_wrap(board: Board) -> None:
 
 
 def test_what_the_board_said_is_remembered(tmp_path: Path) -> None:
-    assert read_running(tmp_path) == {}
-    remember_running(tmp_path, {"a": (0, 1)})
-    remember_running(tmp_path, {"b": (1, 2)})
-    assert read_running(tmp_path) == {"a": Running(0, 1), "b": Running(1, 2)}
-    (tmp_path / "models.json").write_text('{"a": {"slot": "x"}}')
-    assert read_running(tmp_path) == {}
+    record, other = tmp_path / "0041.json", tmp_path / "0042.json"
+    assert read_running(record) == {}
+    remember_running(record, {"a": (0, 1)})
+    remember_running(record, {"b": (1, 2)})
+    assert read_running(record) == {"a": Running(0, 1), "b": Running(1, 2)}
+    assert read_running(other) == {}
+    (tmp_path / "0041.models").write_text('{"a": {"slot": "x"}}')
+    assert read_running(record) == {}
 
 
 def test_a_board_that_runs_another_model_says_why(board: Board) -> None:

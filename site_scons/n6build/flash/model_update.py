@@ -31,8 +31,6 @@ _REVISIONS = 1 << 32
 # Enough to see whether a model begins in a slot.
 _BEGINNING = 256
 
-RUNNING_FILE = "models.json"
-
 Read = Callable[[int, int], bytes]
 
 
@@ -185,20 +183,24 @@ def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> 
     return data[: _end(model.params_bytes, own)]
 
 
-def read_running(folder: Path) -> dict[str, Running]:
-    """folder: of the board's record. What the board said last; nothing where that is not known."""
+def _running_path(record: Path) -> Path:
+    return record.with_suffix(".models")
+
+
+def read_running(record: Path) -> dict[str, Running]:
+    """record: of the board. What it said last; nothing where that is not known."""
     try:
-        values = json.loads((folder / RUNNING_FILE).read_text(encoding="utf-8"))
+        values = json.loads(_running_path(record).read_text(encoding="utf-8"))
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def remember_running(folder: Path, models: Mapping[str, tuple[int, int]]) -> None:
+def remember_running(record: Path, models: Mapping[str, tuple[int, int]]) -> None:
     """models: (slot, revision), as the firmware has printed them. Others of the board are kept."""
-    running = {**read_running(folder), **{name: Running(*each) for name, each in models.items()}}
+    running = {**read_running(record), **{name: Running(*each) for name, each in models.items()}}
     values = {name: {"slot": each.slot, "revision": each.revision} for name, each in sorted(running.items())}
-    write_atomically(folder / RUNNING_FILE, to_json(values), durable=True)
+    write_atomically(_running_path(record), to_json(values), durable=True)
 
 
 def check_running(

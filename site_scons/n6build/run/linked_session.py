@@ -19,11 +19,12 @@ from serial.tools import list_ports
 from n6build.boards import Board
 from n6build.console import say
 from n6build.errors import N6Error
+from n6build.flash.command import running
 from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import judge
-from n6build.run.console_log import Inference
+from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.session import NetworkOutcome, Outcome
 from n6build.virtual_board.build import find_emulator
@@ -57,10 +58,17 @@ def run_on_real_board(
     on_text: Callable[[str], None],
 ) -> Outcome:
     """port: of the console. reset: starts what is in flash; the console is open by then, so that nothing is missed."""
-    with serial_link(port, board.console.baud, on_text) as link:
+    lines: list[str] = []
+    with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
         reset()
-        clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S)
-    return Outcome(board.name, clock_hz, "cycles", outcomes, (), {})
+        try:
+            clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S)
+        except N6Error as error:
+            if error.id != "N6-LINK-001" or lines:
+                raise
+            what = "the board says nothing after its reset"
+            raise N6Error("N6-LINK-001", what, where=port, hint=running(board)) from error
+    return Outcome(board.name, clock_hz, "cycles", outcomes, (), read_console(lines).models)
 
 
 def run_on_linked_virtual_board(
@@ -72,12 +80,13 @@ def run_on_linked_virtual_board(
 ) -> Outcome:
     """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to."""
     boot = NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
+    lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         path = Path(folder) / "findings.jsonl"
         broken: N6Error | None = None
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(), boot, path, on_text) as link:
+            with virtual_link(find_emulator(), boot, path, _noted(lines, on_text)) as link:
                 _, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error
@@ -86,10 +95,19 @@ def run_on_linked_virtual_board(
         say("Finding", finding)
     if broken and not findings:
         raise broken
-    outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", outcomes, findings, {})
+    models = read_console(lines).models
+    outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", outcomes, findings, models)
     if broken:
         outcome.raise_if_wrong()
     return outcome
+
+
+def _noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], None]:
+    def note(line: str) -> None:
+        lines.append(line)
+        on_text(line)
+
+    return note
 
 
 def run_over_link(
