@@ -49,9 +49,11 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
     for epoch in artifacts.epochs:
         each = network.epoch_cycles.get(epoch.index)
         if each is not None:
+            per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
             lines.append(
                 f"  {epoch.index:>4}  {epoch.kind:<18}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
                 + _split(each)
+                + per_mac
             )
     mean = sum(cycles) / len(cycles)
     parts = [sum(getattr(each, part) for each in network.epoch_cycles.values()) for part in ("start", "core", "end")]
