@@ -213,7 +213,7 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         from n6build.memory_plan.plan import read_plan
 
         path = Path(str(source[0]))
-        record = programmer.record_path()
+        record = programmer.record
         with board_lock(programmer):
 
             def read(address: int, size: int) -> bytes:

@@ -58,7 +58,7 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         else:
             outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
         if outcome.models:
-            remember_running(_programmer(env).record_path(), outcome.models)
+            remember_running(_programmer(env).record, outcome.models)
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
         write_atomically(Path(str(target[1])), run_junit(outcome))
         if not pair:

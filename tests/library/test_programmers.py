@@ -50,9 +50,9 @@ def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
 def images(version: int) -> list[Sector]:
     """As FSBL, Appli and weights, of which the middle one stays."""
     parts = {
-        BASE: bytes([version]) * 9000,
-        BASE + 0x10000: b"same" * 3000,
-        BASE + 0x20000: bytes(range(256)) * 20 + bytes([version, 7]) * 3000 + bytes(range(256)) * 20,
+        BASE: bytes([version]) * 3000,
+        BASE + 0x10000: b"same" * 1000,
+        BASE + 0x20000: bytes(range(256)) * 20 + bytes([version, 7]) * 1000 + bytes(range(256)) * 20,
     }
     return sectors_of(list(parts.items()), SECTOR)
 
@@ -140,7 +140,7 @@ def test_a_blank_board_is_programmed_and_afterwards_lacks_nothing(tmp_path: Path
 def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     flash(programmer, images(1))
-    programmer.record_path().unlink()
+    programmer.record.unlink()
     assert flash(programmer, images(1)).lacking == ()
     # And one whose record is out of date.
     middle = images(1)[len(images(1)) // 2]
@@ -178,7 +178,7 @@ def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(
             # It did not matter, or the programmer has made up for it.
             assert holds(desk, images(version)), step
         # What the record says of the board is true, whatever happened.
-        for address, digest in read_record(programmer.record_path(), BOARD.name).sectors.items():
+        for address, digest in read_record(programmer.record, BOARD.name).sectors.items():
             assert sha256(desk.content(address, SECTOR)) == digest, (step, hex(address))
         desk.work()
         flash(programmer, images(version))
@@ -243,7 +243,7 @@ def test_a_release_that_reads_once_a_call(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     flash(programmer, images(1))
     assert programmer.read([Span(BASE, 4), Span(BASE + 0x10000, 4)]) == [b"\x01" * 4, b"same"]
-    programmer.record_path().unlink()
+    programmer.record.unlink()
     assert flash(programmer, images(1)).lacking == ()
 
 

@@ -8,7 +8,6 @@ loader that is left out can go unnoticed. Several -w are accepted in a command; 
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,6 @@ from n6build.flash.command import (
 )
 from n6build.flash.programmer import Identity, Span
 from n6build.flash.read_back import check_read_back
-from n6build.flash.record import record_of_probe
 from n6build.flash.sectors import Sector
 
 COMMAND = "STM32_Programmer_CLI"
@@ -36,11 +34,6 @@ COMMAND = "STM32_Programmer_CLI"
 _CANNOT_ERASE = "v2.20."
 # 64 KB over SWD at 8 MHz with an erase of the NOR: a guess, no board was at hand.
 _SECONDS_A_SECTOR = 0.8
-
-
-def find_command() -> Path | None:
-    found = shutil.which(COMMAND)
-    return Path(found) if found else None
 
 
 def attached_probes(command: Path) -> dict[str, str]:
@@ -62,10 +55,8 @@ class CubeProgrammer:
     command: Path
     name: str
     board: Board
+    record: Path
     seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def record_path(self) -> Path:
-        return record_of_probe(self.name)
 
     def still_holds(self) -> bool:
         return True

@@ -8,7 +8,6 @@ script has set up pins, clock and the way of reading; the part takes read 13h, p
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ from n6build.flash.command import (
     running,
 )
 from n6build.flash.programmer import Identity, Span
-from n6build.flash.record import record_of_probe
 from n6build.flash.sectors import Sector
 from n6build.soc import Soc, field_bits
 from n6build.templates import render
@@ -48,11 +46,6 @@ _DONE = "n6 done"
 _SECONDS_A_SECTOR = 2.0
 
 
-def find_command() -> Path | None:
-    found = shutil.which(COMMAND)
-    return Path(found) if found else None
-
-
 def attached_probes(_: Path) -> dict[str, str]:
     """OpenOCD lists none: those whose serial port the system knows. Serial number -> what it is."""
     return {
@@ -67,10 +60,8 @@ class OpenOcd:
     command: Path
     name: str
     board: Board
+    record: Path
     seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def record_path(self) -> Path:
-        return record_of_probe(self.name)
 
     def still_holds(self) -> bool:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from n6build.boards import Board
 from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import Programmer
+from n6build.flash.record import record_of_probe
 from n6build.flash.virtual import VirtualProgrammer
 
 VIRTUAL = "virtual"
@@ -18,24 +20,19 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class _Kind:
-    """A programmer: how its command is found, which probes it sees (serial number -> what it is), how it is made."""
+    """A programmer: which probes it sees (serial number -> what it is), how it is made (of its command, the probe's serial
+    number, the board, and where the board's record lies)."""
 
     command: str
-    find: Callable[[], Path | None]
     probes: Callable[[Path], dict[str, str]]
-    make: Callable[[Path, str, Board], Programmer]
+    make: Callable[[Path, str, Board, Path], Programmer]
 
 
 # By how much is known of each with this chip: the first that is installed is taken.
 _KINDS = {
-    "stm32cubeprogrammer": _Kind(
-        cubeprogrammer.COMMAND,
-        cubeprogrammer.find_command,
-        cubeprogrammer.attached_probes,
-        cubeprogrammer.CubeProgrammer,
-    ),
-    "openocd": _Kind(openocd.COMMAND, openocd.find_command, openocd.attached_probes, openocd.OpenOcd),
-    "pyocd": _Kind(pyocd.COMMAND, pyocd.find_command, pyocd.attached_probes, pyocd.PyOcd),
+    "stm32cubeprogrammer": _Kind(cubeprogrammer.COMMAND, cubeprogrammer.attached_probes, cubeprogrammer.CubeProgrammer),
+    "openocd": _Kind(openocd.COMMAND, openocd.attached_probes, openocd.OpenOcd),
+    "pyocd": _Kind(pyocd.COMMAND, pyocd.attached_probes, pyocd.PyOcd),
 }
 
 
@@ -56,7 +53,7 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Program
     if serial not in probes:
         hint = did_you_mean(serial, [*probes, VIRTUAL])
         raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
-    return kind.make(command, serial, board)
+    return kind.make(command, serial, board, record_of_probe(serial))
 
 
 def _installed(named: str) -> tuple[_Kind, Path]:
@@ -64,9 +61,8 @@ def _installed(named: str) -> tuple[_Kind, Path]:
     if named and named not in _KINDS:
         raise N6Error("N6-FLASH-018", f"no programmer '{named}'", hint=did_you_mean(named, _KINDS))
     for kind in [_KINDS[named]] if named else _KINDS.values():
-        command = kind.find()
-        if command:
-            return kind, command
+        if command := shutil.which(kind.command):
+            return kind, Path(command)
     hint = "program the virtual board: probe=virtual; scons doctor says what to install for a real one"
     if named:
         raise N6Error("N6-FLASH-018", f"{_KINDS[named].command} is not in PATH; nothing was programmed", hint=hint)

@@ -71,7 +71,7 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
 def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
     """Returns the record of the board afterwards. Before a sector is touched it is struck from the record, and it comes back only
     after it was verified."""
-    path = programmer.record_path()
+    path = programmer.record
     if plan.lacking:
         write_record(path, without(plan.record, plan.lacking))
         programmer.program(plan.lacking)
@@ -98,7 +98,7 @@ def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
     found = programmer.read([Span(address, len(data)) for address, data in edges])
     for (address, data), held in zip(edges, found, strict=True):
         if held != data:
-            write_record(programmer.record_path(), BoardRecord(plan.record.board))
+            write_record(programmer.record, BoardRecord(plan.record.board))
             what = f"programming has changed 0x{address:08X}, which was not to be touched"
             hint = "the programmer erases more at once than nor.sector in board.yaml; flash again, then correct it"
             raise N6Error("N6-FLASH-015", what, where=f"probe {programmer.name}", hint=hint)
@@ -107,7 +107,7 @@ def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
 @contextmanager
 def board_lock(programmer: Programmer) -> Iterator[None]:
     """Keeps a second build off the same board. Raises N6-FLASH-002 at once where the board is taken."""
-    path = programmer.record_path().with_suffix(".lock")
+    path = programmer.record.with_suffix(".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         try:

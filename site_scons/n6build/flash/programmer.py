@@ -40,7 +40,8 @@ class Programmer(Protocol):
     def seconds_a_sector(self) -> float:
         """About how long a sector takes to erase, program and verify."""
 
-    def record_path(self) -> Path:
+    @property
+    def record(self) -> Path:
         """Where the record of this board lies."""
 
     def still_holds(self) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,17 +28,11 @@ from n6build.flash.command import (
 )
 from n6build.flash.programmer import Identity, Span
 from n6build.flash.read_back import check_read_back
-from n6build.flash.record import record_of_probe
 from n6build.flash.sectors import Sector
 
 COMMAND = "pyocd"
 # A guess, no board was at hand.
 _SECONDS_A_SECTOR = 1.5
-
-
-def find_command() -> Path | None:
-    found = shutil.which(COMMAND)
-    return Path(found) if found else None
 
 
 def attached_probes(command: Path) -> dict[str, str]:
@@ -59,10 +52,8 @@ class PyOcd:
     command: Path
     name: str
     board: Board
+    record: Path
     seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def record_path(self) -> Path:
-        return record_of_probe(self.name)
 
     def still_holds(self) -> bool:
         return True

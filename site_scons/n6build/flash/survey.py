@@ -31,12 +31,12 @@ def checked_identity(programmer: Programmer, board: Board) -> Identity:
 
 def recorded(programmer: Programmer, board: str) -> BoardRecord:
     """What the record says, if it can be true. The board is not asked: for that its program would have to stop."""
-    return read_record(programmer.record_path(), board) if programmer.still_holds() else BoardRecord(board)
+    return read_record(programmer.record, board) if programmer.still_holds() else BoardRecord(board)
 
 
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
     """board: its name. identity: of what is attached now."""
-    record = read_record(programmer.record_path(), board)
+    record = read_record(programmer.record, board)
     known = BoardRecord(board, record.sectors, identity, record.witnesses)
     doubt = _doubt(record, programmer, identity)
     if not doubt:

@@ -30,7 +30,8 @@ class VirtualProgrammer:
     def nor(self) -> Path:
         return self.folder / "nor.bin"
 
-    def record_path(self) -> Path:
+    @property
+    def record(self) -> Path:
         return self.folder / VIRTUAL_RECORD
 
     def still_holds(self) -> bool:
