@@ -183,7 +183,8 @@ def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(
         desk.work()
         flash(programmer, images(version))
         assert holds(desk, images(version)), step
-    assert failures > steps // 3
+    # What is left out does no harm while a board is only looked at; all else shows.
+    assert failures >= (4 if kind == "ignored" else steps // 2)
 
 
 @pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
