@@ -18,6 +18,12 @@ def _colour() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
+def without_colour() -> None:
+    """From here on, and in what is started from here."""
+    os.environ["NO_COLOR"] = "1"
+    _colour.cache_clear()
+
+
 def styled(text: str, style: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if _colour() else text
 

@@ -71,7 +71,8 @@ OPTIONS = (
     Option(
         "probe",
         "auto",
-        "what to program: auto (the only probe attached), a serial number, or virtual",
+        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer (stm32cubeprogrammer, "
+        "openocd, pyocd), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
     ),
     Option("boards", "all", "target matrix: which boards, a,b or all"),
@@ -113,6 +114,10 @@ OPTIONS = (
         "every board of this kind can do), copy or xip (as option load)",
     ),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
+    Option("verbosity", "0", "reloc: 1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2")),
+    Option("debug", "0", "reloc: 1 is verbosity=2", ("0", "1")),
+    Option("log", "", "reloc: file for the summary of target reloc"),
+    Option("no_color", "0", "1 leaves colours away, as NO_COLOR does", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
 )
 

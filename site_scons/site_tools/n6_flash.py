@@ -1,8 +1,8 @@
 """SCons tool, stage 4: env.N6Flash(manifest) -> the receipt of a board that holds what the manifest lists; env.N6FlashModels ->
 the same of relocatable models with two slots, each put into the one that is not in use.
 
-Construction variables: N6_PROBE ('auto', 'virtual' or a serial number), N6_BUILD (folder of all build products), N6_PAIR (of a
-matrix, which has a virtual board for each).
+Construction variables: N6_PROBE (as flash.probes.choose_programmer has it), N6_BUILD (folder of all build products), N6_PAIR (of
+a matrix, which has a virtual board for each).
 """
 
 from __future__ import annotations
@@ -58,8 +58,12 @@ def _say_lacking(env: Any, manifest: Path) -> None:
     from n6build.image.manifest import read_manifest
 
     records = [_virtual_folder(env) / VIRTUAL_RECORD, *records_folder().glob("*.json")]
-    found = lacking_now(wanted_sectors(read_manifest(manifest), manifest.parent), env["N6_BOARD"].name, records)
-    if found is not None:
+    wanted = wanted_sectors(read_manifest(manifest), manifest.parent)
+    found = lacking_now(wanted, env["N6_BOARD"].name, records)
+    if found is None:
+        size = sum(len(sector.data) for sector in wanted)
+        say("To flash", f"{counted(len(wanted))} ({kib(size)}), all of it: no such board was programmed from here")
+    else:
         name, sectors, size = found
         say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")
 

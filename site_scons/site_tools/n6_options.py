@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.boards import board_names, load_board
-from n6build.console import say, styled
+from n6build.console import say, styled, without_colour
 from n6build.errors import N6Error, did_you_mean
 from n6build.models import load_model, model_names
 from n6build.settings import OPTIONS, modes_of, resolve
@@ -40,6 +40,8 @@ def generate(env: Any) -> None:
     Help(_help(), append=False)
     try:
         settings = resolve(ARGUMENTS, os.environ, Path(Dir("#").abspath))
+        if settings["no_color"].value == "1":
+            without_colour()
         if only_informs():
             return
         board = load_board(settings["board"].value)
@@ -83,7 +85,9 @@ def generate(env: Any) -> None:
         N6_RUNS=int(settings["runs"].value or 0),
         N6_MODES=modes,
         N6_GDB=settings["gdb"].value == "1",
-        N6_VERBOSE=settings["verbose"].value == "1",
+        N6_RELOC_VERBOSITY=2 if settings["debug"].value == "1" else int(settings["verbosity"].value),
+        N6_RELOC_LOG=_launched_path(settings["log"].value),
+        N6_VERBOSE="1" in (settings["verbose"].value, settings["debug"].value) or settings["verbosity"].value == "2",
     )
 
 

@@ -51,6 +51,8 @@ def generate(env: Any) -> None:
         N6_RELOC_SLOTS=1,
         N6_RELOC_ADDRESSES="",
         N6_LOAD_MODE="copy",
+        N6_RELOC_VERBOSITY=0,
+        N6_RELOC_LOG="",
     )
     env.AddMethod(_reloc, "N6Reloc")
     env.AddMethod(_reloc_alias, "N6RelocAlias")
@@ -124,7 +126,11 @@ def _for_shell(defines: tuple[str, ...]) -> list[str]:
 def _reloc_alias(env: Any, name: str, models: list[RelocModel]) -> None:
     """The files of all models, or, with N6_RELOC_PARSE_ONLY, their tables of memory pools on the console."""
     if not env["N6_RELOC_PARSE_ONLY"]:
-        env.Alias(name, [model.files for model in models])
+        files = [model.files for model in models]
+        if env["N6_RELOC_VERBOSITY"] or env["N6_RELOC_LOG"]:
+            env.AlwaysBuild(env.Alias(name, files, quiet_action(_summary, stage="reloc")))
+        else:
+            env.Alias(name, files)
         return
 
     def show(target: list[Any], source: list[Any], env: Any) -> None:
@@ -137,6 +143,19 @@ def _reloc_alias(env: Any, name: str, models: list[RelocModel]) -> None:
 
     shown = env.Alias(name, [model.description for model in models], quiet_action(show, stage="reloc"))
     env.AlwaysBuild(shown)
+
+
+def _summary(target: list[Any], source: list[Any], env: Any) -> None:
+    """Of all models, on the console and in the file that option log names."""
+    from n6build.reloc.reader import read_reloc_file
+    from n6build.reloc.show import summary
+
+    models = [path for path in (Path(str(node)) for node in source) if path.name.endswith("_rel.bin")]
+    text = "\n".join(summary(read_reloc_file(path)) for path in models)
+    if env["N6_RELOC_VERBOSITY"]:
+        print(text, end="", flush=True)
+    if env["N6_RELOC_LOG"]:
+        write_atomically(Path(env["N6_RELOC_LOG"]), text)
 
 
 def _sources(env: Any, folder: str, network: Any) -> list[Any]:

@@ -195,6 +195,17 @@ def test_the_model_is_the_same_bytes_in_another_folder(
     assert b"const uint8_t network_rel[" in files[0][1]
 
 
+def test_the_summary_of_a_model_on_the_console_and_in_a_file(project: Project, tmp_path: Path) -> None:
+    arguments = (*RELOC, "model=keyword", "reloc")
+    assert "XIP size" not in project.scons(*arguments).output
+    result = project.scons(*arguments, "verbosity=1", f"log={tmp_path / 'reloc.txt'}", "no_color=1")
+    assert result.actions == []
+    text = (tmp_path / "reloc.txt").read_text()
+    assert "COPY size" in text
+    assert text in result.output
+    assert "arm-none-eabi-gcc" in project.scons(*arguments, "debug=1", "name=other").output
+
+
 def test_name_and_parse_only(project: Project) -> None:
     result = project.scons(*RELOC, "model=keyword", "name=kws", "parse_only=1", "reloc")
     assert result.status == 0, result.output

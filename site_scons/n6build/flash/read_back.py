@@ -6,13 +6,27 @@ from collections.abc import Callable, Sequence
 
 from n6build.errors import N6Error
 from n6build.flash.programmer import Span
-from n6build.flash.sectors import Sector
+from n6build.flash.sectors import Sector, runs_of
+
+Read = Callable[[Sequence[Span]], list[bytes]]
 
 
-def check_read_back(sectors: Sequence[Sector], read: Callable[[Sequence[Span]], list[bytes]], where: str) -> None:
+def read_sectors(sectors: Sequence[Sector], read: Read) -> list[bytes]:
+    """What stands where these sectors are to be; those that follow each other are read at once."""
+    runs = runs_of(sectors)
+    found = read([Span(run[0].address, sum(len(sector.data) for sector in run)) for run in runs])
+    contents = []
+    for run, data in zip(runs, found, strict=True):
+        start = 0
+        for sector in run:
+            contents.append(data[start : start + len(sector.data)])
+            start += len(sector.data)
+    return contents
+
+
+def check_read_back(sectors: Sequence[Sector], read: Read, where: str) -> None:
     """read: of a programmer. Raises N6-FLASH-004 for the first sector that differs."""
-    found = read([Span(sector.address, len(sector.data)) for sector in sectors])
-    for sector, data in zip(sectors, found, strict=True):
+    for sector, data in zip(sectors, read_sectors(sectors, read), strict=True):
         if data != sector.data:
             what = f"sector 0x{sector.address:08X} reads back differently"
             raise N6Error("N6-FLASH-004", what, where=where, hint="flash again: it is programmed anew")

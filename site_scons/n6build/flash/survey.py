@@ -8,7 +8,8 @@ from n6build.boards import Board, board_names, load_board
 from n6build.console import say
 from n6build.errors import N6Error
 from n6build.files import sha256
-from n6build.flash.programmer import Identity, Programmer, Span
+from n6build.flash.programmer import Identity, Programmer
+from n6build.flash.read_back import read_sectors
 from n6build.flash.record import BoardRecord, read_record
 from n6build.flash.sectors import Sector, runs_of
 
@@ -89,7 +90,5 @@ def _read_back(wanted: Sequence[Sector], programmer: Programmer) -> dict[int, st
 
 
 def _digests(sectors: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
-    if not sectors:
-        return {}
-    data = programmer.read([Span(sector.address, len(sector.data)) for sector in sectors])
-    return {sector.address: sha256(each) for sector, each in zip(sectors, data, strict=True)}
+    found = read_sectors(sectors, programmer.read) if sectors else []
+    return {sector.address: sha256(each) for sector, each in zip(sectors, found, strict=True)}
