@@ -1,7 +1,7 @@
 """SCons tool, stage 4: env.N6Flash(manifest) -> the receipt of a board that holds what the manifest lists; env.N6FlashModels ->
 the same of relocatable models with two slots, each put into the one that is not in use.
 
-Construction variables: N6_PROBE (as flash.probes.choose_programmer has it), N6_BUILD (folder of all build products), N6_PAIR (of
+Construction variables: N6_PROBE (as flash.choose has it), N6_BUILD (folder of all build products), N6_PAIR (of
 a matrix, which has a virtual board for each).
 """
 
@@ -15,8 +15,7 @@ from typing import Any
 from n6build.console import kib, say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6build.flash.command import running
-from n6build.flash.probes import VIRTUAL, choose_programmer
+from n6build.flash.choose import choose_programmer
 from n6build.flash.program import (
     FlashPlan,
     board_lock,
@@ -29,7 +28,7 @@ from n6build.flash.program import (
 from n6build.flash.programmer import Programmer, Span
 from n6build.flash.sectors import Sector
 from n6build.flash.survey import checked_identity, held_record, recorded
-from n6build.flash.virtual import VIRTUAL_RECORD
+from n6build.flash.virtual import VIRTUAL, VIRTUAL_RECORD
 from n6scons import library_files, stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
 
@@ -189,6 +188,8 @@ def _say_flashed(env: Any, programmer: Programmer, plan: FlashPlan) -> None:
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({kib(size)})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
     if plan.lacking and env["N6_PROBE"] != VIRTUAL:
+        from n6build.flash.command import running
+
         say("To run", running(board))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from n6build.console import say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6build.flash.probes import VIRTUAL, choose_programmer
+from n6build.flash.choose import choose_programmer
 from n6build.flash.programmer import Programmer
+from n6build.flash.virtual import VIRTUAL
 from n6scons import quiet_action, stage_action, stop_with
 
 

@@ -10,9 +10,9 @@ import pytest
 from n6build.boards import Board, load_board
 from n6build.errors import N6Error
 from n6build.files import sha256
+from n6build.flash.choose import choose_programmer
 from n6build.flash.cubeprogrammer import CubeProgrammer
 from n6build.flash.openocd import OpenOcd, openocd_script
-from n6build.flash.probes import choose_programmer
 from n6build.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.flash.programmer import Programmer, Span
 from n6build.flash.pyocd import PyOcd

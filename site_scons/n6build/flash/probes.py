@@ -1,4 +1,4 @@
-"""Which board a `flash` goes to. Nothing is ever chosen silently: a board that was not named must be the only one."""
+"""Boards on a cable. Nothing is ever chosen silently: a board that was not named must be the only one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import Programmer
 from n6build.flash.record import record_of_probe
-from n6build.flash.virtual import VirtualProgrammer
+from n6build.flash.virtual import VIRTUAL
 
-VIRTUAL = "virtual"
 AUTO = "auto"
 
 
@@ -36,13 +35,11 @@ _KINDS = {
 }
 
 
-def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:
-    """probe: 'auto', 'virtual', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
+def programmer_of_probe(probe: str, board: Board) -> Programmer:
+    """probe: 'auto', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
 
     Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -018 (no such programmer, or not installed).
     """
-    if probe == VIRTUAL:
-        return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
     named, _, serial = probe.rpartition(":")
     if not named and probe in _KINDS:
         named, serial = probe, AUTO

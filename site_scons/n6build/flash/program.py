@@ -14,7 +14,7 @@ from n6build.errors import N6Error
 from n6build.flash.programmer import Programmer, Span
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record
 from n6build.flash.sectors import Sector, runs_of, sectors_to_program
-from n6build.flash.virtual import VIRTUAL_RECORD
+from n6build.flash.virtual import VIRTUAL, VIRTUAL_RECORD
 
 # Of a sector, where it touches one that was programmed.
 _EDGE_BYTES = 64
@@ -63,7 +63,7 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
         record = read_record(path, board)
         if record.sectors:
             lacking = sectors_to_program(wanted, record.sectors)
-            name = "virtual" if path.name == VIRTUAL_RECORD else path.stem
+            name = VIRTUAL if path.name == VIRTUAL_RECORD else path.stem
             return name, len(lacking), sum(len(sector.data) for sector in lacking)
     return None
 

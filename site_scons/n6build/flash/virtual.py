@@ -12,6 +12,7 @@ from n6build.flash.programmer import UNKNOWN, Identity, Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import ERASED, Sector
 
+VIRTUAL = "virtual"
 VIRTUAL_RECORD = "record.json"
 _CHUNK = 1 << 20
 
@@ -23,7 +24,7 @@ class VirtualProgrammer:
     folder: Path
     base: int
     size: int
-    name: str = "virtual"
+    name: str = VIRTUAL
     seconds_a_sector: float = 0.001
 
     @property

@@ -1,0 +1,18 @@
+"""Which board a `flash` goes to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.flash.programmer import Programmer
+from n6build.flash.virtual import VIRTUAL, VirtualProgrammer
+
+
+def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:
+    """probe: 'virtual', or as `programmer_of_probe` has it."""
+    if probe == VIRTUAL:
+        return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
+    from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415 - a null build on the virtual board need not wait.
+
+    return programmer_of_probe(probe, board)
