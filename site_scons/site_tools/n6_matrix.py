@@ -6,6 +6,7 @@ Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names with
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from n6build.files import write_atomically
 from n6build.models import load_model, model_names
 from n6scons import actions_so_far, on_exit, stop_with
 from SCons.Node import executed, up_to_date
-from SCons.Script import GetBuildFailures, GetOption
+from SCons.Script import GetBuildFailures, GetOption, SetOption
 from SCons.Script.Main import OptionsParser
 
 ALL = "all"
@@ -49,6 +50,8 @@ def _matrix(env: Any, application: Callable[[Any, set[str]], list[Any]]) -> None
         stop_with(error)
     if env["N6_MODES"]:
         stop_with(N6Error("N6-OPTION-008", "'mode' is of target run, not of a matrix"))
+    # -j on the command line is stronger.
+    SetOption("num_jobs", os.cpu_count() or 1)
     # One pair that fails is no reason not to try the others. SetOption() does not know this one.
     OptionsParser.values.keep_going = True
     pairs = []

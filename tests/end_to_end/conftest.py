@@ -46,7 +46,17 @@ class Project:
     home: Path
 
     def scons(self, *arguments: str, timeout_s: int = 300, **environment: str) -> Result:
-        result = subprocess.run(
+        with self.started(*arguments, **environment) as process:
+            try:
+                output, _ = process.communicate(timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return Result(process.returncode, output)
+
+    def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """In a session of its own: a signal to it reaches what scons has started, as Ctrl-C on a terminal does."""
+        return subprocess.Popen(
             [sys.executable, "-m", "SCons", "-Q", *arguments],
             cwd=self.root,
             env={
@@ -61,10 +71,8 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=timeout_s,
-            check=False,
+            start_new_session=True,
         )
-        return Result(result.returncode, result.stdout)
 
     def replace(self, file: str, old: str, new: str) -> None:
         path = self.root / file

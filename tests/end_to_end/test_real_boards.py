@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import threading
+import time
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,6 +77,25 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
     assert "ST-LINK error (DEV_USB_COMM_ERR)" in result.output
     assert "hint: unplug the probe's USB cable" in result.output
     assert "Traceback" not in result.output
+    desk.work()
+    assert scons(project, desk, "flash").status == 0
+    assert scons(project, desk, "flash").flashed == "holds all of it already"
+
+
+def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
+    assert scons(project, desk, "build").status == 0
+    desk.fail(12, "hangs")
+    with project.started("model=keyword", "flash", PATH=f"{desk.commands}:{os.environ['PATH']}") as process:
+        deadline = time.monotonic() + 60
+        while not (desk.folder / "hangs").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        # A second build finds the board taken.
+        assert "N6-FLASH-002: another build is using board '0041'" in scons(project, desk, "flash").output
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode
+    assert "Traceback" not in output, output
     desk.work()
     assert scons(project, desk, "flash").status == 0
     assert scons(project, desk, "flash").flashed == "holds all of it already"

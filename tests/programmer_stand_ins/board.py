@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,8 +18,8 @@ TESTS = Path(__file__).resolve().parents[1]
 BASE = 0x7000_0000
 
 # error: the program says so and ends with 1. zero: it says so and ends with 0. killed: it is gone without a word.
-# ignored: from here on it does nothing and says that all went well.
-FaultKind = Literal["error", "zero", "killed", "ignored"]
+# ignored: from here on it does nothing and says that all went well. hangs: it waits for a probe that does not answer.
+FaultKind = Literal["error", "zero", "killed", "ignored", "hangs"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class Board:
             if fault["at"] == number:
                 if fault["kind"] == "killed":
                     os.kill(os.getpid(), signal.SIGKILL)
+                if fault["kind"] == "hangs":
+                    (self.folder / "hangs").touch()
+                    time.sleep(600)
                 if fault["kind"] == "ignored":
                     self._ignores = True
                 else:

@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.boards import load_board
 from n6build.errors import N6Error
@@ -108,6 +108,7 @@ class Board:
         self.nor = bytearray([ERASED]) * NOR
         self.folder = folder
         self.model = model
+        self.bytes_read = 0
         slots = (ModelSlot(0x71000000, NOR // 4, 0, 0), ModelSlot(0x71000000 + NOR // 4, NOR // 4, 0, 0))
         vectors = PlannedVectors("", 0, 0, 0)
         network = PlannedNetwork("keyword", "network", "network", True, vectors, ())
@@ -121,6 +122,7 @@ class Board:
 
     def read(self, address: int, size: int) -> bytes:
         start = address - 0x71000000
+        self.bytes_read += size
         return bytes(self.nor[start : start + size])
 
     def update(self, running: dict[str, Running] | None = None) -> Update:
@@ -149,6 +151,29 @@ def test_the_same_model_is_not_programmed_again(board: Board) -> None:
     board.offer(b"1")
     board.program(board.update())
     assert not board.update().is_new
+
+
+def test_of_a_slot_no_more_is_read_than_is_in_it(board: Board) -> None:
+    """A cable is slow: a slot may have many megabytes, of which a model fills some kilobytes."""
+    board.offer(b"1")
+    board.program(board.update())
+    assert board.bytes_read == 2 * 4096
+    board.bytes_read = 0
+    assert not board.update().is_new
+    assert board.bytes_read < len(board.model.data) + 3 * 4096 < NOR // 4
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(st.lists(st.tuples(st.integers(0, 6000), st.binary(min_size=1, max_size=8)), max_size=6))
+def test_whatever_a_slot_holds_an_update_is_found(board: Board, changes: list[tuple[int, bytes]]) -> None:
+    board.offer(b"1")
+    board.program(
+        Update("keyword", 0, 0, (("model.bin", 0x71000000, (board.folder / "model.bin").read_bytes()),), True)
+    )
+    for at, data in changes:
+        board.nor[at : at + len(data)] = data
+    update = board.update()
+    assert update.slot in (0, 1)
 
 
 def test_confirmed_models_alternate(board: Board) -> None:

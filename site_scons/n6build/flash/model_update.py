@@ -22,14 +22,15 @@ from n6build.reloc.slots import (
     ModelSlot,
     Trailer,
     read_trailer,
+    stored_bytes,
     trailer_offset,
     with_revision,
 )
 
 # A revision is a word that may wrap.
 _REVISIONS = 1 << 32
-# Enough to see whether a model begins in a slot.
-_BEGINNING = 256
+# Read at first of a slot: more than a header.
+_BEGINNING = 4096
 
 Read = Callable[[int, int], bytes]
 
@@ -147,27 +148,41 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
 
 def _content(slot: ModelSlot, read: Read) -> _Content | None:
     """None where no whole model is in the slot."""
-    if not _begins_model(read(slot.file, _BEGINNING)):
+    model = _model(slot, read)
+    if model is None:
         return None
-    data = read(slot.file, slot.file_bytes)
-    try:
-        model = parse_reloc_file(data, "slot")
-    except N6Error:
-        return None
+    data = _stored(model.data, slot.file, slot.file_bytes, model.file_bytes, read)
     trailer = read_trailer(data, model.file_bytes)
     if trailer is None:
         return None
-    end = _end(model.file_bytes, trailer)
     params = _params(model, trailer, slot, read)
-    return None if params is None else _Content(data[:end], params, model.file_bytes, trailer)
+    return None if params is None else _Content(data, params, model.file_bytes, trailer)
 
 
-def _begins_model(data: bytes) -> bool:
-    return data.startswith(b"NBIN")
+def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
+    """What can be known of it without its weights: the board is slow to read. None where there is none."""
+    data = b""
+    while len(data) < slot.file_bytes:
+        data = _grown(data, slot.file, min(max(_BEGINNING, 2 * len(data)), slot.file_bytes), read)
+        try:
+            return parse_reloc_file(data, "slot")
+        except N6Error as error:
+            # -031: there is more of it than was read so far.
+            if error.id != "N6-RELOC-031":
+                return None
+    return None
 
 
-def _end(file_bytes: int, trailer: Trailer) -> int:
-    return trailer_offset(file_bytes) + TRAILER_BYTES + len(trailer.test.input)
+def _grown(data: bytes, address: int, size: int, read: Read) -> bytes:
+    """data: what stands at this address. Now with at least `size` bytes of it."""
+    return data if len(data) >= size else data + read(address + len(data), size - len(data))
+
+
+def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) -> bytes:
+    """A file in its slot, with trailer and input of the self-test, as far as they are there. data: its beginning."""
+    data = _grown(data, address, min(trailer_offset(file_bytes) + TRAILER_BYTES, limit), read)
+    end = stored_bytes(data, file_bytes)
+    return _grown(data, address, min(end, limit), read)[:end]
 
 
 def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:
@@ -176,11 +191,11 @@ def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> 
         return b""
     if not slot.params:
         return None
-    data = read(slot.params, slot.params_bytes)
+    data = _stored(b"", slot.params, slot.params_bytes, model.params_bytes, read)
     own = read_trailer(data, model.params_bytes)
     if own is None or own.identity.signature != trailer.identity.signature:
         return None
-    return data[: _end(model.params_bytes, own)]
+    return data
 
 
 def _running_path(record: Path) -> Path:

@@ -174,6 +174,14 @@ def trailer_offset(file_bytes: int) -> int:
     return file_bytes + _padding(file_bytes)
 
 
+def stored_bytes(slot: bytes, file_bytes: int) -> int:
+    """Of a file with its trailer and the input of its self-test. What a damaged trailer says may be anything."""
+    at = trailer_offset(file_bytes)
+    packed = slot[at : at + TRAILER_BYTES]
+    test_bytes = _TRAILER.unpack(packed)[6] if len(packed) == TRAILER_BYTES else 0
+    return at + TRAILER_BYTES + int(test_bytes)
+
+
 def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
     """slot: what stands in flash. None where no whole file of this size is there."""
     at = trailer_offset(file_bytes)
