@@ -188,9 +188,7 @@ def _say_flashed(env: Any, programmer: Programmer, plan: FlashPlan) -> None:
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({kib(size)})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
     if plan.lacking and env["N6_PROBE"] != VIRTUAL:
-        from n6build.flash.command import running
-
-        say("To run", running(board))
+        say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")
 
 
 def _write_receipt(path: Path, board: str, probe: str, plan: FlashPlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ def programmer_of_probe(probe: str, board: Board) -> Programmer:
     if serial in ("", AUTO):
         serial = _only(probes, kind, board)
     if serial not in probes:
-        hint = did_you_mean(serial, [*probes, VIRTUAL])
+        attached = f"attached: {', '.join(sorted(probes)) or 'none that it can see'}"
+        hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
         raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
     return kind.make(command, serial, board, record_of_probe(serial))
 
