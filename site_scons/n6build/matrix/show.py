@@ -10,6 +10,7 @@ from n6build.matrix.result import PairResult, Row
 from n6build.report.pages import page_environment
 
 TEMPLATE = Path(__file__).with_name("matrix.html.j2")
+NUMBERS = frozenset({"time", "Appli", "RAM", "instructions"})
 COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change")
 
 
@@ -36,12 +37,11 @@ def table(rows: Sequence[Row]) -> str:
     """Aligned columns, then the failures in full."""
     lines = [COLUMNS, *(cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
-    right = {3, 5, 6, 7}
     text = "".join(
         "  "
         + "  ".join(
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+            cell.rjust(width) if column in NUMBERS else cell.ljust(width)
+            for column, cell, width in zip(COLUMNS, line, widths, strict=True)
         ).rstrip()
         + "\n"
         for line in lines
@@ -67,4 +67,4 @@ def page(rows: Sequence[Row]) -> str:
     shown = [(row, cells(row)) for row in rows]
     passed = sum(row.result.passed for row in rows)
     template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)
-    return str(template.render(columns=COLUMNS, rows=shown, passed=passed))
+    return str(template.render(columns=COLUMNS, numbers=NUMBERS, rows=shown, passed=passed))
