@@ -119,7 +119,7 @@ MISTAKES = [
     (["fash"], "N6-OPTION-003: no target 'fash'\n  hint: did you mean 'flash'?"),
     (["model=nowhere/net.tflite"], "N6-MODEL-001: no model file or folder 'nowhere/net.tflite'"),
     (["model=SConstruct"], "N6-MODEL-002"),
-    (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' is not attached"),
+    (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
 ]
 

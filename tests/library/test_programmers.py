@@ -79,6 +79,8 @@ def holds(desk: Desk, wanted: list[Sector]) -> bool:
 def test_without_a_programmer_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="nothing was programmed\n.*probe=virtual"):
         programmer_of(tmp_path)
+    with pytest.raises(N6Error, match="N6-FLASH-012: probe '0042' was not looked for: none of STM32_Programmer_CLI"):
+        programmer_of(tmp_path, probe="0042")
 
 
 @pytest.mark.usefixtures("desk")

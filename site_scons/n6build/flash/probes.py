@@ -44,7 +44,7 @@ def programmer_of_probe(probe: str, board: Board) -> Programmer:
     named, _, serial = probe.rpartition(":")
     if not named and probe in _KINDS:
         named, serial = probe, AUTO
-    kind, command = _installed(named)
+    kind, command = _installed(named, "" if serial == AUTO else serial)
     probes = kind.probes(command)
     if serial in ("", AUTO):
         serial = _only(probes, kind, board)
@@ -55,8 +55,8 @@ def programmer_of_probe(probe: str, board: Board) -> Programmer:
     return kind.make(command, serial, board, record_of_probe(serial))
 
 
-def _installed(named: str) -> tuple[_Kind, Path]:
-    """The programmer of this name; the first that is there where it is empty."""
+def _installed(named: str, serial: str) -> tuple[_Kind, Path]:
+    """The programmer of this name; the first that is there where it is empty. serial: for messages."""
     if named and named not in _KINDS:
         raise N6Error("N6-FLASH-018", f"no programmer '{named}'", hint=did_you_mean(named, _KINDS))
     for kind in [_KINDS[named]] if named else _KINDS.values():
@@ -66,8 +66,10 @@ def _installed(named: str) -> tuple[_Kind, Path]:
     if named:
         raise N6Error("N6-FLASH-018", f"{_KINDS[named].command} is not in PATH; nothing was programmed", hint=hint)
     commands = ", ".join(kind.command for kind in _KINDS.values())
-    what = f"no debug probe was looked for: none of {commands} is in PATH; nothing was programmed"
-    raise N6Error("N6-FLASH-010", what, hint=hint)
+    code, probe = ("N6-FLASH-012", f"probe '{serial}'") if serial else ("N6-FLASH-010", "no debug probe")
+    was = "was not" if serial else "was"
+    what = f"{probe} {was} looked for: none of {commands} is in PATH; nothing was programmed"
+    raise N6Error(code, what, hint=hint)
 
 
 def _only(probes: dict[str, str], kind: _Kind, board: Board) -> str:
