@@ -113,6 +113,12 @@ OPTIONS = (
         "run: a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
         "every board of this kind can do), copy or xip (as option load)",
     ),
+    Option(
+        "start",
+        "flash",
+        "run on a real board: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for programming",
+        ("flash", "ram"),
+    ),
     Option("gdb", "0", "run: 1 waits for a debugger before the first instruction (virtual board)", ("0", "1")),
     Option("verbosity", "0", "reloc: 1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2")),
     Option("debug", "0", "reloc: 1 is verbosity=2", ("0", "1")),

@@ -84,6 +84,7 @@ def generate(env: Any) -> None:
         N6_CONSOLE=settings["console"].value,
         N6_RUNS=int(settings["runs"].value or 0),
         N6_MODES=modes,
+        N6_START=settings["start"].value,
         N6_GDB=settings["gdb"].value == "1",
         N6_RELOC_VERBOSITY=2 if settings["debug"].value == "1" else int(settings["verbosity"].value),
         N6_RELOC_LOG=_launched_path(settings["log"].value),

@@ -17,7 +17,7 @@ from n6scons import quiet_action, stage_action, stop_with
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_INPUTS="", N6_EXPECTED="", N6_CONSOLE="")
+    env.SetDefault(N6_INPUTS="", N6_EXPECTED="", N6_CONSOLE="", N6_START="flash")
     env.AddMethod(_run, "N6Run")
 
 
@@ -28,7 +28,7 @@ def exists(env: Any) -> bool:
 def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], programs: list[Any]) -> Any:
     """receipts: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
     if "no-run" in env["N6_MODES"]:
-        return _start(env, receipts)
+        return _start(env, receipts, Path(str(programs[0])))
     board = env["N6_BOARD"]
     folder = env.N6VirtualBoardFolder()
     elves = [Path(str(program)) for program in programs]
@@ -52,7 +52,7 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         models = [network.model for network in networks]
         pairs = list(zip(models, artifacts, strict=True))
         if not is_virtual:
-            outcome = _run_on_probe(env, _linked(env, pairs), on_line)
+            outcome = _run_on_probe(env, _linked(env, pairs), elves[0], on_line)
         elif linked:
             nor = folder / "nor.bin"
             outcome = run_on_linked_virtual_board(board, _linked(env, pairs), nor, elves, on_line)
@@ -74,21 +74,37 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     return result[0]
 
 
-def _start(env: Any, receipts: list[Any]) -> Any:
-    """Whatever is in flash begins, and nobody listens."""
+def _start(env: Any, receipts: list[Any], fsbl: Path) -> Any:
+    """Whatever is in flash begins, and nobody listens. fsbl: the ELF file."""
 
     def start(target: list[Any], source: list[Any], env: Any) -> None:
         programmer = _programmer(env)
-        programmer.reset()
+        if env["N6_PROBE"] != VIRTUAL:
+            _begin(env, fsbl)
         say("Started", f"{env['N6_BOARD'].name} ({programmer.name})", "no inference: mode=no-run")
 
-    started = env.Alias("n6-start", receipts, quiet_action(start, stage="run"))
+    started = env.Alias("n6-start", [*receipts, str(fsbl)], quiet_action(start, stage="run"))
     env.AlwaysBuild(started)
     return started[0]
 
 
 def _programmer(env: Any) -> Programmer:
     return choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
+
+
+def _begin(env: Any, fsbl: Path) -> None:
+    """By a reset, or with option start=ram by the debugger: the boot ROM leaves a board in peace whose selectors stand for
+    programming."""
+    from n6build.flash.probes import programmer_of_probe
+    from n6build.flash.programmer import RamProgram
+    from n6build.image.elf import payload_of
+
+    programmer = programmer_of_probe(env["N6_PROBE"], env["N6_BOARD"])
+    if env["N6_START"] == "ram":
+        payload = payload_of(fsbl)
+        programmer.start(RamProgram(payload.address, payload.data))
+    else:
+        programmer.reset()
 
 
 def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
@@ -113,11 +129,11 @@ def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
     return networks
 
 
-def _run_on_probe(env: Any, networks: list[Any], on_line: Callable[[str], None]) -> Any:
+def _run_on_probe(env: Any, networks: list[Any], fsbl: Path, on_line: Callable[[str], None]) -> Any:
     from n6build.flash.program import board_lock
     from n6build.run.linked_session import console_of, run_on_real_board
 
     programmer = _programmer(env)
     port = env["N6_CONSOLE"] or console_of(programmer.name)
     with board_lock(programmer):
-        return run_on_real_board(env["N6_BOARD"], networks, port, programmer.reset, on_line)
+        return run_on_real_board(env["N6_BOARD"], networks, port, lambda: _begin(env, fsbl), on_line)

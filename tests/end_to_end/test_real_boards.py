@@ -139,9 +139,10 @@ def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
 
 
 def switched_on(desk: Desk, port: str) -> Settings:
-    """A board that starts from its NOR when the programmer resets it."""
+    """A board that starts from its NOR when the programmer resets it, or with what was put into its RAM."""
     boot = NorBoot(desk.folder / "nor.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
     command = nor_command(find_emulator(), boot, desk.folder / "findings.jsonl", port)
+    in_ram = [*command, "-kernel", str(desk.folder / "ram.bin")]
     # Gone with the test, and with what ran before.
     script = (
         "import os, pathlib, signal, subprocess, sys\n"
@@ -150,7 +151,8 @@ def switched_on(desk: Desk, port: str) -> Settings:
         "process = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
         "pid.write_text(str(process.pid))\n"
     )
-    return replace(SETTINGS, on_reset=(sys.executable, "-c", script, str(desk.folder / "pid"), *command))
+    start = (sys.executable, "-c", script, str(desk.folder / "pid"))
+    return replace(SETTINGS, on_reset=(*start, *command), on_start=(*start, *in_ram))
 
 
 def switch_off(desk: Desk) -> None:
@@ -158,12 +160,16 @@ def switch_off(desk: Desk) -> None:
         os.kill(int((desk.folder / "pid").read_text()), 9)
 
 
-@pytest.mark.parametrize("noise", [b"", b"\xff\x00\x13n6"], ids=["a good cable", "a noisy cable"])
-def test_load_and_run(project: Project, desk: Desk, noise: bytes) -> None:
+@pytest.mark.parametrize(
+    ("noise", "start"),
+    [(b"", "flash"), (b"\xff\x00\x13n6", "flash"), (b"", "ram")],
+    ids=["a good cable", "a noisy cable", "selectors as for programming"],
+)
+def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) -> None:
     with console(noise) as (theirs, ours):
         desk.set(switched_on(desk, theirs))
         try:
-            result = scons(project, desk, "flash", "run", "runs=3", f"console={ours}")
+            result = scons(project, desk, "flash", "run", "runs=3", f"console={ours}", f"start={start}")
         finally:
             switch_off(desk)
     assert result.status == 0, result.output
@@ -205,5 +211,5 @@ def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     with console() as (_, ours):
         result = scons(project, desk, "flash", "run", f"console={ours}")
     assert result.status == 2
-    assert "N6-LINK-001: the board says nothing after its reset" in result.output
+    assert "N6-LINK-001: the board says nothing after its start" in result.output
     assert f"boot selectors for running: {BOARD.programmer.flash_boot}" in result.output

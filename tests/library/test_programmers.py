@@ -14,7 +14,7 @@ from n6build.flash.choose import choose_programmer
 from n6build.flash.cubeprogrammer import CubeProgrammer
 from n6build.flash.openocd import OpenOcd, openocd_script
 from n6build.flash.program import FlashPlan, carry_out, plan_delta
-from n6build.flash.programmer import Programmer, Span
+from n6build.flash.programmer import Programmer, RamProgram, Span
 from n6build.flash.pyocd import PyOcd
 from n6build.flash.record import read_record
 from n6build.flash.sectors import Sector, sectors_of
@@ -214,6 +214,22 @@ def test_a_reset(tmp_path: Path, desk: Desk) -> None:
     desk.fail(0, "error")
     with pytest.raises(N6Error, match="N6-FLASH-009"):
         programmer_of(tmp_path).reset()
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_start_in_ram(tmp_path: Path, desk: Desk) -> None:
+    program = RamProgram(0x34180400, (0x34190000).to_bytes(4, "little") + (0x34180801).to_bytes(4, "little") + b"code")
+    assert (program.stack_pointer, program.entry) == (0x34190000, 0x34180800)
+    before = desk.operations()
+    programmer = programmer_of(tmp_path)
+    assert isinstance(programmer, CubeProgrammer | OpenOcd | PyOcd)
+    programmer.start(program)
+    assert (desk.folder / "ram.bin").read_bytes() == program.data
+    assert int((desk.folder / "ram.address").read_text(), 16) == program.address
+    for step in range(desk.operations() - before):
+        desk.fail(step, "error")
+        with pytest.raises(N6Error, match="N6-FLASH-009: the start failed"):
+            programmer.start(program)
 
 
 @pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)

@@ -7,9 +7,10 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,7 @@ FaultKind = Literal["error", "zero", "killed", "ignored", "hangs"]
 @dataclass(frozen=True)
 class Settings:
     """probes: serial number -> board. erase: bytes that one erase covers. one_read: only the first read of a call is carried out.
-    on_reset: command line that a reset starts."""
+    on_reset, on_start: command lines that a reset, or a start in RAM, of ram.bin in the board's folder, runs."""
 
     probes: Mapping[str, str] = field(default_factory=lambda: {"0041": "NUCLEO-N657X0-Q"})
     device_id: int = 0x486
@@ -34,6 +35,7 @@ class Settings:
     erase: int = 4096
     one_read: bool = False
     on_reset: tuple[str, ...] = ()
+    on_start: tuple[str, ...] = ()
 
 
 class Fault(Exception):
@@ -87,6 +89,17 @@ class Board:
         for start in range(0, len(data), erase // 2):
             self.operation()
             self._write(address + start, data[start : start + erase // 2])
+
+    def load(self, address: int, data: bytes) -> None:
+        """Into RAM."""
+        self.operation()
+        (self.folder / "ram.bin").write_bytes(data)
+        (self.folder / "ram.address").write_text(hex(address))
+
+    def begin(self, command: Sequence[str]) -> None:
+        self.operation()
+        if command:
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def read(self, address: int, size: int) -> bytes:
         self.operation()

@@ -1,11 +1,10 @@
-"""STM32_Programmer_CLI: -l, -c, -el, -w with -v, -r, -hardRst, and what it prints of them."""
+"""STM32_Programmer_CLI: -l, -c, -el, -w, -r, -hardRst, -halt, -s, and what it prints of them."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from programmer_stand_ins.board import Board, Fault
+from programmer_stand_ins.board import BASE, Board, Fault
 
 _LINE = "      " + "-" * 67
 
@@ -46,42 +45,72 @@ def _connected(board: Board, arguments: list[str]) -> int:
     print("Voltage     : 3.28V\nSWD freq    : 8000 KHz\nConnect mode: Hot Plug\nReset mode  : Software reset")
     print(f"Device ID   : 0x{board.settings.device_id:03X}\nRevision ID : Rev B\nDevice name : STM32N6xx\n")
     words = arguments[arguments.index(f"sn={serial}") + 1 :]
-    read = False
+    reads = 0
     while words:
         option = words.pop(0)
-        if option == "-el":
-            if not Path(words.pop(0)).is_file():
-                print("Warning: the external loader is ignored")
-        elif option == "-w":
-            path, address = Path(words.pop(0)), int(words.pop(0), 16)
-            print(f"Memory Programming ...\nOpening and parsing file: {path.name}\n  Address       : 0x{address:08X}")
-            print(
-                "\nErasing memory corresponding to segment 0:\nErasing external memory sectors\nDownload in Progress:"
-            )
-            board.program(address, path.read_bytes())
-            print("\n\x1b[32mFile download complete\x1b[0m\nTime elapsed during download operation: 00:00:02.117\n")
-            if words[:1] == ["-v"]:
-                words.pop(0)
-                print("Verifying ...\n")
-                if not board.holds(address, path.read_bytes()):
-                    print(f"Error: Data mismatch found at address 0x{address:08X}")
-                    return 1
-                print("\x1b[32mDownload verified successfully\x1b[0m")
-        elif option == "-r":
-            address, size, path = int(words.pop(0), 16), int(words.pop(0)), Path(words.pop(0))
-            if not (read and board.settings.one_read):
-                path.write_bytes(board.read(address, size))
-                print(
-                    f"UPLOADING ...\n  Size          : {size} Bytes\n  Address       : 0x{address:08X}\nRead progress:"
-                )
-                print("Data read successfully\nTime elapsed during the read operation is: 00:00:00.009")
-            read = True
-        elif option == "-hardRst":
-            board.operation()
-            if board.settings.on_reset:
-                subprocess.Popen(board.settings.on_reset, stdin=subprocess.DEVNULL, start_new_session=True)
-            print("Hard reset is performed")
-        else:
-            print(f"Error: Wrong command {option}")
+        count, carry_out = _OPTIONS[option]
+        values, words = words[:count], words[count:]
+        if option == "-r":
+            reads += 1
+            if reads > 1 and board.settings.one_read:
+                continue
+        if error := carry_out(board, *values):
+            print(f"Error: {error}")
             return 1
     return 0
+
+
+def _loader(_: Board, path: str) -> str:
+    if not Path(path).is_file():
+        # As has been seen: not an error.
+        print("Warning: the external loader is ignored")
+    return ""
+
+
+def _write(board: Board, path: str, address: str) -> str:
+    data, at = Path(path).read_bytes(), int(address, 16)
+    print(f"Memory Programming ...\nOpening and parsing file: {Path(path).name}\n  Address       : 0x{at:08X}\n")
+    if at < BASE:
+        board.load(at, data)
+    else:
+        print("Erasing memory corresponding to segment 0:\nErasing external memory sectors\nDownload in Progress:")
+        board.program(at, data)
+    print("\n\x1b[32mFile download complete\x1b[0m\nTime elapsed during download operation: 00:00:02.117\n")
+    return ""
+
+
+def _read(board: Board, address: str, size: str, path: str) -> str:
+    Path(path).write_bytes(board.read(int(address, 16), int(size)))
+    print(f"UPLOADING ...\n  Size          : {size} Bytes\n  Address       : {address}\nRead progress:")
+    print("Data read successfully\nTime elapsed during the read operation is: 00:00:00.009")
+    return ""
+
+
+def _reset(board: Board) -> str:
+    board.begin(board.settings.on_reset)
+    print("Hard reset is performed")
+    return ""
+
+
+def _halt(_: Board) -> str:
+    print("Core halted")
+    return ""
+
+
+def _start(board: Board, address: str) -> str:
+    if int(address, 16) != int((board.folder / "ram.address").read_text(), 16):
+        return "there is no vector table"
+    board.begin(board.settings.on_start)
+    print(f"RUNNING Program ...\n  Address:      : {address}\nStart operation achieved successfully")
+    return ""
+
+
+# How many words follow, and what is done; an error, or nothing.
+_OPTIONS = {
+    "-el": (1, _loader),
+    "-w": (2, _write),
+    "-r": (3, _read),
+    "-hardRst": (0, _reset),
+    "-halt": (0, _halt),
+    "-s": (1, _start),
+}

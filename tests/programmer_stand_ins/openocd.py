@@ -34,27 +34,78 @@ def _error(text: str) -> int:
 def _commands(board: Board, lines: list[str]) -> int:
     mapped = False
     for line in lines:
-        if line in ("halt", "shutdown"):
-            continue
-        if line == "n6_device_id":
-            print(f"n6 device 0x2003{0x6000 | board.settings.device_id:04x}")
-        elif line == "n6_open_nor":
-            board.operation()
-            mapped = True
-        elif match := re.fullmatch(r'echo "(.*)"', line):
-            print(match[1])
-        elif line == "reset run":
-            board.operation()
-        elif not mapped:
+        mapped = mapped or line == "n6_open_nor"
+        if line.startswith("flash ") and not mapped:
             return _error("auto_probe failed")
-        elif match := re.fullmatch(r"flash write_image erase \{(.*)\} (0x\w+) bin", line):
-            board.program(int(match[2], 16), Path(match[1]).read_bytes())
-            print(f"auto erase enabled\nwrote {Path(match[1]).stat().st_size} bytes from file {match[1]}")
-        elif match := re.fullmatch(r"flash verify_image \{(.*)\} (0x\w+) bin", line):
-            if not board.holds(int(match[2], 16), Path(match[1]).read_bytes()):
-                return _error("checksum mismatch")
-        elif match := re.fullmatch(r"flash read_bank nor \{(.*)\} (0x\w+) (\d+)", line):
-            Path(match[1]).write_bytes(board.read(BASE + int(match[2], 16), int(match[3])))
+        for pattern, carry_out in _PATTERNS:
+            if match := re.fullmatch(pattern, line):
+                if error := carry_out(board, *match.groups()):
+                    return _error(error)
+                break
         else:
             return _error(f'invalid command name "{line.split()[0]}"')
     return 0
+
+
+def _nothing(_: Board) -> str:
+    return ""
+
+
+def _device_id(board: Board) -> str:
+    print(f"n6 device 0x2003{0x6000 | board.settings.device_id:04x}")
+    return ""
+
+
+def _access(board: Board) -> str:
+    board.operation()
+    return ""
+
+
+def _echo(_: Board, text: str) -> str:
+    print(text)
+    return ""
+
+
+def _reset(board: Board) -> str:
+    board.begin(board.settings.on_reset)
+    return ""
+
+
+def _resume(board: Board) -> str:
+    board.begin(board.settings.on_start)
+    return ""
+
+
+def _load(board: Board, path: str, address: str) -> str:
+    board.load(int(address, 16), Path(path).read_bytes())
+    return ""
+
+
+def _write(board: Board, path: str, address: str) -> str:
+    board.program(int(address, 16), Path(path).read_bytes())
+    print(f"auto erase enabled\nwrote {Path(path).stat().st_size} bytes from file {path}")
+    return ""
+
+
+def _verify(board: Board, path: str, address: str) -> str:
+    return "" if board.holds(int(address, 16), Path(path).read_bytes()) else "checksum mismatch"
+
+
+def _read(board: Board, path: str, offset: str, size: str) -> str:
+    Path(path).write_bytes(board.read(BASE + int(offset, 16), int(size)))
+    return ""
+
+
+# A line of a script, and what is done; an error, or nothing.
+_PATTERNS = (
+    ("halt|shutdown", _nothing),
+    ("n6_device_id", _device_id),
+    ("n6_open_nor|reg (?:sp|pc|xPSR) 0x[0-9A-F]+", _access),
+    ('echo "(.*)"', _echo),
+    ("reset run", _reset),
+    ("resume", _resume),
+    (r"load_image \{(.*)\} (0x\w+) bin", _load),
+    (r"flash write_image erase \{(.*)\} (0x\w+) bin", _write),
+    (r"flash verify_image \{(.*)\} (0x\w+) bin", _verify),
+    (r"flash read_bank nor \{(.*)\} (0x\w+) (\d+)", _read),
+)

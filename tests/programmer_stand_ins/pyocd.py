@@ -38,7 +38,7 @@ def main(folder: Path, arguments: list[str]) -> int:
             path, _, address = file.rpartition("@")
             board.program(int(address, 16), Path(path).read_bytes())
         if options.subcommand == "reset":
-            board.operation()
+            board.begin(board.settings.on_reset)
     except Fault:
         return _critical("Unexpected ACK value (0)")
     return 0
@@ -66,5 +66,11 @@ def _commander(board: Board, words: list[str]) -> None:
     elif words[0] == "savemem":
         Path(words[3]).write_bytes(board.read(int(words[1], 16), int(words[2])))
         print(f"Saved {words[2]} bytes to {words[3]}")
+    elif words[0] == "loadmem":
+        board.load(int(words[1], 16), Path(words[2]).read_bytes())
+    elif words[0] == "continue":
+        board.begin(board.settings.on_start)
+    elif words[0] in ("halt", "wreg"):
+        board.operation()
     else:
         raise ValueError(words[0])

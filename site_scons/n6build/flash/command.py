@@ -13,7 +13,7 @@ from pathlib import Path
 from n6build.boards import Board
 from n6build.captured import run_captured
 from n6build.errors import N6Error
-from n6build.flash.programmer import Span
+from n6build.flash.programmer import RamProgram, Span
 from n6build.flash.sectors import Sector, runs_of
 
 LIST_TIMEOUT_S = 20
@@ -87,6 +87,15 @@ def image_files(sectors: Sequence[Sector]) -> Iterator[list[tuple[int, Path]]]:
             path.write_bytes(b"".join(sector.data for sector in run))
             files.append((run[0].address, path))
         yield files
+
+
+@contextmanager
+def ram_file(program: RamProgram) -> Iterator[Path]:
+    """The program as a file, while the block lasts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.bin"
+        path.write_bytes(program.data)
+        yield path
 
 
 def read_files(

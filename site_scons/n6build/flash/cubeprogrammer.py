@@ -21,11 +21,12 @@ from n6build.flash.command import (
     failure,
     image_files,
     programming,
+    ram_file,
     read_files,
     run_programmer,
     running,
 )
-from n6build.flash.programmer import Identity, Span
+from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector
 
@@ -109,6 +110,15 @@ class CubeProgrammer:
         said = run_programmer(self.command, [*self._connection(), "-hardRst"], LIST_TIMEOUT_S)
         if said.failed or "Hard reset is performed" not in said.output:
             raise failure("N6-FLASH-009", "the reset", said, "no word of it", self.name, running(self.board))
+
+    def start(self, program: RamProgram) -> None:
+        """-s takes the address of a vector table: as far as is known; no board was at hand."""
+        with ram_file(program) as path:
+            address = f"0x{program.address:08X}"
+            arguments = [*self._connection(), "-halt", "-w", str(path), address, "-s", address]
+            said = run_programmer(self.command, arguments, LIST_TIMEOUT_S)
+        if said.failed or "Start operation achieved successfully" not in said.output:
+            raise failure("N6-FLASH-009", "the start", said, "no word of it", self.name, programming(self.board))
 
     def _connection(self) -> list[str]:
         return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}"]

@@ -25,11 +25,12 @@ from n6build.flash.command import (
     failure,
     image_files,
     programming,
+    ram_file,
     read_files,
     run_programmer,
     running,
 )
-from n6build.flash.programmer import Identity, Span
+from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.sectors import Sector
 from n6build.soc import Soc, field_bits
 from n6build.templates import render
@@ -93,6 +94,16 @@ class OpenOcd:
 
     def reset(self) -> None:
         self._run(["reset run"], LIST_TIMEOUT_S, "N6-FLASH-009", "the reset")
+
+    def start(self, program: RamProgram) -> None:
+        with ram_file(program) as path:
+            load = f"load_image {{{path}}} 0x{program.address:08X} bin"
+            registers = [
+                f"reg sp 0x{program.stack_pointer:08X}",
+                f"reg pc 0x{program.entry:08X}",
+                "reg xPSR 0x01000000",
+            ]
+            self._run([load, *registers, "resume"], LIST_TIMEOUT_S, "N6-FLASH-009", "the start")
 
     def _run(self, commands: Sequence[str], timeout_s: int, code: str, doing: str) -> Said:
         with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from pathlib import Path
 from n6build.boards import Board
 from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
-from n6build.flash.programmer import Programmer
+from n6build.flash.programmer import ProbeProgrammer
 from n6build.flash.record import record_of_probe
 from n6build.flash.virtual import VIRTUAL
 
@@ -25,7 +25,7 @@ class _Kind:
 
     command: str
     probes: Callable[[Path], dict[str, str]]
-    make: Callable[[Path, str, Board, Path], Programmer]
+    make: Callable[[Path, str, Board, Path], ProbeProgrammer]
 
 
 # By how much is known of each with this chip: the first that is installed is taken.
@@ -36,7 +36,7 @@ _KINDS = {
 }
 
 
-def programmer_of_probe(probe: str, board: Board) -> Programmer:
+def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     """probe: 'auto', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
 
     Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -018 (no such programmer, or not installed).

@@ -30,6 +30,23 @@ class Span:
     size: int
 
 
+@dataclass(frozen=True)
+class RamProgram:
+    """address: of its vector table, with which `data` begins."""
+
+    address: int
+    data: bytes
+
+    @property
+    def stack_pointer(self) -> int:
+        return int.from_bytes(self.data[:4], "little")
+
+    @property
+    def entry(self) -> int:
+        """Without the Thumb bit."""
+        return int.from_bytes(self.data[4:8], "little") & ~1
+
+
 class Programmer(Protocol):
     """One attached board. `name` is how the user chose it, such as 'virtual' or a probe's serial number."""
 
@@ -61,3 +78,10 @@ class Programmer(Protocol):
 
     def reset(self) -> None:
         """Starts what is in flash; raises N6Error where that fails."""
+
+
+class ProbeProgrammer(Programmer, Protocol):
+    """With a debug probe between it and the board."""
+
+    def start(self, program: RamProgram) -> None:
+        """Writes it into RAM and starts it there, without a reset: that would erase the RAM. Raises N6Error where it fails."""

@@ -22,11 +22,12 @@ from n6build.flash.command import (
     failure,
     image_files,
     programming,
+    ram_file,
     read_files,
     run_programmer,
     running,
 )
-from n6build.flash.programmer import Identity, Span
+from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector
 
@@ -89,6 +90,12 @@ class PyOcd:
         said = run_programmer(self.command, ["reset", *self._connection()], LIST_TIMEOUT_S)
         if said.failed:
             raise failure("N6-FLASH-009", "the reset", said, "", self.name, running(self.board))
+
+    def start(self, program: RamProgram) -> None:
+        with ram_file(program) as path:
+            load = f"loadmem 0x{program.address:08X} {path}"
+            registers = [f"wreg sp 0x{program.stack_pointer:08X}", f"wreg pc 0x{program.entry:08X}"]
+            self._commander(["halt", load, *registers, "continue"], LIST_TIMEOUT_S, "N6-FLASH-009", "the start")
 
     def _commander(self, commands: Sequence[str], timeout_s: int, code: str, doing: str) -> Said:
         arguments = [argument for command in commands for argument in ("-c", command)]

@@ -54,20 +54,20 @@ def run_on_real_board(
     board: Board,
     networks: Sequence[LinkedNetwork],
     port: str,
-    reset: Callable[[], None],
+    begin: Callable[[], None],
     on_text: Callable[[str], None],
 ) -> Outcome:
-    """port: of the console. reset: starts what is in flash; the console is open by then, so that nothing is missed."""
+    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed."""
     lines: list[str] = []
     with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
-        reset()
+        begin()
         try:
             clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S)
         except N6Error as error:
             if error.id != "N6-LINK-001" or lines:
                 raise
-            what = "the board says nothing after its reset"
-            raise N6Error("N6-LINK-001", what, where=port, hint=running(board)) from error
+            what = "the board says nothing after its start"
+            raise N6Error("N6-LINK-001", what, where=port, hint=f"{running(board)}; or start=ram") from error
     return Outcome(board.name, clock_hz, "cycles", outcomes, (), read_console(lines).models)
 
 
