@@ -114,7 +114,10 @@ def read_files(
 
 
 def programming(board: Board) -> str:
-    return f"boot selectors for programming: {board.programmer.dev_boot}; after a change switch the power off and on"
+    return (
+        f"boot selectors for programming: {board.programmer.dev_boot}; after a change switch the power off and on "
+        "(run mode=no-flash takes what is there)"
+    )
 
 
 def running(board: Board) -> str:

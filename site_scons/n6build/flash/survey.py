@@ -36,21 +36,17 @@ def recorded(programmer: Programmer, board: str) -> BoardRecord:
 
 
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
-    """board: its name. identity: of what is attached now."""
+    """board: its name. identity: of what is attached now. Raises N6Error where the board cannot be read, which leaves nothing to
+    program either: it could not be verified."""
     record = read_record(programmer.record, board)
     known = BoardRecord(board, record.sectors, identity, record.witnesses)
     doubt = _doubt(record, programmer, identity)
     if not doubt:
         return known
-    fresh = BoardRecord(board, identity=identity)
     if not programmer.still_holds():
-        return fresh
+        return BoardRecord(board, identity=identity)
     say("Read back", f"{board} ({programmer.name})", doubt)
-    try:
-        return BoardRecord(board, _read_back(wanted, programmer), identity)
-    except N6Error as error:
-        say("Unknown", f"what {board} holds", f"{error.what}; all of it is programmed")
-        return fresh
+    return BoardRecord(board, _read_back(wanted, programmer), identity)
 
 
 def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
@@ -59,10 +55,7 @@ def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> s
         return "there is no record of it"
     if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
         return "its record is of another board"
-    try:
-        found = programmer.read([witness.span for witness in record.witnesses])
-    except N6Error as error:
-        return f"its record cannot be checked: {error.what}"
+    found = programmer.read([witness.span for witness in record.witnesses])
     for witness, data in zip(record.witnesses, found, strict=True):
         if sha256(data) != witness.sha256:
             return f"it holds something else than its record says, at 0x{witness.span.address:08X}"
