@@ -36,9 +36,7 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     pair = env["N6_PAIR"]
     is_virtual = env["N6_PROBE"] == VIRTUAL
     linked = bool(env["N6_INPUTS"] or env["N6_EXPECTED"] or env["N6_RUNS"]) or not is_virtual
-    if (env["N6_INPUTS"] or env["N6_EXPECTED"]) and len(networks) > 1:
-        what = "'inputs' and 'expected' are of a single network"
-        stop_with(N6Error("N6-OPTION-007", what, hint="leave them away, or name one model"))
+    _check_options(env, len(networks), linked)
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.model_update import remember_running
@@ -72,6 +70,19 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     env.AlwaysBuild(result)
     env.NoCache(result)
     return result[0]
+
+
+def _check_options(env: Any, networks: int, linked: bool) -> None:
+    """Stops where an option would have no effect."""
+    is_virtual = env["N6_PROBE"] == VIRTUAL
+    if (env["N6_INPUTS"] or env["N6_EXPECTED"]) and networks > 1:
+        what = "'inputs' and 'expected' are of a single network"
+        stop_with(N6Error("N6-OPTION-007", what, hint="leave them away, or name one model"))
+    if env["N6_GDB"] and linked:
+        what = "'gdb=1' is for a run of the virtual board on its test vectors in flash"
+        stop_with(N6Error("N6-OPTION-009", what, hint="leave inputs, expected and runs away, with probe=virtual"))
+    if env["N6_START"] == "ram" and is_virtual and not env["N6_PAIR"]:
+        stop_with(N6Error("N6-OPTION-009", "'start=ram' is for a board on a cable", hint="leave it away"))
 
 
 def _start(env: Any, receipts: list[Any], fsbl: Path) -> Any:

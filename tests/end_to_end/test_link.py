@@ -172,6 +172,8 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
         (("mode=xip",), "N6-OPTION-004: 'mode=xip' is for relocatable models"),
         (("mode=no-flash", "flash"), "N6-OPTION-008"),
         (("runs=many",), "'runs=many' is no number of inferences"),
+        (("start=ram",), "N6-OPTION-009: 'start=ram' is for a board on a cable"),
+        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run of the virtual board on its test vectors"),
     ],
 )
 def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:
