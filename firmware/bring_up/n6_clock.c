@@ -45,18 +45,20 @@ __attribute__((unused)) static bool start_pll(const pll_t *pll)
     return n6_wait_for(N6_RCC_SR, pll->on, pll->on, POLLS);
 }
 
-#if N6_CLOCK_OVERDRIVE
+#if N6_CLOCK_FROM_PLLS && defined(N6_SMPS_PIN)
 #define MODE_OUTPUT 1u
-#define SUPPLY_RISES_US 1000u
+#define SUPPLY_SETTLES_US 1000u
 
-/* The regulator of the core supply is outside of the chip, its set point a pin. */
-static void raise_supply(void)
+/* The regulator of the core supply is outside of the chip, its set point a pin: ST's board support packages set it before the
+ * oscillators, and its templates name the external source first. */
+static void set_supply(void)
 {
     n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_SMPS_PORT_ENABLE | N6_RCC_AHB4ENR_PWREN);
-    N6_REG32(N6_SMPS_PORT_BASE + N6_GPIO_BSRR_OFFSET) = 1u << N6_SMPS_PIN;
+    n6_modify(N6_PWR_CR1, N6_PWR_CR1_SDEN, 0u);
+    N6_REG32(N6_SMPS_PORT_BASE + N6_GPIO_BSRR_OFFSET) = 1u << (N6_CLOCK_OVERDRIVE ? N6_SMPS_PIN : N6_SMPS_PIN + 16u);
     n6_modify(N6_SMPS_PORT_BASE + N6_GPIO_MODER_OFFSET, 3u << (2u * N6_SMPS_PIN), MODE_OUTPUT << (2u * N6_SMPS_PIN));
-    n6_delay_us(SUPPLY_RISES_US);
-    n6_modify(N6_PWR_VOSCR, 0u, N6_PWR_VOSCR_VOS);
+    n6_delay_us(SUPPLY_SETTLES_US);
+    n6_modify(N6_PWR_VOSCR, N6_PWR_VOSCR_VOS, N6_CLOCK_OVERDRIVE ? N6_PWR_VOSCR_VOS : 0u);
     /* Never said with some external regulators: the time has to be enough. */
     (void)n6_wait_for(N6_PWR_VOSCR, N6_PWR_VOSCR_VOSRDY, N6_PWR_VOSCR_VOSRDY, POLLS);
 }
@@ -77,8 +79,8 @@ bool n6_clock_start(void)
     static const pll_t plls[] = {N6_CLOCK_PLLS};
     static const divider_t dividers[] = {N6_CLOCK_DIVIDERS};
     const uint32_t switched = N6_FIELD(N6_RCC_CFGR1_CPUSWS, FROM_DIVIDERS) | N6_FIELD(N6_RCC_CFGR1_SYSSWS, FROM_DIVIDERS);
-#if N6_CLOCK_OVERDRIVE
-    raise_supply();
+#ifdef N6_SMPS_PIN
+    set_supply();
 #endif
     for (uint32_t i = 0; i < sizeof plls / sizeof plls[0]; i++) {
         if (!start_pll(&plls[i])) {
