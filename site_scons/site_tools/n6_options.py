@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ TARGETS = {
     "models": "list the models",
     "doctor": "which tools were found, what is missing and why it matters",
 }
+
+_HELP_WIDTH = 110
 
 
 def generate(env: Any) -> None:
@@ -118,20 +121,25 @@ def _help() -> str:
         "",
     ]
     lines += ["Targets"]
-    lines += [f"  {name:<13}{what}" for name, what in TARGETS.items()]
+    lines += [_entry(name, what) for name, what in TARGETS.items()]
     lines += [
         "",
         "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
     ]
     for option in OPTIONS:
+        default = f"; default {option.default}" if option.default else ""
         more = f" [{option.environment}]" if option.environment else ""
-        lines.append(f"  {option.name:<13}{option.help}; default {option.default}{more}")
+        lines.append(_entry(option.name, f"{option.help}{default}{more}"))
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _entry(name: str, text: str) -> str:
+    return textwrap.fill(text, _HELP_WIDTH, initial_indent=f"  {name:<13}", subsequent_indent=" " * 15)
 
 
 def _lists(env: Any) -> bool:
