@@ -34,13 +34,12 @@ def planned(env: Any, wanted: list[Sector], programmer: Programmer) -> FlashPlan
     return plan_all(wanted, record) if everything else plan_delta(wanted, record)
 
 
-def only_says(env: Any, plan: FlashPlan, programmer: Programmer) -> bool:
-    """What is going to be programmed, where that takes a while or nothing else is wanted."""
+def announce(env: Any, plan: FlashPlan, programmer: Programmer) -> None:
+    """What is going to be programmed, where that takes a while, or would be."""
     dry = env["N6_FLASH_DRY"]
     if dry or len(plan.lacking) * programmer.seconds_a_sector > _SECONDS_IN_SILENCE:
         for text in describe(plan, programmer.seconds_a_sector):
             say("Would flash" if dry else "Program", text)
-    return bool(dry)
 
 
 def receipt_path(env: Any, programmer: Programmer, part: str) -> str:
@@ -66,7 +65,7 @@ def say_flashed(env: Any, programmer: Programmer, plan: FlashPlan) -> None:
     size = sum(len(sector.data) for sector in plan.lacking)
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({kib(size)})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
-    if plan.lacking and env["N6_PROBE"] != VIRTUAL:
+    if plan.lacking and env["N6_PROBE"] != VIRTUAL and env["N6_START"] != "ram":
         say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")
 
 

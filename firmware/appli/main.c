@@ -89,6 +89,8 @@ int main(void)
     n6_put(n6_plan_application);
     n6_put(" epochs=");
     n6_put_u32(epochs_of_all());
+    n6_put(" clock=");
+    n6_put_u32(N6_CPU_HZ);
     n6_put_end();
     power_banks();
     if (!n6_npu_enable()) {

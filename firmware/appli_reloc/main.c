@@ -4,6 +4,7 @@
  * comes out. It holds no network of its own, so that a new model leaves it as it is.
  */
 #include "n6_appli.h"
+#include "n6_board.h"
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_fault.h"
@@ -25,6 +26,8 @@ int main(void)
     n6_console_open();
     n6_put("n6 appli start loader=reloc model=");
     n6_put(n6_models_application);
+    n6_put(" clock=");
+    n6_put_u32(N6_CPU_HZ);
     n6_put_end();
     if (!n6_npu_enable()) {
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");

@@ -157,8 +157,12 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
         if choices and setting.value not in choices:
             hint = did_you_mean(setting.value, choices)
             raise N6Error("N6-OPTION-002", f"'{name}={setting.value}' is not possible", where=setting.origin, hint=hint)
-    if chosen := {"copy", "xip"} & modes_of(settings):
-        settings["load"] = Setting(chosen.pop(), settings["mode"].origin)
+    for word in {"copy", "xip"} & modes_of(settings):
+        load = settings["load"]
+        if load.origin != "default" and load.value != word:
+            what = f"'load={load.value}' and 'mode={settings['mode'].value}' exclude each other"
+            raise N6Error("N6-OPTION-002", what, where=load.origin)
+        settings["load"] = Setting(word, settings["mode"].origin)
     if settings["runs"].value and not settings["runs"].value.isdecimal():
         what = f"'runs={settings['runs'].value}' is no number of inferences"
         raise N6Error("N6-OPTION-002", what, where=settings["runs"].origin, hint="runs=100")
@@ -172,7 +176,8 @@ def modes_of(settings: Mapping[str, Setting]) -> set[str]:
     modes = {word.strip() for word in mode.value.split(",") if word.strip()}
     for word in sorted(modes - set(MODES)):
         raise N6Error("N6-OPTION-002", f"no mode '{word}'", where=mode.origin, hint=did_you_mean(word, MODES))
-    for one, other in (("copy", "xip"), ("no-flash", "no-run")):
+    # What is on the board has the clock that it has.
+    for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
         if {one, other} <= modes:
             raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=mode.origin)
     return modes

@@ -15,13 +15,13 @@ from n6build.errors import N6Error
 from n6build.flash.choose import choose_programmer
 from n6build.flash.program import board_lock, carry_out, counted
 from n6build.flash.virtual import VIRTUAL_RECORD
-from n6receipts import depends_on_board, only_says, planned, receipt_path, say_flashed, write_receipt
+from n6receipts import announce, depends_on_board, planned, receipt_path, say_flashed, write_receipt
 from n6scons import stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_FLASH_DRY=False, N6_PAIR="")
+    env.SetDefault(N6_FLASH_DRY=False, N6_PAIR="", N6_START="flash", N6_MODES=())
     env.AddMethod(_flash, "N6Flash")
     env.AddMethod(_flash_application, "N6FlashApplication")
     env.AddMethod(_virtual_folder, "N6VirtualBoardFolder")
@@ -64,12 +64,13 @@ def _flash_application(
     programs, weights: (flash slot, image). manifest: of both. Of models with two slots only one of them is written, and the
     rest first.
     """
-    if env["N6_FLASH_DRY"] and "run" in COMMAND_LINE_TARGETS:
-        stop_with(N6Error("N6-OPTION-006", "dry=1 programs nothing, and 'run' would run what was there before"))
     if "no-flash" in env["N6_MODES"]:
         if {"flash", "flash-all", "flash-model"} & set(COMMAND_LINE_TARGETS):
             stop_with(N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="leave the flash targets away"))
         return {"flash": [], "flash-model": []}
+    if env["N6_FLASH_DRY"] and "run" in COMMAND_LINE_TARGETS:
+        what = "dry=1 programs nothing, and 'run' would run what was there before"
+        stop_with(N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is wanted"))
     images = [image for _, image in weights]
     if env["N6_LOADER"] != "reloc":
         if "flash-model" in COMMAND_LINE_TARGETS:
@@ -113,7 +114,8 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
         path = Path(str(source[0]))
         with board_lock(programmer):
             plan = planned(env, wanted_sectors(read_manifest(path), path.parent), programmer)
-            if only_says(env, plan, programmer):
+            announce(env, plan, programmer)
+            if env["N6_FLASH_DRY"]:
                 return
             carry_out(plan, programmer)
         say_flashed(env, programmer, plan)

@@ -14,8 +14,9 @@ from n6build.errors import N6Error
 from n6build.flash.choose import choose_programmer
 from n6build.flash.program import board_lock, carry_out
 from n6build.flash.programmer import Span
+from n6build.flash.survey import checked_identity
 from n6build.flash.virtual import VIRTUAL
-from n6receipts import depends_on_board, only_says, planned, receipt_path, say_flashed, write_receipt
+from n6receipts import announce, depends_on_board, planned, receipt_path, say_flashed, write_receipt
 from n6scons import stage_action, stop_with
 
 
@@ -37,6 +38,9 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         programmer = choose_programmer(env["N6_PROBE"], board, env.N6VirtualBoardFolder())
     except N6Error as error:
         stop_with(error)
+    if env["N6_FLASH_DRY"]:
+        what = "with slots=2 it depends on what the board holds what is programmed; dry=1 does not ask it"
+        stop_with(N6Error("N6-OPTION-006", what, hint="leave dry=1 away, or slots=2"))
     elves = [Path(str(program)) for program in programs]
 
     def program(target: list[Any], source: list[Any], env: Any) -> None:
@@ -47,6 +51,8 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         path = Path(str(source[0]))
         record = programmer.record
         with board_lock(programmer):
+            # Before anything of it is read: another board would be read in the wrong way.
+            checked_identity(programmer, board)
 
             def read(address: int, size: int) -> bytes:
                 return programmer.read([Span(address, size)])[0]
@@ -58,8 +64,7 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
                 for sector in sectors_of([(address, data) for _, address, data in update.images], board.nor.sector)
             ]
             flash = planned(env, wanted, programmer)
-            if only_says(env, flash, programmer):
-                return
+            announce(env, flash, programmer)
             carry_out(flash, programmer)
         for update in updates:
             what = "is put into" if update.is_new else "is in"

@@ -11,6 +11,7 @@ from n6build.console import say
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.flash.choose import choose_programmer
+from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.virtual import VIRTUAL
 from n6scons import quiet_action, stage_action, stop_with
@@ -27,8 +28,6 @@ def exists(env: Any) -> bool:
 
 def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], programs: list[Any]) -> Any:
     """receipts: of N6Flash. networks: of N6Networks. programs: the ELF files of FSBL and Appli, for source lines in findings."""
-    if "no-run" in env["N6_MODES"]:
-        return _start(env, receipts, Path(str(programs[0])))
     board = env["N6_BOARD"]
     folder = env.N6VirtualBoardFolder()
     elves = [Path(str(program)) for program in programs]
@@ -37,6 +36,8 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
     is_virtual = env["N6_PROBE"] == VIRTUAL
     linked = bool(env["N6_INPUTS"] or env["N6_EXPECTED"] or env["N6_RUNS"]) or not is_virtual
     _check_options(env, len(networks), linked)
+    if "no-run" in env["N6_MODES"]:
+        return _start(env, receipts, elves[0])
 
     def boot(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.model_update import remember_running
@@ -89,8 +90,11 @@ def _start(env: Any, receipts: list[Any], fsbl: Path) -> Any:
     """Whatever is in flash begins, and nobody listens. fsbl: the ELF file."""
 
     def start(target: list[Any], source: list[Any], env: Any) -> None:
+        if env["N6_PROBE"] == VIRTUAL:
+            say("Ready", f"{env['N6_BOARD'].name} (virtual)", "it is on while somebody runs it; mode=no-run")
+            return
         programmer = _programmer(env)
-        if env["N6_PROBE"] != VIRTUAL:
+        with board_lock(programmer):
             _begin(env, fsbl)
         say("Started", f"{env['N6_BOARD'].name} ({programmer.name})", "no inference: mode=no-run")
 
@@ -136,12 +140,12 @@ def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
         if expected and expected.count != inputs.count:
             what = f"has {expected.count} rows, the inputs have {inputs.count}"
             raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")
-        networks.append(LinkedNetwork(model, artifacts, inputs, expected, env["N6_RUNS"] or inputs.count))
+        labels = () if env["N6_INPUTS"] else model.labels
+        networks.append(LinkedNetwork(model, artifacts, inputs, expected, labels, env["N6_RUNS"] or inputs.count))
     return networks
 
 
 def _run_on_probe(env: Any, networks: list[Any], fsbl: Path, on_line: Callable[[str], None]) -> Any:
-    from n6build.flash.program import board_lock
     from n6build.run.linked_session import console_of, run_on_real_board
 
     programmer = _programmer(env)

@@ -47,7 +47,8 @@ def networks_of(folder: Path, runs: int = 10) -> list[LinkedNetwork]:
         assert model.expected
         artifacts = read_artifacts(folder / name, name)
         inputs = read_vectors(model.inputs)
-        networks.append(LinkedNetwork(model, artifacts, inputs, read_vectors(model.expected), runs))
+        expected = read_vectors(model.expected)
+        networks.append(LinkedNetwork(model, artifacts, inputs, expected, model.labels, runs))
     return networks
 
 
@@ -138,11 +139,12 @@ def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:
     assert "ms at 600 MHz" in result.output
     assert "mean of 12" in result.output
     # What is on the board now may be run again, and nothing is programmed for it.
-    again = project.scons(*arguments[:2], "mode=max-speed,no-flash", "run")
+    again = project.scons(*arguments[:2], "mode=no-flash", "run")
     assert "10 of 10 outputs equal" in again.output, again.output
+    assert "ms at 600 MHz" in again.output
     assert again.flashed == "nothing"
     started = project.scons(*arguments[:2], "mode=no-run", "run")
-    assert "Started nucleo-n657 (virtual), no inference" in started.output
+    assert "Ready nucleo-n657 (virtual)" in started.output
     assert started.flashed.startswith("2 of ")  # The clock of FSBL and Appli is the usual one again.
     assert "Run build" not in started.output
 
@@ -171,6 +173,8 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
         (("mode=copy,xip", "loader=reloc"), "modes 'copy' and 'xip' exclude each other"),
         (("mode=xip",), "N6-OPTION-004: 'mode=xip' is for relocatable models"),
         (("mode=no-flash", "flash"), "N6-OPTION-008"),
+        (("mode=no-flash,max-speed",), "modes 'no-flash' and 'max-speed' exclude each other"),
+        (("mode=copy", "load=xip", "loader=reloc"), "'load=xip' and 'mode=copy' exclude each other"),
         (("runs=many",), "'runs=many' is no number of inferences"),
         (("start=ram",), "N6-OPTION-009: 'start=ram' is for a board on a cable"),
         (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run of the virtual board on its test vectors"),

@@ -199,6 +199,12 @@ def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Des
     assert "1 inferences" in third.output
 
 
+def test_a_dry_run_of_models_with_two_slots_would_have_to_ask_the_board(project: Project, desk: Desk) -> None:
+    result = scons(project, desk, "loader=reloc", "slots=2", "dry=1", "flash-model")
+    assert "N6-OPTION-006" in result.output
+    assert all(" -r " not in call for call in desk.calls())
+
+
 def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
     assert result.status == 2

@@ -12,7 +12,7 @@ from n6build.run.compare import check_complete, judge
 from n6build.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
 
 GOOD = """n6 fsbl start board=nucleo-n657
-n6 appli start model=tiny epochs=2
+n6 appli start model=tiny epochs=2 clock=600000000
 n6 run 0 begin
 n6 run 0 epoch 0 start=100 core=5 end=15
 n6 run 0 epoch 1 start=10 core=10 end=10
@@ -55,6 +55,7 @@ def test_an_output_that_is_too_short_differs() -> None:
 
 def test_cycles_of_epochs_are_those_of_the_first_inference() -> None:
     log = read_console(GOOD)
+    assert log.clock_hz == 600_000_000
     assert [log.inferences[run].epoch_cycles for run in (0, 1)] == [
         {0: EpochCycles(100, 5, 15), 1: EpochCycles(10, 10, 10)},
         {},

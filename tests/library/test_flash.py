@@ -173,6 +173,24 @@ def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dic
     assert nor.memory[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
 
 
+def test_each_image_is_looked_at_though_another_follows_it_at_once(tmp_path: Path) -> None:
+    nor = FailingNor(tmp_path)
+    parts = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000, BASE + 2 * SECTOR: b"three" * 500}
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.memory[SECTOR : SECTOR + 16] = b"somebody else's "
+    assert [sector.address for sector in flash_plan(manifest, tmp_path, nor).lacking] == [BASE + SECTOR]
+
+
+def test_what_lies_beside_programmed_sectors_and_was_not_looked_at_is_forgotten(tmp_path: Path) -> None:
+    """An erase may have reached it."""
+    nor = FailingNor(tmp_path)
+    both = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000}
+    carry_out(flash_plan(manifest_of(tmp_path, both), tmp_path, nor), nor)
+    carry_out(flash_plan(manifest_of(tmp_path, {BASE: b"new" * 1000}), tmp_path, nor), nor)
+    assert set(read_record(nor.record, "test").sectors) == {BASE}
+
+
 def test_new_weights_of_somebody_else_show_at_their_end(tmp_path: Path, parts: dict[int, bytes]) -> None:
     """Where weights have their checksum; their beginning may be the same."""
     nor = FailingNor(tmp_path)

@@ -213,6 +213,11 @@ def test_a_board_that_says_nothing_gets_hints() -> None:
     assert "is this firmware on the board" in str(caught.value)
 
 
+def test_a_board_that_does_nothing_but_start_is_not_waited_for() -> None:
+    with pytest.raises(N6Error, match="N6-LINK-005: the board starts again and again"):
+        link_to(Deaf(says=b"n6 fsbl start board=x\r\n")).hello(patience_s=60.0)
+
+
 @pytest.mark.parametrize(
     ("line", "error"),
     [
@@ -256,6 +261,19 @@ def test_what_the_firmware_refuses() -> None:
         link.network(1)
     with pytest.raises(N6Error, match="refuses INPUT: outside of its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 1))
+
+
+def test_a_cable_that_is_pulled_in_the_middle() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    port = os.ttyname(theirs)
+    os.close(theirs)
+    with (
+        pytest.raises(N6Error, match="N6-LINK-009: the connection broke"),
+        serial_link(port, 115_200, lambda _: None) as link,
+    ):
+        os.close(ours)
+        link.hello(patience_s=1.0)
 
 
 def test_a_serial_port(monkeypatch: pytest.MonkeyPatch) -> None:

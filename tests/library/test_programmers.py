@@ -11,6 +11,7 @@ from n6build.boards import Board, load_board
 from n6build.errors import N6Error
 from n6build.files import sha256
 from n6build.flash.choose import choose_programmer
+from n6build.flash.command import program_timeout_s, read_timeout_s
 from n6build.flash.cubeprogrammer import CubeProgrammer
 from n6build.flash.openocd import OpenOcd, openocd_script
 from n6build.flash.program import FlashPlan, carry_out, plan_delta
@@ -246,15 +247,37 @@ def test_no_programmer_ever_erases_the_whole_part_or_writes_fuses(tmp_path: Path
 
 
 def test_another_board_at_the_probe_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
     desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
-    with pytest.raises(
-        N6Error, match=r"a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed\n.*=stm32n6570-dk"
-    ):
-        flash(programmer_of(tmp_path), images(1))
+    message = r"a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed\n.*=stm32n6570-dk"
+    with pytest.raises(N6Error, match=message):
+        flash(programmer, images(1))
     # A probe without a board of its own says nothing of what it is connected to.
     desk.set(replace(SETTINGS, probes={"0041": "STLINK-V3SET"}))
     flash(programmer_of(tmp_path), images(1))
     assert holds(desk, images(1))
+
+
+@pytest.mark.parametrize("alias", [BOARD.title, *BOARD.aliases, "something else"])
+def test_a_board_is_known_by_any_of_its_names(tmp_path: Path, desk: Desk, alias: str) -> None:
+    desk.set(replace(SETTINGS, probes={"0041": alias}))
+    flash(programmer_of(tmp_path), images(1))
+    assert holds(desk, images(1))
+
+
+@pytest.mark.parametrize("desk", ["STM32_Programmer_CLI", "pyocd"], indirect=True)
+def test_another_board_in_the_list_of_probes_is_said_at_once(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
+    with pytest.raises(N6Error, match="N6-FLASH-014: this is a STM32N6570-DK, not a NUCLEO-N657X0-Q"):
+        programmer_of(tmp_path)
+
+
+def test_time_outs_grow_with_what_is_done() -> None:
+    sectors = BOARD.slots.weights.size // BOARD.nor.sector
+    for each in (CubeProgrammer, OpenOcd, PyOcd):
+        assert program_timeout_s(sectors, each.seconds_a_sector) > 2 * sectors * each.seconds_a_sector
+    assert read_timeout_s([BOARD.slots.weights.size]) > 2000
+    assert read_timeout_s([1024, 64]) == 60
 
 
 def test_a_release_that_reads_once_a_call(tmp_path: Path, desk: Desk) -> None:
@@ -319,7 +342,7 @@ def test_an_openocd_of_the_last_release_is_told_so(tmp_path: Path) -> None:
 
 def test_openocd_erases_by_the_sector_of_the_board() -> None:
     script = openocd_script(BOARD, "0041", [])
-    assert "stmqspi setparms nor MX25UM51245G 0x4000000 0x100 0x13 0x00 0x12 0xDC 0x10000 0xDC" in script
+    assert "stmqspi set nor MX25UM51245G 0x4000000 0x100 0x13 0x00 0x12 0xDC 0x10000 0xDC" in script
     small = replace(BOARD, nor=replace(BOARD.nor, sector=4096))
     assert "0x12 0x21 0x1000 0x21" in openocd_script(small, "0041", [])
     odd = replace(BOARD, nor=replace(BOARD.nor, sector=8192))

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from programmer_stand_ins.board import BASE, Board, Fault
 
-_NEEDED = ("transport select dapdirect_swd", "source [find target/stm32n6x.cfg]", "flash bank nor stmqspi 0x70000000")
+_NEEDED = (
+    "transport select dapdirect_swd",
+    "source [find target/stm32n6x.cfg]",
+    "flash bank nor stmqspi 0x70000000",
+    "catch {flash probe nor}\n    stmqspi set nor ",
+)
 
 
 def main(folder: Path, arguments: list[str]) -> int:

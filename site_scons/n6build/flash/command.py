@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ from n6build.flash.programmer import RamProgram, Span
 from n6build.flash.sectors import Sector, runs_of
 
 LIST_TIMEOUT_S = 20
-# A NOR of 64 MB, sector by sector, takes minutes.
-PROGRAM_TIMEOUT_S = 1200
+# Much slower than any probe should be.
+_SLOWEST_BYTES_A_SECOND = 20_000
+_CONNECTING_S = 60
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 # Beginnings of what has to be said about a failure, whichever program reports it; words are compared without case.
@@ -68,6 +69,15 @@ def run_programmer(command: Path, arguments: Sequence[str], timeout_s: int) -> S
     except OSError as error:
         raise N6Error("N6-FLASH-007", f"cannot be run: {error.strerror}", where=command.name) from error
     return Said(_ANSI.sub("", output), status)
+
+
+def program_timeout_s(sectors: int, seconds_a_sector: float) -> int:
+    return _CONNECTING_S + int(3 * sectors * seconds_a_sector)
+
+
+def read_timeout_s(sizes: Iterable[int]) -> int:
+    """sizes: in bytes."""
+    return _CONNECTING_S + sum(sizes) // _SLOWEST_BYTES_A_SECOND
 
 
 def failure(code: str, doing: str, said: Said, otherwise: str, probe: str, selectors: str) -> N6Error:

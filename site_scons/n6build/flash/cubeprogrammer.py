@@ -16,13 +16,14 @@ from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
-    PROGRAM_TIMEOUT_S,
     Said,
     failure,
     image_files,
+    program_timeout_s,
     programming,
     ram_file,
     read_files,
+    read_timeout_s,
     run_programmer,
     running,
 )
@@ -75,14 +76,15 @@ class CubeProgrammer:
 
     def _upload(self, files: Sequence[tuple[Span, Path]]) -> None:
         parts = [["-r", f"0x{span.address:08X}", str(span.size), str(path)] for span, path in files]
-        self._read([argument for part in parts for argument in part])
+        timeout_s = read_timeout_s(span.size for span, _ in files)
+        self._read([argument for part in parts for argument in part], timeout_s)
         for part, (_, path) in zip(parts, files, strict=True):
             # A release that carries out one -r only.
             if not path.is_file():
-                self._read(part)
+                self._read(part, timeout_s)
 
-    def _read(self, arguments: list[str]) -> None:
-        said = run_programmer(self.command, [*self._with_loader(), *arguments], PROGRAM_TIMEOUT_S)
+    def _read(self, arguments: list[str], timeout_s: int) -> None:
+        said = run_programmer(self.command, [*self._with_loader(), *arguments], timeout_s)
         if said.failed:
             raise failure("N6-FLASH-008", "reading", said, "", self.name, programming(self.board))
 
@@ -91,7 +93,8 @@ class CubeProgrammer:
             arguments = self._with_loader()
             for address, path in files:
                 arguments += ["-w", str(path), f"0x{address:08X}"]
-            said = run_programmer(self.command, arguments, PROGRAM_TIMEOUT_S)
+            timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
+            said = run_programmer(self.command, arguments, timeout_s)
         complete = said.output.count("File download complete")
         if said.failed or complete < len(files):
             otherwise = f"{complete} of {len(files)} parts complete"

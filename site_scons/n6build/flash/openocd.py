@@ -20,13 +20,14 @@ from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
-    PROGRAM_TIMEOUT_S,
     Said,
     failure,
     image_files,
+    program_timeout_s,
     programming,
     ram_file,
     read_files,
+    read_timeout_s,
     run_programmer,
     running,
 )
@@ -80,17 +81,20 @@ class OpenOcd:
     def _read_bank(self, files: Sequence[tuple[Span, Path]]) -> None:
         base = self.board.nor.base
         commands = [f"flash read_bank nor {{{path}}} 0x{span.address - base:X} {span.size}" for span, path in files]
-        self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-008", "reading")
+        timeout_s = read_timeout_s(span.size for span, _ in files)
+        self._run(["n6_open_nor", *commands], timeout_s, "N6-FLASH-008", "reading")
 
     def program(self, sectors: Sequence[Sector]) -> None:
         with image_files(sectors) as files:
             commands = [f"flash write_image erase {{{path}}} 0x{address:08X} bin" for address, path in files]
-            self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-006", "programming")
+            timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
+            self._run(["n6_open_nor", *commands], timeout_s, "N6-FLASH-006", "programming")
 
     def verify(self, sectors: Sequence[Sector]) -> None:
         with image_files(sectors) as files:
             commands = [f"flash verify_image {{{path}}} 0x{address:08X} bin" for address, path in files]
-            self._run(["n6_open_nor", *commands], PROGRAM_TIMEOUT_S, "N6-FLASH-004", "verifying")
+            timeout_s = read_timeout_s(len(sector.data) for sector in sectors)
+            self._run(["n6_open_nor", *commands], timeout_s, "N6-FLASH-004", "verifying")
 
     def reset(self) -> None:
         self._run(["reset run"], LIST_TIMEOUT_S, "N6-FLASH-009", "the reset")

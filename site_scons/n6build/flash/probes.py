@@ -13,6 +13,7 @@ from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import ProbeProgrammer
 from n6build.flash.record import record_of_probe
+from n6build.flash.survey import check_board
 from n6build.flash.virtual import VIRTUAL
 
 AUTO = "auto"
@@ -39,7 +40,8 @@ _KINDS = {
 def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     """probe: 'auto', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
 
-    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -018 (no such programmer, or not installed).
+    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -014 (another board), -018 (no such programmer, or not
+    installed).
     """
     named, _, serial = probe.rpartition(":")
     if not named and probe in _KINDS:
@@ -52,6 +54,7 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
         attached = f"attached: {', '.join(sorted(probes)) or 'none that it can see'}"
         hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
         raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
+    check_board(probes[serial], board, serial)
     return kind.make(command, serial, board, record_of_probe(serial))
 
 

@@ -73,14 +73,23 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
     after it was verified."""
     path = programmer.record
     if plan.lacking:
-        write_record(path, without(plan.record, plan.lacking))
+        write_record(path, without(plan.record, _touched(plan)))
         programmer.program(plan.lacking)
         programmer.verify(plan.lacking)
         _check_neighbours(plan, programmer)
-    after = having(plan.record, plan.wanted)
+    after = having(without(plan.record, _touched(plan)), plan.wanted)
     if plan.lacking or after != read_record(path, after.board):
         write_record(path, after)
     return after
+
+
+def _touched(plan: FlashPlan) -> list[Span]:
+    """The sectors to be programmed, and those on both sides of them, of which only wanted ones are looked at afterwards."""
+    touched = []
+    for sector in plan.lacking:
+        size = len(sector.data)
+        touched += [Span(sector.address + step, size) for step in (-size, 0, size)]
+    return touched
 
 
 def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:

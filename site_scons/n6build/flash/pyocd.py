@@ -17,13 +17,14 @@ from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
-    PROGRAM_TIMEOUT_S,
     Said,
     failure,
     image_files,
+    program_timeout_s,
     programming,
     ram_file,
     read_files,
+    read_timeout_s,
     run_programmer,
     running,
 )
@@ -72,13 +73,15 @@ class PyOcd:
 
     def _savemem(self, files: Sequence[tuple[Span, Path]]) -> None:
         commands = [f"savemem 0x{span.address:08X} {span.size} {path}" for span, path in files]
-        self._commander(commands, PROGRAM_TIMEOUT_S, "N6-FLASH-008", "reading")
+        timeout_s = read_timeout_s(span.size for span, _ in files)
+        self._commander(commands, timeout_s, "N6-FLASH-008", "reading")
 
     def program(self, sectors: Sequence[Sector]) -> None:
         with image_files(sectors) as files:
             images = [f"{path}@0x{address:08X}" for address, path in files]
             arguments = ["load", *self._connection(), "--erase", "sector", "--no-reset", "--format", "bin", *images]
-            said = run_programmer(self.command, arguments, PROGRAM_TIMEOUT_S)
+            timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
+            said = run_programmer(self.command, arguments, timeout_s)
         if said.failed:
             raise failure("N6-FLASH-006", "programming", said, "", self.name, programming(self.board))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from platformdirs import user_state_path
 
 from n6build.files import sha256, to_json, write_atomically
 from n6build.flash.programmer import UNKNOWN, Identity, Span
-from n6build.flash.sectors import Sector, runs_of
+from n6build.flash.sectors import Sector
 
 # Of an image: its header, which has a checksum of the rest where the boot ROM reads it, and the end of its data, where n6build's
 # images of weights have theirs. So a few bytes tell whether somebody else has programmed the board.
@@ -53,9 +54,10 @@ def record_of_probe(serial: str) -> Path:
 
 
 def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
-    """Head and tail of each image: sectors that follow each other."""
+    """Head and tail of each image."""
     witnesses = []
-    for run in runs_of(sectors):
+    for _, parts in itertools.groupby(sectors, key=lambda sector: sector.image):
+        run = list(parts)
         start = run[0].address
         data = b"".join(sector.data for sector in run)
         end = max(len(data.rstrip(_ERASED)), _TAIL_BYTES)
@@ -87,15 +89,15 @@ def write_record(path: Path, record: BoardRecord) -> None:
     write_atomically(path, _as_json(record), durable=True)
 
 
-def without(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
+def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
     """The record while these sectors are being programmed: nothing is known of them."""
-    gone = {sector.address for sector in sectors}
-    ends = [(sector.address, sector.address + len(sector.data)) for sector in sectors]
+    gone = {span.address: span.address + span.size for span in spans}
     kept = tuple(
         witness
         for witness in record.witnesses
         if not any(
-            witness.span.address < end and start < witness.span.address + witness.span.size for start, end in ends
+            witness.span.address < end and start < witness.span.address + witness.span.size
+            for start, end in gone.items()
         )
     )
     held = {address: digest for address, digest in record.sectors.items() if address not in gone}
@@ -104,7 +106,7 @@ def without(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
 
 def having(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
     """The record of a board that is known to hold all these sectors."""
-    before = without(record, sectors)
+    before = without(record, (Span(sector.address, len(sector.data)) for sector in sectors))
     held = {**before.sectors, **{sector.address: sector.sha256 for sector in sectors}}
     return replace(before, sectors=held, witnesses=(*before.witnesses, *witnesses_of(sectors)))
 

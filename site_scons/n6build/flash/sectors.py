@@ -15,10 +15,12 @@ ERASED = 0xFF
 
 @dataclass(frozen=True)
 class Sector:
-    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF)."""
+    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF). image: address of the
+    image that it is a part of."""
 
     address: int
     data: bytes
+    image: int
 
     @property
     def sha256(self) -> str:
@@ -41,7 +43,7 @@ def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
 def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:
     """images: (address of a sector, bytes), no two in one sector. sector: bytes. By address."""
     return [
-        Sector(address + start, data[start : start + sector].ljust(sector, bytes([ERASED])))
+        Sector(address + start, data[start : start + sector].ljust(sector, bytes([ERASED])), address)
         for address, data in sorted(images)
         for start in range(0, len(data), sector)
     ]

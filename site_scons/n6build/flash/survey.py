@@ -21,13 +21,18 @@ def checked_identity(programmer: Programmer, board: Board) -> Identity:
     if identity.device_id is not None and identity.device_id != board.soc.device_id:
         what = f"the chip has device id 0x{identity.device_id:03X}, {board.soc.name} has 0x{board.soc.device_id:03X}"
         raise N6Error("N6-FLASH-013", what, where=where, hint="another board? scons boards lists those that there are")
-    seen = identity.board.casefold()
-    if seen not in ("", board.title.casefold()):
-        for other in map(load_board, board_names()):
-            if seen in {name.casefold() for name in (other.title, other.name, *other.aliases)} - {board.name}:
-                what = f"this is a {other.title}, not a {board.title}; nothing was programmed"
-                raise N6Error("N6-FLASH-014", what, where=where, hint=f"board={other.name}, or another probe=")
+    check_board(identity.board, board, programmer.name)
     return identity
+
+
+def check_board(seen: str, board: Board, probe: str) -> None:
+    """seen: what is printed on the board that is attached, as far as the programmer knows. Raises N6-FLASH-014."""
+    for other in map(load_board, board_names()):
+        names = {name.casefold() for name in (other.title, other.name, *other.aliases)}
+        if other.name != board.name and seen.casefold() in names:
+            what = f"this is a {other.title}, not a {board.title}; nothing was programmed"
+            hint = f"board={other.name}, or another probe="
+            raise N6Error("N6-FLASH-014", what, where=f"probe {probe}", hint=hint)
 
 
 def recorded(programmer: Programmer, board: str) -> BoardRecord:

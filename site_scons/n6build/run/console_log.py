@@ -11,6 +11,7 @@ _OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ((?:[0-9a-fA-F]{2})*)")
 _CYCLES = re.compile(r"n6 run (\d+) cycles=(\d+)")
 _ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
 _DONE = re.compile(r"n6 done runs=(\d+)")
+_CLOCK = re.compile(r"n6 appli start .*\bclock=(\d+)")
 _MODEL = re.compile(r"n6 model (\S+) slot=([ab]) revision=(\d+) .*\bok")
 _REFUSED = re.compile(r"n6 model (\S+) slot=([ab]) refused (.*)")
 _FAULT = re.compile(r"n6 fault (.*)")
@@ -47,12 +48,14 @@ class Inference:
 @dataclass
 class ConsoleLog:
     """inferences: by number, those of a second network behind those of the first. error: the firmware's own, with its id.
-    done: inferences it counted. models: relocatable ones that run, by name (slot, revision). refused: by name and slot, why."""
+    done: inferences it counted. clock_hz: of the CPU, None where it was not printed. models: relocatable ones that run, by name
+    (slot, revision). refused: by name and slot, why."""
 
     inferences: dict[int, Inference] = field(default_factory=dict)
     error: tuple[str, str] | None = None
     fault: str | None = None
     done: int | None = None
+    clock_hz: int | None = None
     models: dict[str, tuple[int, int]] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
 
@@ -81,6 +84,8 @@ def _read_line(log: ConsoleLog, line: str) -> None:
         log.models[match[1]] = ("ab".index(match[2]), int(match[3]))
     elif match := _REFUSED.fullmatch(line):
         log.refused[match[1], "ab".index(match[2])] = match[3]
+    elif match := _CLOCK.match(line):
+        log.clock_hz = int(match[1])
     elif match := _DONE.fullmatch(line):
         log.done = int(match[1])
     elif match := _ERROR.fullmatch(line):

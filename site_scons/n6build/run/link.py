@@ -26,6 +26,8 @@ _ANSWER = 0x80
 _CRC = struct.Struct("<I")
 _ATTEMPTS = 4
 _LONGEST_TEXT = 1 << 16
+# Of FSBL or Appli, while an answer is waited for.
+_STARTS = 8
 
 
 class Type(IntEnum):
@@ -83,14 +85,19 @@ class Link:
 
     def hello(self, patience_s: float = 5.0) -> Hello:
         """patience_s: of silence. Raises N6-LINK-001 where nobody answers, N6-LINK-008 where another firmware does, N6-LINK-002
-        for another version of the protocol."""
+        for another version of the protocol, N6-LINK-005 for a board that does nothing but start."""
         deadline, lines = time.monotonic() + patience_s, self._lines
+        starts = 0
         while True:
             try:
                 payload = self.request(Type.HELLO, b"")
                 break
-            except Restarted:
-                continue
+            except Restarted as restarted:
+                # FSBL and Appli say so each; what comes after these is a board that does not get far.
+                starts += 1
+                if starts > _STARTS:
+                    what = "the board starts again and again"
+                    raise N6Error("N6-LINK-005", what, hint="its power, or a clock that it cannot do?") from restarted
             except N6Error as error:
                 if error.id != "N6-LINK-001":
                     raise

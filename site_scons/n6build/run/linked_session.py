@@ -41,12 +41,13 @@ _STREAM_S = 0.05
 
 @dataclass(frozen=True)
 class LinkedNetwork:
-    """runs: inferences to make; the inputs, and what is expected of them, are taken in turn."""
+    """runs: inferences to make; the inputs, what is expected of them, and their labels (none, or one each) are taken in turn."""
 
     model: Model
     artifacts: NetworkArtifacts
     inputs: VectorSet
     expected: VectorSet | None
+    labels: Sequence[str]
     runs: int
 
 
@@ -84,10 +85,11 @@ def run_on_linked_virtual_board(
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         path = Path(folder) / "findings.jsonl"
         broken: N6Error | None = None
+        clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
             with virtual_link(find_emulator(), boot, path, _noted(lines, on_text)) as link:
-                _, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
+                clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error
         findings = tuple(str(finding) for finding in read_findings(path, programs)[0])
@@ -96,7 +98,7 @@ def run_on_linked_virtual_board(
     if broken and not findings:
         raise broken
     models = read_console(lines).models
-    outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", outcomes, findings, models)
+    outcome = Outcome(board.name, clock_hz, "instructions", outcomes, findings, models)
     if broken:
         outcome.raise_if_wrong()
     return outcome
@@ -129,7 +131,7 @@ def run_over_link(
 def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutcome:
     model, output = network.model, network.artifacts.outputs[0]
     info = link.network(index)
-    _check_network(info, model, network.artifacts, network.inputs)
+    _check_network(info, network)
     inputs = rows(network.inputs)
     inferences = []
     for number in range(network.runs):
@@ -142,7 +144,7 @@ def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutco
     verdicts = judge(
         inferences,
         _in_turn(rows(network.expected), network.runs) if network.expected else [],
-        labels=_in_turn(model.labels, network.runs) if network.expected else (),
+        labels=_in_turn(network.labels, network.runs),
         classes=model.classes,
         output_type=output.type,
         scale=output.scale,
@@ -155,16 +157,18 @@ def _in_turn(values: Sequence[T], count: int) -> list[T]:
     return list(itertools.islice(itertools.cycle(values), count)) if values else []
 
 
-def _check_network(info: NetworkInfo, model: Model, artifacts: NetworkArtifacts, inputs: VectorSet) -> None:
+def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
+    model, artifacts = network.model, network.artifacts
     wanted = sum(port.bytes for port in artifacts.inputs), sum(port.bytes for port in artifacts.outputs)
     if info.name != model.name or (info.input_bytes, info.output_bytes) != wanted:
         what = f"the board runs {info.name} ({info.input_bytes} bytes in, {info.output_bytes} out), not {model.name}"
         raise N6Error(
             "N6-LINK-004", f"{what} ({wanted[0]} in, {wanted[1]} out)", hint="scons flash programs this build"
         )
-    if inputs.bytes_each != info.input_bytes:
-        what = f"a row has {inputs.bytes_each} bytes, the network's inputs {info.input_bytes}"
-        raise N6Error("N6-VEC-002", what, where=inputs.name)
+    for rows_of, size, ports in ((network.inputs, wanted[0], "inputs"), (network.expected, wanted[1], "outputs")):
+        if rows_of and rows_of.bytes_each != size:
+            what = f"a row has {rows_of.bytes_each} bytes, the network's {ports} {size}"
+            raise N6Error("N6-VEC-002", what, where=rows_of.name)
 
 
 @contextlib.contextmanager
@@ -179,7 +183,7 @@ def virtual_link(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            with _opened(f"socket://127.0.0.1:{port}", process) as stream:
+            with _opened(f"socket://127.0.0.1:{port}", process) as stream, _unbroken("the virtual board"):
                 yield Link(stream, on_text)
         finally:
             process.terminate()
@@ -203,6 +207,18 @@ def _opened(url: str, process: subprocess.Popen[bytes]) -> Any:
             time.sleep(0.05)
 
 
+@contextlib.contextmanager
+def _unbroken(where: str) -> Iterator[None]:
+    """Raises N6-LINK-009 where the line breaks in the block."""
+    try:
+        yield
+    except OSError as error:
+        what = f"the connection broke: {error}"
+        raise N6Error(
+            "N6-LINK-009", what, where=where, hint="the cable, the board's power, another program?"
+        ) from error
+
+
 def console_of(probe: str) -> str:
     """The serial port of a probe, by its serial number. Raises N6-LINK-007 where there is none."""
     found = [port.device for port in list_ports.comports() if port.serial_number == probe]
@@ -221,7 +237,7 @@ def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterato
         raise N6Error(
             "N6-LINK-006", f"cannot be opened: {error}", where=port, hint="plugged in, and not in use?"
         ) from error
-    with stream:
+    with stream, _unbroken(port):
         # What an earlier program has said there.
         stream.reset_input_buffer()
         yield Link(stream, on_text)

@@ -128,7 +128,8 @@ def run_on_virtual_board(
         inferences = [each for number, each in sorted(log.inferences.items()) if first <= number < first + count]
         outcomes.append(_judge_network(model, artifacts, inferences))
         first += count
-    return Outcome(board.name, board.clock.cpu_hz, "instructions", tuple(outcomes), findings, log.models)
+    clock_hz = log.clock_hz or board.clock.cpu_hz
+    return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
 
 
 def _runs_of(model: Model) -> int:
