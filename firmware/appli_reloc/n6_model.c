@@ -112,7 +112,7 @@ static const char *self_test(const n6_plan_network_t *network, const n6_model_tr
     return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
-const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
+const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *test,
                              n6_loaded_model_t *loaded)
 {
     const n6_reloc_header_t *header = header_of(slot);
@@ -156,21 +156,24 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
         !take_buffers(model, loaded, n6_network_outputs(&loaded->instance), 0u)) {
         return "N6-FW-051 needs more executable RAM than there is";
     }
-    return self_test(&loaded->network, trailer);
+    return self_test(&loaded->network, test);
 }
 
-/* What stands in a slot. refused: why it is not to be used, or "". */
+/* What stands in a slot. test: the trailer with the self-test, of the weights where they are a file of their own: other weights
+ * give other outputs. refused: why it is not to be used, or "". */
 typedef struct {
     const n6_model_trailer_t *trailer;
+    const n6_model_trailer_t *test;
     const char *refused;
 } slot_content_t;
 
 static slot_content_t read_slot(const n6_model_t *model, const n6_model_slot_t *slot)
 {
     const n6_reloc_header_t *header = header_of(slot);
-    slot_content_t content = {NULL, ""};
+    slot_content_t content = {NULL, NULL, ""};
     uint32_t bytes = header->magic == N6_RELOC_MAGIC ? n6_reloc_file_bytes(header, slot->file_bytes) : 0u;
     n6_model_slot_status_t status = n6_model_slot_check(slot->file, bytes, slot->file_bytes, &content.trailer);
+    content.test = content.trailer;
     if (status == N6_MODEL_SLOT_OK && content.trailer->model_crc32 != model->name_crc32) {
         content.refused = "N6-FW-057 another model";
         return content;
@@ -183,6 +186,7 @@ static slot_content_t read_slot(const n6_model_t *model, const n6_model_slot_t *
             content.refused = "N6-FW-022 weights of another network";
             return content;
         }
+        content.test = weights;
     }
     content.refused = n6_model_slot_text(status);
     return content;
@@ -232,7 +236,7 @@ static bool is_newer(const slot_content_t *a, const slot_content_t *b)
 typedef struct {
     const n6_model_t *model;
     const n6_model_slot_t *slot;
-    const n6_model_trailer_t *trailer;
+    const n6_model_trailer_t *test;
     n6_loaded_model_t *loaded;
     const char *refused;
 } trial_t;
@@ -240,7 +244,7 @@ typedef struct {
 static void install(void *argument)
 {
     trial_t *trial = argument;
-    trial->refused = n6_model_install(trial->model, trial->slot, trial->trailer, trial->loaded);
+    trial->refused = n6_model_install(trial->model, trial->slot, trial->test, trial->loaded);
 }
 
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
@@ -262,7 +266,7 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (best == N6_MODEL_SLOTS) {
             return false;
         }
-        trial_t trial = {model, &model->slots[best], contents[best].trailer, loaded, "N6-FW-058 faults or does not end"};
+        trial_t trial = {model, &model->slots[best], contents[best].test, loaded, "N6-FW-058 faults or does not end"};
         (void)n6_try(install, &trial, TRIAL_MS);
         contents[best].refused = trial.refused;
         if (contents[best].refused[0] == '\0') {

@@ -67,8 +67,8 @@ extern n6_loaded_model_t n6_loaded_models[];
  * took and why it refused another. False where none is left. After n6_inference_open(). A model that `loaded` held is replaced. */
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded);
 
-/* The same of one slot, of a model that is known to end. trailer: of its file. Returns "", or why not: id and words. */
-const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *trailer,
+/* The same of one slot, of a model that is known to end. test: the trailer that has its self-test. Returns "", or why not: id and words. */
+const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *test,
                              n6_loaded_model_t *loaded);
 
 #endif

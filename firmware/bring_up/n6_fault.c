@@ -76,10 +76,13 @@ void n6_unexpected_interrupt(void)
 {
     uint32_t number;
     __asm volatile("mrs %0, ipsr" : "=r"(number));
-    n6_put("\r\nn6 fault exception=");
+    n6_put(n6_try_is_active() ? "\r\nn6 trial exception=" : "\r\nn6 fault exception=");
     n6_put_u32(number);
     n6_put(" stage=");
     n6_put(n6_program);
     n6_put_end();
+    if (n6_try_is_active()) {
+        n6_try_give_up();
+    }
     n6_sleep_for_ever();
 }

@@ -52,6 +52,18 @@ __attribute__((used)) _Noreturn void n6_start(void)
     n6_sleep_for_ever();
 }
 
+/* ST's runtime has handlers of its own, by the names of the device's vector table. */
+#define HANDLER(name)                  \
+    void name(void);                   \
+    __attribute__((weak)) void name(void) \
+    {                                  \
+        n6_unexpected_interrupt();     \
+    }
+HANDLER(NPU0_IRQHandler)
+HANDLER(NPU1_IRQHandler)
+HANDLER(NPU2_IRQHandler)
+HANDLER(NPU3_IRQHandler)
+
 __attribute__((section(".vectors"), used)) const n6_vector_t n6_vectors[N6_VECTORS] = {
     [0] = (n6_vector_t)(uintptr_t)n6_stack_top,
     [1] = reset,
@@ -59,5 +71,10 @@ __attribute__((section(".vectors"), used)) const n6_vector_t n6_vectors[N6_VECTO
     [3] = n6_hard_fault,
     [4 ... 14] = n6_unexpected_interrupt,
     [15] = n6_try_tick,
-    [16 ... N6_VECTORS - 1u] = n6_unexpected_interrupt,
+    [16 ... 16u + N6_IRQ_NPU0 - 1u] = n6_unexpected_interrupt,
+    [16u + N6_IRQ_NPU0] = NPU0_IRQHandler,
+    [16u + N6_IRQ_NPU1] = NPU1_IRQHandler,
+    [16u + N6_IRQ_NPU2] = NPU2_IRQHandler,
+    [16u + N6_IRQ_NPU3] = NPU3_IRQHandler,
+    [16u + N6_IRQ_NPU3 + 1u ... N6_VECTORS - 1u] = n6_unexpected_interrupt,
 };

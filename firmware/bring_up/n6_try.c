@@ -87,6 +87,10 @@ _Noreturn void n6_try_give_up(void)
     N6_REG32(N6_SCB_HFSR) = N6_REG32(N6_SCB_HFSR);
     /* Registers that were to be stacked late would be written over what the stack then holds. */
     n6_modify(N6_FPU_FPCCR, N6_FPU_FPCCR_LSPACT, 0u);
+    /* What was tried may have masked interrupts; returning from an exception would leave it so. */
+    __asm volatile("cpsie i\n\t"
+                   "cpsie f\n\t"
+                   "msr basepri, %0" ::"r"(0u));
     n6_barrier();
     return_to_caller();
 }

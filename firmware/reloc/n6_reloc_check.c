@@ -102,7 +102,15 @@ uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes)
     return context->params_file_bytes <= bytes - model->params_offset ? model->params_offset + context->params_file_bytes : 0u;
 }
 
-static bool has_sound_pools(const n6_reloc_header_t *model)
+/* What a loader would copy from, or point to, is in the file of the weights. */
+static bool has_its_weights(const n6_reloc_pool_t *pool, uint32_t params_bytes)
+{
+    uint32_t limit = (params_bytes + 7u) & ~7u;
+    return N6_RELOC_POOL_CONTENT(pool->flags) == N6_RELOC_POOL_ACTIVATIONS ||
+           (pool->offset_in_params <= limit && pool->bytes <= limit - pool->offset_in_params);
+}
+
+static bool has_sound_pools(const n6_reloc_header_t *model, uint32_t params_bytes)
 {
     const n6_reloc_pool_t *pools = n6_reloc_pools(model);
     uint32_t room = (N6_RELOC_OFFSET(model->bss_start) - N6_RELOC_OFFSET(model->pools)) / sizeof *pools;
@@ -111,7 +119,7 @@ static bool has_sound_pools(const n6_reloc_header_t *model)
             return true;
         }
         if (!in_segment(pools[i].name, N6_RELOC_SEGMENT_FLASH) ||
-            N6_RELOC_OFFSET(pools[i].name) >= N6_RELOC_OFFSET(model->data_image)) {
+            N6_RELOC_OFFSET(pools[i].name) >= N6_RELOC_OFFSET(model->data_image) || !has_its_weights(&pools[i], params_bytes)) {
             return false;
         }
     }
@@ -174,7 +182,7 @@ n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes)
         context->struct_sizes != (sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8)) {
         return N6_RELOC_WRONG_STRUCTS;
     }
-    return has_sound_entries(model) && has_sound_pools(model) ? N6_RELOC_FITS : N6_RELOC_DAMAGED;
+    return has_sound_entries(model) && has_sound_pools(model, context->params_file_bytes) ? N6_RELOC_FITS : N6_RELOC_DAMAGED;
 }
 
 const char *n6_reloc_text(n6_reloc_status_t status)

@@ -58,10 +58,12 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
                 return programmer.read([Span(address, size)])[0]
 
             updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
+            # In the order of the images: the weights of a model first.
             wanted = [
                 sector
                 for update in updates
-                for sector in sectors_of([(address, data) for _, address, data in update.images], board.nor.sector)
+                for _, address, data in update.images
+                for sector in sectors_of([(address, data)], board.nor.sector)
             ]
             flash = planned(env, wanted, programmer)
             announce(env, flash, programmer)

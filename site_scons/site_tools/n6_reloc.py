@@ -324,6 +324,8 @@ def _slot_names(name: str, *, split: bool, models: int) -> tuple[str, str]:
 def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str]) -> list[Any]:
     described = model.network.model
     knows_outputs = model.network.backend == "reference"
+    # With the weights, which make the outputs.
+    tested = names[1] or names[0]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.files import read_in_chunks
@@ -333,10 +335,10 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
         from n6build.reloc.verify import check_model
 
         description = read_description(Path(str(source[1])))
-        is_model = Path(str(target[0])).name == names[0]
-        if is_model:
+        name = Path(str(target[0])).name
+        if name == names[0]:
             check_model(read_reloc_file(Path(str(source[0]))))
-        test = self_test(description.outputs) if is_model and described.inputs else NO_SELF_TEST
+        test = self_test(description.outputs) if name == tested and described.inputs else NO_SELF_TEST
         content = read_in_chunks(Path(str(source[0])))
         identity = Identity(name_crc32(described.name), description.signature)
         write_chunks_atomically(Path(str(target[0])), slot_chunks(content, identity, test))
@@ -355,7 +357,7 @@ def _slot_images(env: Any, folder: str, model: RelocModel, names: tuple[str, str
     images = []
     for name, file in zip(names, (model.file, model.params), strict=True):
         if file is not None:
-            tests = vectors if file is model.file else []
+            tests = vectors if name == tested else []
             images += env.Command(
                 f"{folder}/{name}", [file, model.description, *tests], stage_action("Slot", make, stage="image")
             )

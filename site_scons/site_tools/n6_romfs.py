@@ -35,14 +35,17 @@ def _romfs(env: Any, board_folder: str) -> list[Any]:
     path = Path(env["N6_ROMFS"])
     try:
         partitions = read_manifest(path, {"TOP": Dir("#").abspath, "BUILD": Dir(env["N6_BUILD"]).abspath})
-        return [_image(env, f"{board_folder}/romfs", partition, path) for partition in partitions]
+        made: dict[tuple[Path, str], Any] = {}
+        return [_image(env, f"{board_folder}/romfs", partition, path, made) for partition in partitions]
     except N6Error as error:
         stop_with(error)
 
 
-def _image(env: Any, folder: str, partition: Any, manifest: Path) -> Any:
-    """partition: n6build.image.romfs_manifest.RomfsPartition."""
-    files = [_model(env, folder, entry) if entry.model else env.File(str(entry.path)) for entry in partition.entries]
+def _image(env: Any, folder: str, partition: Any, manifest: Path, made: dict[tuple[Path, str], Any]) -> Any:
+    """partition: n6build.image.romfs_manifest.RomfsPartition. made: models that another partition has, too."""
+    files = [
+        _model(env, folder, entry, made) if entry.model else env.File(str(entry.path)) for entry in partition.entries
+    ]
 
     def make(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.console import kib
@@ -66,7 +69,7 @@ def _image(env: Any, folder: str, partition: Any, manifest: Path) -> Any:
     return image[0]
 
 
-def _model(env: Any, folder: str, entry: Any) -> Any:
+def _model(env: Any, folder: str, entry: Any, made: dict[tuple[Path, str], Any]) -> Any:
     """network_rel.bin of a RomfsEntry."""
     from n6build.image.romfs_manifest import DEFAULT_PROFILE
     from n6build.models import load_model
@@ -77,7 +80,16 @@ def _model(env: Any, folder: str, entry: Any) -> Any:
         hint = did_you_mean(profile, [*board.profiles(), DEFAULT_PROFILE])
         raise N6Error("N6-ROMFS-006", f"{board.title} has no profile '{profile}'", where=entry.where, hint=hint)
     model = load_model(str(entry.path.resolve()))
+    key = entry.path.resolve(), entry.profile
+    if key not in made:
+        same = sum(path.stem == entry.path.stem and other == entry.profile for path, other in made)
+        place = f"{folder}/{entry.path.stem}" + ("" if entry.profile == DEFAULT_PROFILE else f"-{profile}")
+        # Two folders may have a model of the same name.
+        made[key] = _make_model(env, place + (f"-{same + 1}" if same else ""), profile, model)
+    return made[key]
+
+
+def _make_model(env: Any, place: str, profile: str, model: Any) -> Any:
     own = env.Clone(N6_MODELS=(model,), N6_PROFILE=profile, N6_LOADER="reloc", N6_RELOC_SPLIT=False)
-    place = f"{folder}/{entry.path.stem}" + ("" if entry.profile == DEFAULT_PROFILE else f"-{profile}")
     (network,) = own.N6Networks(place)
-    return own.N6Reloc(place, f"{env['N6_BUILD']}/{board.name}", network).file
+    return own.N6Reloc(place, f"{env['N6_BUILD']}/{env['N6_BOARD'].name}", network).file

@@ -94,3 +94,28 @@ def test_mistakes(described: Project) -> None:
     result = described.scons(*ARGUMENTS)
     assert "N6-ROMFS-006" in result.output
     assert "did you mean 'noextmem'?" in result.output
+
+
+def test_models_of_the_same_name_and_one_model_in_two_partitions(project: Project) -> None:
+    for folder, model in (("one", "keyword"), ("two", "anomaly")):
+        (project.root / folder).mkdir()
+        (project.root / folder / "model.tflite").write_bytes(
+            (project.root / f"models/{model}/{model}.tflite").read_bytes()
+        )
+    entries = {
+        name: {"type": "tflite", "path": f"{{TOP}}/{name}/model.tflite", "alignment": 32, "profile": "default"}
+        for name in ("one", "two")
+    }
+    partitions = {
+        "0": {"size": "0x800000", "entries": [entries["one"]]},
+        "1": {"size": "0x800000", "entries": [entries["two"]]},
+        "2": {"size": "0x800000", "entries": [entries["one"]]},
+    }
+    (project.root / "rom").mkdir()
+    (project.root / "rom/romfs_config.json").write_text(json.dumps(partitions))
+    result = project.scons(*ARGUMENTS)
+    assert result.status == 0, result.output
+    first, second, third = (
+        (project.root / f"build/openmv-n6/romfs/romfs{number}.img").read_bytes() for number in range(3)
+    )
+    assert first == third != second

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.errors import N6Error
-from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, WORD, Segment, offset, segment
+from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
 from n6build.reloc.loader import Firmware, Installed, Placement, Refusal, install
 from n6build.reloc.reader import RelocFile, parse_reloc_file
 from n6build.reloc.verify import check_model, errors, verify
@@ -36,6 +36,13 @@ def context_at(model: RelocFile, field: str) -> int:
 
 def image_at(model: RelocFile, address: int) -> int:
     return model.read_only_bytes + offset(address)
+
+
+def test_data_that_no_chip_has_room_for_takes_no_memory_here_either(whole: RelocFile) -> None:
+    large = changed(whole, HEADER_FIELDS.index("bss_end") * WORD, 0x4FFFFFF8)
+    with pytest.raises(Refusal, match="more than any STM32N6 has"):
+        install(large, OURS, replace(COPY, exec_ram_bytes=1 << 29))
+    assert errors(verify(large, None))
 
 
 @pytest.mark.parametrize("placement", [COPY, XIP], ids=["copy", "xip"])

@@ -153,6 +153,12 @@ def test_the_same_model_is_not_programmed_again(board: Board) -> None:
     assert not board.update().is_new
 
 
+def test_a_model_that_would_reach_into_the_other_slot_is_not_programmed(board: Board) -> None:
+    board.offer(bytes(NOR // 4))
+    with pytest.raises(N6Error, match=r"N6-FLASH-024: has \d+ bytes, \d+ more than its part of the flash slot"):
+        board.update()
+
+
 def test_of_a_slot_no_more_is_read_than_is_in_it(board: Board) -> None:
     """A cable is slow: a slot may have many megabytes, of which a model fills some kilobytes."""
     board.offer(b"1")

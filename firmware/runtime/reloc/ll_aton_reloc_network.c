@@ -22,6 +22,8 @@ typedef struct {
     uintptr_t external_ram;
     uint32_t rom_bytes;
     uint32_t ram_bytes;
+    uint32_t params_bytes;
+    uint32_t external_ram_bytes;
 } bases_t;
 
 static uint32_t up8(uint32_t bytes)
@@ -86,6 +88,7 @@ static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config
             return LL_ATON_RELOC_PARAM_DESCRIPTOR;
         }
         bases->params = params + pool->offset_in_params;
+        bases->params_bytes = up8(pool->bytes);
         return cached && bases->params <= EXTERNAL_MEMORY ? LL_ATON_RELOC_PARAM_ADDRESS : LL_ATON_RELOC_OK;
     }
     if (N6_RELOC_POOL_ID(pool->flags) != 1u) {
@@ -95,6 +98,7 @@ static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config
         return LL_ATON_RELOC_PARAM_ADDRESS;
     }
     bases->external_ram = config->ext_ram_addr;
+    bases->external_ram_bytes = config->ext_ram_size;
     if (content == N6_RELOC_POOL_MIXED) {
         memcpy((void *)config->ext_ram_addr, (const void *)(params + pool->offset_in_params), up8(pool->bytes));
     } else if ((config->mode & AI_RELOC_RT_LOAD_MODE_CLEAR) != 0u) {
@@ -153,9 +157,11 @@ static bool rebase(const bases_t *bases, uint32_t *word)
         break;
     case N6_RELOC_SEGMENT_PARAM_0:
         base = bases->params;
+        inside = offset <= bases->params_bytes;
         break;
     case N6_RELOC_SEGMENT_PARAM_1:
         base = bases->external_ram;
+        inside = offset <= bases->external_ram_bytes;
         break;
     default:
         return *word == 0u;

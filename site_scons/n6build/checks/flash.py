@@ -47,3 +47,14 @@ def slot_overflow(subject: Subject) -> Iterator[Finding]:
                 f"is {beyond} bytes larger than its slot '{segment.name}' ({slot.size})",
                 f"make the slot larger in boards/{subject.board.name}/board.yaml",
             )
+    lengths = {segment.file: segment.length for segment in subject.manifest.segments}
+    for model in subject.plan.models:
+        part = model.slots[0]
+        for file, room in ((model.file, part.file_bytes), (model.params_file, part.params_bytes)):
+            beyond = lengths.get(file, 0) - room
+            if beyond > 0:
+                yield Finding(
+                    file,
+                    f"is {beyond} bytes larger than its part of slot 'weights' ({room})",
+                    "slots=1, fewer models, or a larger slot in board.yaml",
+                )

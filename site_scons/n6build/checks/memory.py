@@ -109,6 +109,14 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
                 "FSBL and Appli map the NOR on XSPI2 only; nothing maps the external RAM on XSPI1 before the network runs",
                 "use profile extflash, or waive this check where your own firmware maps it",
             )
+    for network in subject.networks if subject.plan.models else ():
+        for pool in network.artifacts.pools:
+            if pool.used_bytes and pool.relative and pool.rights != "ACC_READ":
+                yield Finding(
+                    f"{network.model.name}: pool {pool.name}",
+                    "the Appli gives an installed model no external RAM, and refuses one that wants it (N6-FW-052)",
+                    "use profile extflash, or waive this check where your own firmware maps it",
+                )
 
 
 def missing_copy(subject: Subject) -> Iterator[Finding]:

@@ -79,6 +79,7 @@ def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[st
 
 def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running: Mapping[str, Running]) -> Update:
     wanted = _image(planned, folder)
+    _check_room(planned, wanted)
     contents = [_content(slot, read) for slot in planned.slots]
     newest = _newest(contents, wanted.trailer)
     found = None if newest is None else contents[newest]
@@ -91,6 +92,20 @@ def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running
         with_revision(wanted.file, wanted.file_bytes, revision), wanted.params, wanted.file_bytes, wanted.trailer
     )
     return Update(model, target, revision, _images(planned, target, fresh), is_new=True)
+
+
+def _check_room(planned: PlannedModel, wanted: _Content) -> None:
+    """Raises N6-FLASH-024 for what would reach into the slot that is to be kept."""
+    for slot in planned.slots:
+        for file, data, room in (
+            (planned.file, wanted.file, slot.file_bytes),
+            (planned.params_file, wanted.params, slot.params_bytes),
+        ):
+            if len(data) > room:
+                what = f"has {len(data)} bytes, {len(data) - room} more than its part of the flash slot ({room})"
+                raise N6Error(
+                    "N6-FLASH-024", what, where=file, hint="slots=1, or a larger slot 'weights' in board.yaml"
+                )
 
 
 def _kept(contents: Sequence[_Content | None], wanted: Trailer, running: Running | None) -> int | None:
@@ -130,10 +145,9 @@ def _same(content: _Content, wanted: _Content) -> bool:
 
 def _images(planned: PlannedModel, slot: int, content: _Content) -> tuple[tuple[str, int, bytes], ...]:
     place = planned.slots[slot]
-    images = [(planned.file, place.file, content.file)]
-    if planned.params_file:
-        images.append((planned.params_file, place.params, content.params))
-    return tuple(images)
+    # Weights first: a cut then leaves the older file, whose revision the firmware does not take.
+    weights = [(planned.params_file, place.params, content.params)] if planned.params_file else []
+    return (*weights, (planned.file, place.file, content.file))
 
 
 def _image(planned: PlannedModel, folder: Path) -> _Content:

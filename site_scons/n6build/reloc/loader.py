@@ -34,6 +34,7 @@ from n6build.reloc.layout import (
 from n6build.reloc.reader import RelocFile
 
 Mode = Literal["xip", "copy"]
+_MOST_RAM = 16 << 20
 INVALID, MEMORY, PARAM_ADDRESS, PARAM_DESCRIPTOR = -1, -2, -7, -8
 
 
@@ -113,6 +114,8 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
         warnings.append(f"the read-only part has {model.read_only_bytes} bytes, no multiple of 8")
     bases |= {Segment.FLASH: rom, Segment.RAM: ram}
     image = bytearray(model.data[model.read_only_bytes : model.read_only_bytes + model.image_bytes])
+    if model.xip_bytes > _MOST_RAM:
+        raise Refusal(INVALID, f"{model.xip_bytes} bytes of data, more than any STM32N6 has")
     image += bytes(offset(model.header["bss_end"]) - model.image_bytes)
     for address in model.got:
         _rebase(image, offset(address), bases, f"GOT word 0x{address:08X}")
