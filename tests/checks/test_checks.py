@@ -13,7 +13,7 @@ from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run
 from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
 from n6build.errors import N6Error
 from n6build.image.manifest import make_manifest
-from n6build.memory_plan.plan import CompiledNetwork, make_plan
+from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models import load_model
 from n6build.network.artifacts import PoolRange, Quantised
@@ -22,6 +22,7 @@ from n6build.network.model_facts import read_model_facts
 from n6build.network.read_artifacts import read_artifacts
 from n6build.network.reference import compile_network
 from n6build.network.runtimes import own_runtime
+from n6build.reloc.slots import ModelSlot
 
 
 def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
@@ -241,6 +242,20 @@ def test_what_is_wrong_is_found_with_its_numbers(sound: Subject, id: str, damage
     assert all(finding.hint and finding.where for finding in result.findings)
 
 
+def with_model(subject: Subject, file_bytes: int) -> Subject:
+    """A relocatable model with two slots of this size; its file is the first segment of the weights."""
+    weights = next(segment for segment in subject.manifest.segments if segment.name == "weights")
+    slots = tuple(ModelSlot(weights.address + part * file_bytes, file_bytes, 0, 0) for part in range(2))
+    model = PlannedModel(subject.networks[0].artifacts.name, weights.file, "", slots)
+    return replace(subject, plan=replace(subject.plan, models=(model,)))
+
+
+def test_a_model_larger_than_its_part_of_the_slot(sound: Subject) -> None:
+    (finding,) = failed(with_model(sound, 16 << 10))["N6-CHECK-009"].findings
+    assert "larger than its part of slot 'weights' (16384)" in finding.what
+    assert "N6-CHECK-009" not in failed(with_model(sound, 1 << 20))
+
+
 EXTERNAL: list[tuple[str, str, Damage, str]] = [
     (
         "activations in external RAM",
@@ -253,6 +268,12 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
         "021",
         lambda s: with_pool(s, "hyperRAM", used_bytes=100),
         "nothing maps the external RAM",
+    ),
+    (
+        "external RAM for an installed model",
+        "021",
+        lambda s: with_model(with_pool(s, "hyperRAM", used_bytes=100, relative=True), 1 << 20),
+        "the Appli gives an installed model no external RAM",
     ),
     (
         "a pool in the framebuffer",
