@@ -8,29 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from n6build.console import kib, say
+from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
+from n6build.flash.choose import choose_programmer
 from n6build.flash.program import FlashPlan, counted, describe, plan_all, plan_delta
-from n6build.flash.programmer import Programmer
-from n6build.flash.sectors import Sector
-from n6build.flash.survey import checked_identity, held_record, recorded
+from n6build.flash.programmer import Identity, Programmer
+from n6build.flash.sectors import Sector, bytes_of
+from n6build.flash.survey import held_record, recorded
 from n6build.flash.virtual import VIRTUAL
-from n6scons import library_files
+from n6scons import library_files, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
 
 # About as long as somebody looks at a line that does not change.
 _SECONDS_IN_SILENCE = 2.0
 
 
-def planned(env: Any, wanted: list[Sector], programmer: Programmer) -> FlashPlan:
-    """After a look at the board, but for a dry run. With target flash-all everything is lacking."""
-    board = env["N6_BOARD"]
+def programmer_of(env: Any) -> Programmer:
+    """While the build is read: a board that is missing is said before anything is compiled."""
+    try:
+        return choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
+    except N6Error as error:
+        stop_with(error)
+
+
+def planned(env: Any, wanted: list[Sector], programmer: Programmer, identity: Identity | None) -> FlashPlan:
+    """identity: of the board, which is looked at; None for a dry run. With target flash-all everything is lacking."""
+    board = env["N6_BOARD"].name
     everything = "flash-all" in COMMAND_LINE_TARGETS
-    record = recorded(programmer, board.name)
-    if not env["N6_FLASH_DRY"]:
-        identity = checked_identity(programmer, board)
-        record = (
-            replace(record, identity=identity) if everything else held_record(wanted, board.name, programmer, identity)
-        )
+    record = recorded(programmer, board)
+    if identity is not None:
+        record = replace(record, identity=identity) if everything else held_record(wanted, board, programmer, identity)
     return plan_all(wanted, record) if everything else plan_delta(wanted, record)
 
 
@@ -62,8 +69,8 @@ def depends_on_board(env: Any, receipt: Any, programmer: Programmer) -> None:
 
 def say_flashed(env: Any, programmer: Programmer, plan: FlashPlan) -> None:
     board = env["N6_BOARD"]
-    size = sum(len(sector.data) for sector in plan.lacking)
-    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({kib(size)})"
+    size = kib(bytes_of(plan.lacking))
+    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({size})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
     if plan.lacking and env["N6_PROBE"] != VIRTUAL and env["N6_START"] != "ram":
         say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")

@@ -12,6 +12,9 @@ from n6build.yaml_schema import Address, Document, Range, Size, read_document
 
 Level = Literal["LOW", "MID", "HIGH"]
 
+# Of a register with set_clear, from the register itself.
+SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
+
 
 @dataclass(frozen=True)
 class BankPower:
@@ -65,7 +68,7 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Register:
-    """set_clear: the register has a set alias at +0x800 and a clear alias at +0x1000. fields: a bit, or [lowest, highest]."""
+    """set_clear: the register has a set alias and a clear alias. fields: a bit, or [lowest, highest]."""
 
     offset: Address
     set_clear: bool = False

@@ -29,6 +29,10 @@ def exists(env: Any) -> bool:
 
 def _headers(env: Any, folder: str) -> list[Any]:
     """n6_soc.h and n6_board.h of N6_BOARD."""
+    return once(f"{folder}/n6_soc.h", lambda: _make_headers(env, folder))
+
+
+def _make_headers(env: Any, folder: str) -> list[Any]:
     from n6build import board_header, soc_header
 
     board = env["N6_BOARD"]
@@ -39,13 +43,6 @@ def _headers(env: Any, folder: str) -> list[Any]:
     def constants(target: list[Any], source: list[Any], env: Any) -> None:
         write_atomically(Path(str(target[0])), board_header.board_header(board))
 
-    return once(f"{folder}/n6_soc.h", lambda: _make_headers(env, folder, soc, constants))
-
-
-def _make_headers(env: Any, folder: str, soc: Any, constants: Any) -> list[Any]:
-    from n6build import board_header, soc_header
-
-    board = env["N6_BOARD"]
     board_file, soc_file = (env.File(str(path)) for path in board.files)
     made = [
         env.Command(

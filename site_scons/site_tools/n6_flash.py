@@ -12,10 +12,10 @@ from typing import Any
 
 from n6build.console import kib, say
 from n6build.errors import N6Error
-from n6build.flash.choose import choose_programmer
 from n6build.flash.program import board_lock, carry_out, counted
+from n6build.flash.survey import checked_identity
 from n6build.flash.virtual import VIRTUAL_RECORD
-from n6receipts import announce, depends_on_board, planned, receipt_path, say_flashed, write_receipt
+from n6receipts import announce, depends_on_board, planned, programmer_of, receipt_path, say_flashed, write_receipt
 from n6scons import stage_action, stop_with
 from SCons.Script import COMMAND_LINE_TARGETS
 
@@ -36,15 +36,17 @@ def _say_lacking(env: Any, manifest: Path) -> None:
     """How much of a build the board that was programmed last does not hold yet. No board is asked."""
     from n6build.flash.program import lacking_now
     from n6build.flash.record import records_folder
-    from n6build.flash.sectors import wanted_sectors
+    from n6build.flash.sectors import bytes_of, wanted_sectors
     from n6build.image.manifest import read_manifest
 
     records = [_virtual_folder(env) / VIRTUAL_RECORD, *records_folder().glob("*.json")]
     wanted = wanted_sectors(read_manifest(manifest), manifest.parent)
     found = lacking_now(wanted, env["N6_BOARD"].name, records)
     if found is None:
-        size = sum(len(sector.data) for sector in wanted)
-        say("To flash", f"{counted(len(wanted))} ({kib(size)}), all of it: no such board was programmed from here")
+        say(
+            "To flash",
+            f"{counted(len(wanted))} ({kib(bytes_of(wanted))}), all of it: no such board was programmed from here",
+        )
     else:
         name, sectors, size = found
         say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")
@@ -97,15 +99,8 @@ def _virtual_folder(env: Any) -> Path:
 
 
 def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
-    """Looks for the board while the build is read: a missing one is said before anything is compiled.
-
-    part: of an application that is programmed in several, such as 'models'.
-    """
-    board = env["N6_BOARD"]
-    try:
-        programmer = choose_programmer(env["N6_PROBE"], board, _virtual_folder(env))
-    except N6Error as error:
-        stop_with(error)
+    """part: of an application that is programmed in several, such as 'models'."""
+    board, programmer = env["N6_BOARD"], programmer_of(env)
 
     def program(target: list[Any], source: list[Any], env: Any) -> None:
         from n6build.flash.sectors import wanted_sectors
@@ -113,9 +108,10 @@ def _flash(env: Any, manifest: Any, images: list[Any], part: str = "") -> Any:
 
         path = Path(str(source[0]))
         with board_lock(programmer):
-            plan = planned(env, wanted_sectors(read_manifest(path), path.parent), programmer)
+            identity = None if env["N6_FLASH_DRY"] else checked_identity(programmer, board)
+            plan = planned(env, wanted_sectors(read_manifest(path), path.parent), programmer, identity)
             announce(env, plan, programmer)
-            if env["N6_FLASH_DRY"]:
+            if identity is None:
                 return
             carry_out(plan, programmer)
         say_flashed(env, programmer, plan)

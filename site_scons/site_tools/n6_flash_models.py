@@ -11,12 +11,11 @@ from typing import Any
 
 from n6build.console import say
 from n6build.errors import N6Error
-from n6build.flash.choose import choose_programmer
 from n6build.flash.program import board_lock, carry_out
 from n6build.flash.programmer import Span
 from n6build.flash.survey import checked_identity
 from n6build.flash.virtual import VIRTUAL
-from n6receipts import announce, depends_on_board, planned, receipt_path, say_flashed, write_receipt
+from n6receipts import announce, depends_on_board, planned, programmer_of, receipt_path, say_flashed, write_receipt
 from n6scons import stage_action, stop_with
 
 
@@ -33,11 +32,7 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
 
     Ends well where the board has started with the new models; real boards decide at their next start.
     """
-    board = env["N6_BOARD"]
-    try:
-        programmer = choose_programmer(env["N6_PROBE"], board, env.N6VirtualBoardFolder())
-    except N6Error as error:
-        stop_with(error)
+    board, programmer = env["N6_BOARD"], programmer_of(env)
     if env["N6_FLASH_DRY"]:
         what = "with slots=2 it depends on what the board holds what is programmed; dry=1 does not ask it"
         stop_with(N6Error("N6-OPTION-006", what, hint="leave dry=1 away, or slots=2"))
@@ -52,7 +47,7 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
         record = programmer.record
         with board_lock(programmer):
             # Before anything of it is read: another board would be read in the wrong way.
-            checked_identity(programmer, board)
+            identity = checked_identity(programmer, board)
 
             def read(address: int, size: int) -> bytes:
                 return programmer.read([Span(address, size)])[0]
@@ -65,7 +60,7 @@ def _flash_models(env: Any, plan: Any, images: list[Any], programs: list[Any]) -
                 for _, address, data in update.images
                 for sector in sectors_of([(address, data)], board.nor.sector)
             ]
-            flash = planned(env, wanted, programmer)
+            flash = planned(env, wanted, programmer, identity)
             announce(env, flash, programmer)
             carry_out(flash, programmer)
         for update in updates:

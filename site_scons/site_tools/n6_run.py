@@ -12,7 +12,7 @@ from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
 from n6build.flash.choose import choose_programmer
 from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer
+from n6build.flash.programmer import ProbeProgrammer, RamProgram
 from n6build.flash.virtual import VIRTUAL
 from n6scons import quiet_action, stage_action, stop_with
 
@@ -50,15 +50,16 @@ def _run(env: Any, target: str, receipts: list[Any], networks: list[Any], progra
         artifacts = [read_artifacts(network.folder, network.name) for network in networks]
         models = [network.model for network in networks]
         pairs = list(zip(models, artifacts, strict=True))
+        programmer = _programmer(env)
         if not is_virtual:
-            outcome = _run_on_probe(env, _linked(env, pairs), elves[0], on_line)
+            outcome = _run_on_probe(env, programmer, _linked(env, pairs), elves[0], on_line)
         elif linked:
             nor = folder / "nor.bin"
             outcome = run_on_linked_virtual_board(board, _linked(env, pairs), nor, elves, on_line)
         else:
             outcome = run_on_virtual_board(board, pairs, folder, elves, gdb=env["N6_GDB"], on_line=on_line)
         if outcome.models:
-            remember_running(_programmer(env).record, outcome.models)
+            remember_running(programmer.record, outcome.models)
         write_atomically(Path(str(target[0])), to_json(asdict(outcome)))
         write_atomically(Path(str(target[1])), run_junit(outcome))
         if not pair:
@@ -95,7 +96,7 @@ def _start(env: Any, receipts: list[Any], fsbl: Path) -> Any:
             return
         programmer = _programmer(env)
         with board_lock(programmer):
-            _begin(env, fsbl)
+            _begin(env, programmer, fsbl)
         say("Started", f"{env['N6_BOARD'].name} ({programmer.name})", "no inference: mode=no-run")
 
     started = env.Alias("n6-start", [*receipts, str(fsbl)], quiet_action(start, stage="run"))
@@ -103,18 +104,15 @@ def _start(env: Any, receipts: list[Any], fsbl: Path) -> Any:
     return started[0]
 
 
-def _programmer(env: Any) -> Programmer:
+def _programmer(env: Any) -> Any:
     return choose_programmer(env["N6_PROBE"], env["N6_BOARD"], env.N6VirtualBoardFolder())
 
 
-def _begin(env: Any, fsbl: Path) -> None:
+def _begin(env: Any, programmer: ProbeProgrammer, fsbl: Path) -> None:
     """By a reset, or with option start=ram by the debugger: the boot ROM leaves a board in peace whose selectors stand for
     programming."""
-    from n6build.flash.probes import programmer_of_probe
-    from n6build.flash.programmer import RamProgram
     from n6build.image.elf import payload_of
 
-    programmer = programmer_of_probe(env["N6_PROBE"], env["N6_BOARD"])
     if env["N6_START"] == "ram":
         payload = payload_of(fsbl)
         programmer.start(RamProgram(payload.address, payload.data))
@@ -145,10 +143,11 @@ def _linked(env: Any, pairs: list[tuple[Any, Any]]) -> list[Any]:
     return networks
 
 
-def _run_on_probe(env: Any, networks: list[Any], fsbl: Path, on_line: Callable[[str], None]) -> Any:
+def _run_on_probe(
+    env: Any, programmer: ProbeProgrammer, networks: list[Any], fsbl: Path, on_line: Callable[[str], None]
+) -> Any:
     from n6build.run.linked_session import console_of, run_on_real_board
 
-    programmer = _programmer(env)
     port = env["N6_CONSOLE"] or console_of(programmer.name)
     with board_lock(programmer):
-        return run_on_real_board(env["N6_BOARD"], networks, port, lambda: _begin(env, fsbl), on_line)
+        return run_on_real_board(env["N6_BOARD"], networks, port, lambda: _begin(env, programmer, fsbl), on_line)

@@ -1,25 +1,30 @@
-"""Command lines of other people's programmers: run them, and find out from what they print whether they worked."""
+"""What programmers with a command line have in common: running it, and finding out from what it prints whether it worked."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from n6build.boards import Board
 from n6build.captured import run_captured
 from n6build.errors import N6Error
-from n6build.flash.programmer import RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
 
 LIST_TIMEOUT_S = 20
 # Much slower than any probe should be.
 _SLOWEST_BYTES_A_SECOND = 20_000
 _CONNECTING_S = 60
+# Of DBGMCU IDCODE; the rest is the revision.
+_DEVICE_ID = 0xFFF
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 # Beginnings of what has to be said about a failure, whichever program reports it; words are compared without case.
@@ -80,13 +85,6 @@ def read_timeout_s(sizes: Iterable[int]) -> int:
     return _CONNECTING_S + sum(sizes) // _SLOWEST_BYTES_A_SECOND
 
 
-def failure(code: str, doing: str, said: Said, otherwise: str, probe: str, selectors: str) -> N6Error:
-    """selectors: how those of the board must stand for this, as `programming` and `running` have it."""
-    what = said.complaint(otherwise)
-    known = next((hint for words, hint in _HINTS if any(word.lower() in said.output.lower() for word in words)), None)
-    return N6Error(code, f"{doing} failed: {what}", where=f"probe {probe}", hint=known or selectors)
-
-
 @contextmanager
 def image_files(sectors: Sequence[Sector]) -> Iterator[list[tuple[int, Path]]]:
     """(address, file) of each run of sectors, while the block lasts."""
@@ -108,21 +106,6 @@ def ram_file(program: RamProgram) -> Iterator[Path]:
         yield path
 
 
-def read_files(
-    spans: Sequence[Span], fetch: Callable[[Sequence[tuple[Span, Path]]], None], probe: str, selectors: str
-) -> list[bytes]:
-    """fetch: has the programmer write each span to its file. Raises N6-FLASH-008 where one is not there or not whole."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = [(span, Path(folder) / f"{number}.bin") for number, span in enumerate(spans)]
-        fetch(files)
-        data = [path.read_bytes() if path.is_file() else b"" for _, path in files]
-    for span, each in zip(spans, data, strict=True):
-        if len(each) != span.size:
-            what = f"reading gave {len(each)} of {span.size} bytes at 0x{span.address:08X}"
-            raise N6Error("N6-FLASH-008", what, where=f"probe {probe}", hint=selectors)
-    return data
-
-
 def programming(board: Board) -> str:
     return (
         f"boot selectors for programming: {board.programmer.dev_boot}; after a change switch the power off and on "
@@ -132,3 +115,52 @@ def programming(board: Board) -> str:
 
 def running(board: Board) -> str:
     return f"boot selectors for running: {board.programmer.flash_boot}; after a change switch the power off and on"
+
+
+@dataclass(frozen=True)
+class CommandProgrammer(ABC):
+    """name: serial number of the probe. record: where that of its board lies. What it says of itself: see `Programmer`."""
+
+    seconds_a_sector: ClassVar[float]
+
+    command: Path
+    name: str
+    board: Board
+    record: Path
+
+    def still_holds(self) -> bool:
+        return True
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        """Raises N6-FLASH-008 where a span cannot be read, or not as a whole."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = [(span, Path(folder) / f"{number}.bin") for number, span in enumerate(spans)]
+            self._fetch(files)
+            data = [path.read_bytes() if path.is_file() else b"" for _, path in files]
+        for span, each in zip(spans, data, strict=True):
+            if len(each) != span.size:
+                what = f"reading gave {len(each)} of {span.size} bytes at 0x{span.address:08X}"
+                raise N6Error("N6-FLASH-008", what, where=f"probe {self.name}", hint=programming(self.board))
+        return data
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        """By reading back."""
+        check_read_back(sectors, self.read, f"probe {self.name}")
+
+    @abstractmethod
+    def _fetch(self, files: Sequence[tuple[Span, Path]]) -> None:
+        """Has the command write each span to its file."""
+
+    def _failure(self, code: str, doing: str, said: Said, otherwise: str = "", hint: str = "") -> N6Error:
+        """hint: where nothing more is known of what was said; default: how the selectors must stand for programming."""
+        output = said.output.lower()
+        known = next((known for words, known in _HINTS if any(word.lower() in output for word in words)), "")
+        what = f"{doing} failed: {said.complaint(otherwise)}"
+        return N6Error(code, what, where=f"probe {self.name}", hint=known or hint or programming(self.board))
+
+    def _identity(self, said: Said, pattern: str) -> Identity:
+        """pattern: of the word DBGMCU IDCODE in what was said, in hex. Raises N6-FLASH-016 where it is not there."""
+        idcode = re.search(pattern, said.output, re.MULTILINE | re.IGNORECASE)
+        if idcode is None:
+            raise self._failure("N6-FLASH-016", "connecting", said, "no device id")
+        return Identity(device_id=int(idcode[1], 16) & _DEVICE_ID)

@@ -12,23 +12,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
+    CommandProgrammer,
     Said,
-    failure,
     image_files,
     program_timeout_s,
     programming,
     ram_file,
-    read_files,
     read_timeout_s,
     run_programmer,
     running,
 )
 from n6build.flash.programmer import Identity, RamProgram, Span
-from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector
 
 COMMAND = "STM32_Programmer_CLI"
@@ -53,28 +50,18 @@ def attached_probes(command: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class CubeProgrammer:
-    command: Path
-    name: str
-    board: Board
-    record: Path
-    seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def still_holds(self) -> bool:
-        return True
+class CubeProgrammer(CommandProgrammer):
+    seconds_a_sector = _SECONDS_A_SECTOR
 
     def identify(self) -> Identity:
         said = run_programmer(self.command, self._connection(), LIST_TIMEOUT_S)
         device = re.search(r"Device ID\s*:\s*0x([0-9A-Fa-f]+)", said.output)
         if said.failed or device is None:
-            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
+            raise self._failure("N6-FLASH-016", "connecting", said, "no device id")
         named = re.search(r"^Board\s*:\s*(\S+)", said.output, re.MULTILINE)
         return Identity(named[1] if named and named[1].strip("-") else "", int(device[1], 16))
 
-    def read(self, spans: Sequence[Span]) -> list[bytes]:
-        return read_files(spans, self._upload, self.name, programming(self.board))
-
-    def _upload(self, files: Sequence[tuple[Span, Path]]) -> None:
+    def _fetch(self, files: Sequence[tuple[Span, Path]]) -> None:
         parts = [["-r", f"0x{span.address:08X}", str(span.size), str(path)] for span, path in files]
         timeout_s = read_timeout_s(span.size for span, _ in files)
         self._read([argument for part in parts for argument in part], timeout_s)
@@ -86,9 +73,10 @@ class CubeProgrammer:
     def _read(self, arguments: list[str], timeout_s: int) -> None:
         said = run_programmer(self.command, [*self._with_loader(), *arguments], timeout_s)
         if said.failed:
-            raise failure("N6-FLASH-008", "reading", said, "", self.name, programming(self.board))
+            raise self._failure("N6-FLASH-008", "reading", said)
 
     def program(self, sectors: Sequence[Sector]) -> None:
+        """Without the tool's own -v: it is as slow as reading back, and it has been seen to say yes after an error."""
         with image_files(sectors) as files:
             arguments = self._with_loader()
             for address, path in files:
@@ -98,21 +86,17 @@ class CubeProgrammer:
         complete = said.output.count("File download complete")
         if said.failed or complete < len(files):
             otherwise = f"{complete} of {len(files)} parts complete"
-            raise failure("N6-FLASH-006", "programming", said, otherwise, self.name, self._erase_hint(said))
+            raise self._failure("N6-FLASH-006", "programming", said, otherwise, self._erase_hint(said))
 
     def _erase_hint(self, said: Said) -> str:
         if _CANNOT_ERASE in said.output and "erase" in said.output:
             return f"{COMMAND} 2.20 cannot erase the NOR of this board: take 2.19, or 2.21 and newer"
         return programming(self.board)
 
-    def verify(self, sectors: Sequence[Sector]) -> None:
-        """By reading back: the tool's own -v is as slow, and it has been seen to say yes after an error."""
-        check_read_back(sectors, self.read, f"probe {self.name}")
-
     def reset(self) -> None:
         said = run_programmer(self.command, [*self._connection(), "-hardRst"], LIST_TIMEOUT_S)
         if said.failed or "Hard reset is performed" not in said.output:
-            raise failure("N6-FLASH-009", "the reset", said, "no word of it", self.name, running(self.board))
+            raise self._failure("N6-FLASH-009", "the reset", said, "no word of it", running(self.board))
 
     def start(self, program: RamProgram) -> None:
         """-s takes the address of a vector table: as far as is known; no board was at hand."""
@@ -121,7 +105,7 @@ class CubeProgrammer:
             arguments = [*self._connection(), "-halt", "-w", str(path), address, "-s", address]
             said = run_programmer(self.command, arguments, LIST_TIMEOUT_S)
         if said.failed or "Start operation achieved successfully" not in said.output:
-            raise failure("N6-FLASH-009", "the start", said, "no word of it", self.name, programming(self.board))
+            raise self._failure("N6-FLASH-009", "the start", said, "no word of it")
 
     def _connection(self) -> list[str]:
         return ["-c", "port=SWD", "mode=HOTPLUG", "ap=1", f"sn={self.name}"]

@@ -7,7 +7,6 @@ script has set up pins, clock and the way of reading; the part takes read 13h, p
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,27 +19,25 @@ from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
+    CommandProgrammer,
     Said,
-    failure,
     image_files,
     program_timeout_s,
     programming,
     ram_file,
-    read_files,
     read_timeout_s,
     run_programmer,
     running,
 )
 from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.sectors import Sector
-from n6build.soc import Soc, field_bits
+from n6build.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 from n6build.templates import render
 
 COMMAND = "openocd"
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
-_SET_ALIAS, _CLEAR_ALIAS = 0x800, 0x1000
 _SECTOR_ERASE = {4096: 0x21, 65536: 0xDC}
 # Said by our own script when it has come to its end.
 _DONE = "n6 done"
@@ -58,27 +55,14 @@ def attached_probes(_: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class OpenOcd:
-    command: Path
-    name: str
-    board: Board
-    record: Path
-    seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def still_holds(self) -> bool:
-        return True
+class OpenOcd(CommandProgrammer):
+    seconds_a_sector = _SECONDS_A_SECTOR
 
     def identify(self) -> Identity:
         said = self._run(["n6_device_id"], LIST_TIMEOUT_S, "N6-FLASH-016", "connecting")
-        device = re.search(r"n6 device 0x([0-9a-fA-F]+)", said.output)
-        if device is None:
-            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
-        return Identity(device_id=int(device[1], 16) & 0xFFF)
+        return self._identity(said, r"n6 device 0x([0-9a-f]+)")
 
-    def read(self, spans: Sequence[Span]) -> list[bytes]:
-        return read_files(spans, self._read_bank, self.name, programming(self.board))
-
-    def _read_bank(self, files: Sequence[tuple[Span, Path]]) -> None:
+    def _fetch(self, files: Sequence[tuple[Span, Path]]) -> None:
         base = self.board.nor.base
         commands = [f"flash read_bank nor {{{path}}} 0x{span.address - base:X} {span.size}" for span, path in files]
         timeout_s = read_timeout_s(span.size for span, _ in files)
@@ -116,7 +100,7 @@ class OpenOcd:
             said = run_programmer(self.command, ["-f", str(script)], timeout_s)
         if said.failed or _DONE not in said.output:
             selectors = running(self.board) if code == "N6-FLASH-009" else programming(self.board)
-            raise failure(code, doing, said, "OpenOCD did not come to the end of its script", self.name, selectors)
+            raise self._failure(code, doing, said, "OpenOCD did not come to the end of its script", selectors)
         return said
 
 
@@ -132,8 +116,8 @@ def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
         "commands": commands,
         "erase": _SECTOR_ERASE[nor.sector],
         "register": lambda *names: _register(board.soc, *names),
-        "set_alias": lambda *names: _register(board.soc, *names) + _SET_ALIAS,
-        "clear_alias": lambda *names: _register(board.soc, *names) + _CLEAR_ALIAS,
+        "set_alias": lambda *names: _register(board.soc, *names) + SET_ALIAS,
+        "clear_alias": lambda *names: _register(board.soc, *names) + CLEAR_ALIAS,
         "bits": lambda *names: _bits(board.soc, *names),
         "pins": list(nor.pins.lines),
         "done": _DONE,

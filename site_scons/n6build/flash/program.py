@@ -13,7 +13,7 @@ from n6build.console import kib
 from n6build.errors import N6Error
 from n6build.flash.programmer import Programmer, Span
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record
-from n6build.flash.sectors import Sector, runs_of, sectors_to_program
+from n6build.flash.sectors import Sector, bytes_of, runs_of, sectors_to_program
 from n6build.flash.virtual import VIRTUAL, VIRTUAL_RECORD
 
 # Of a sector, where it touches one that was programmed.
@@ -45,9 +45,10 @@ def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
     for run in runs_of(plan.lacking):
         end = run[-1].address + len(run[-1].data)
         lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run))}, {kib(end - run[0].address)}")
-    size = sum(len(sector.data) for sector in plan.lacking)
     seconds = len(plan.lacking) * seconds_a_sector
-    lines.append(f"{len(plan.lacking)} of {counted(len(plan.wanted))}, {kib(size)}, about {seconds:.0f} s")
+    lines.append(
+        f"{len(plan.lacking)} of {counted(len(plan.wanted))}, {kib(bytes_of(plan.lacking))}, about {seconds:.0f} s"
+    )
     return lines
 
 
@@ -64,7 +65,7 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
         if record.sectors:
             lacking = sectors_to_program(wanted, record.sectors)
             name = VIRTUAL if path.name == VIRTUAL_RECORD else path.stem
-            return name, len(lacking), sum(len(sector.data) for sector in lacking)
+            return name, len(lacking), bytes_of(lacking)
     return None
 
 
@@ -72,12 +73,13 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
     """Returns the record of the board afterwards. Before a sector is touched it is struck from the record, and it comes back only
     after it was verified."""
     path = programmer.record
+    during = without(plan.record, _touched(plan))
     if plan.lacking:
-        write_record(path, without(plan.record, _touched(plan)))
+        write_record(path, during)
         programmer.program(plan.lacking)
         programmer.verify(plan.lacking)
         _check_neighbours(plan, programmer)
-    after = having(without(plan.record, _touched(plan)), plan.wanted)
+    after = having(during, plan.wanted)
     if plan.lacking or after != read_record(path, after.board):
         write_record(path, after)
     return after

@@ -8,28 +8,23 @@ window in the target's pack; no public one is known.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
+    CommandProgrammer,
     Said,
-    failure,
     image_files,
     program_timeout_s,
-    programming,
     ram_file,
-    read_files,
     read_timeout_s,
     run_programmer,
     running,
 )
 from n6build.flash.programmer import Identity, RamProgram, Span
-from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector
 
 COMMAND = "pyocd"
@@ -50,28 +45,15 @@ def attached_probes(command: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class PyOcd:
-    command: Path
-    name: str
-    board: Board
-    record: Path
-    seconds_a_sector: float = _SECONDS_A_SECTOR
-
-    def still_holds(self) -> bool:
-        return True
+class PyOcd(CommandProgrammer):
+    seconds_a_sector = _SECONDS_A_SECTOR
 
     def identify(self) -> Identity:
         idcode = self.board.soc.peripherals["DBGMCU"].base
         said = self._commander([f"read32 0x{idcode:08X}"], LIST_TIMEOUT_S, "N6-FLASH-016", "connecting")
-        device = re.search(rf"^{idcode:08x}:\s+([0-9a-f]{{8}})", said.output, re.MULTILINE | re.IGNORECASE)
-        if device is None:
-            raise failure("N6-FLASH-016", "connecting", said, "no device id", self.name, programming(self.board))
-        return Identity(device_id=int(device[1], 16) & 0xFFF)
+        return self._identity(said, rf"^{idcode:08x}:\s+([0-9a-f]{{8}})")
 
-    def read(self, spans: Sequence[Span]) -> list[bytes]:
-        return read_files(spans, self._savemem, self.name, programming(self.board))
-
-    def _savemem(self, files: Sequence[tuple[Span, Path]]) -> None:
+    def _fetch(self, files: Sequence[tuple[Span, Path]]) -> None:
         commands = [f"savemem 0x{span.address:08X} {span.size} {path}" for span, path in files]
         timeout_s = read_timeout_s(span.size for span, _ in files)
         self._commander(commands, timeout_s, "N6-FLASH-008", "reading")
@@ -83,16 +65,12 @@ class PyOcd:
             timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
             said = run_programmer(self.command, arguments, timeout_s)
         if said.failed:
-            raise failure("N6-FLASH-006", "programming", said, "", self.name, programming(self.board))
-
-    def verify(self, sectors: Sequence[Sector]) -> None:
-        """By reading back: pyOCD itself does not compare."""
-        check_read_back(sectors, self.read, f"probe {self.name}")
+            raise self._failure("N6-FLASH-006", "programming", said)
 
     def reset(self) -> None:
         said = run_programmer(self.command, ["reset", *self._connection()], LIST_TIMEOUT_S)
         if said.failed:
-            raise failure("N6-FLASH-009", "the reset", said, "", self.name, running(self.board))
+            raise self._failure("N6-FLASH-009", "the reset", said, "", running(self.board))
 
     def start(self, program: RamProgram) -> None:
         with ram_file(program) as path:
@@ -104,7 +82,7 @@ class PyOcd:
         arguments = [argument for command in commands for argument in ("-c", command)]
         said = run_programmer(self.command, ["commander", *self._connection(), *arguments], timeout_s)
         if said.failed:
-            raise failure(code, doing, said, "", self.name, programming(self.board))
+            raise self._failure(code, doing, said)
         return said
 
     def _connection(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from n6build.errors import N6Error
 from n6build.flash.programmer import Span
-from n6build.flash.sectors import Sector, runs_of
+from n6build.flash.sectors import Sector, bytes_of, runs_of
 
 Read = Callable[[Sequence[Span]], list[bytes]]
 
@@ -14,7 +14,7 @@ Read = Callable[[Sequence[Span]], list[bytes]]
 def read_sectors(sectors: Sequence[Sector], read: Read) -> list[bytes]:
     """What stands where these sectors are to be; those that follow each other are read at once."""
     runs = runs_of(sectors)
-    found = read([Span(run[0].address, sum(len(sector.data) for sector in run)) for run in runs])
+    found = read([Span(run[0].address, bytes_of(run)) for run in runs])
     contents = []
     for run, data in zip(runs, found, strict=True):
         start = 0

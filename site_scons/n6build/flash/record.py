@@ -38,10 +38,6 @@ class BoardRecord:
     identity: Identity = UNKNOWN
     witnesses: tuple[Witness, ...] = ()
 
-    @property
-    def digest(self) -> str:
-        return sha256(_as_json(self).encode())
-
 
 def records_folder() -> Path:
     """Of the real boards that this user has programmed."""

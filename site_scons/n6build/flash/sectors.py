@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,10 @@ def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]
         for address, data in sorted(images)
         for start in range(0, len(data), sector)
     ]
+
+
+def bytes_of(sectors: Iterable[Sector]) -> int:
+    return sum(len(sector.data) for sector in sectors)
 
 
 def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:

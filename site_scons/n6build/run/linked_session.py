@@ -23,10 +23,9 @@ from n6build.flash.command import running
 from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
-from n6build.run.compare import judge
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
-from n6build.run.session import NetworkOutcome, Outcome
+from n6build.run.session import NetworkOutcome, Outcome, boot_of, outcome_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, nor_command, read_findings
 
@@ -80,7 +79,6 @@ def run_on_linked_virtual_board(
     on_text: Callable[[str], None],
 ) -> Outcome:
     """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to."""
-    boot = NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         path = Path(folder) / "findings.jsonl"
@@ -88,7 +86,7 @@ def run_on_linked_virtual_board(
         clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(), boot, path, _noted(lines, on_text)) as link:
+            with virtual_link(find_emulator(), boot_of(board, nor), path, _noted(lines, on_text)) as link:
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error
@@ -129,7 +127,6 @@ def run_over_link(
 
 
 def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutcome:
-    model, output = network.model, network.artifacts.outputs[0]
     info = link.network(index)
     _check_network(info, network)
     inputs = rows(network.inputs)
@@ -141,16 +138,8 @@ def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutco
         if number == 0:
             inference.epoch_cycles = dict(enumerate(link.epoch_cycles(index, info.epochs), 1))
         inferences.append(inference)
-    verdicts = judge(
-        inferences,
-        _in_turn(rows(network.expected), network.runs) if network.expected else [],
-        labels=_in_turn(network.labels, network.runs),
-        classes=model.classes,
-        output_type=output.type,
-        scale=output.scale,
-        zero_point=output.zero_point,
-    )
-    return NetworkOutcome(model.name, tuple(verdicts), inferences[0].epoch_cycles if inferences else {})
+    expected = _in_turn(rows(network.expected), network.runs) if network.expected else []
+    return outcome_of(network.model, network.artifacts, inferences, expected, _in_turn(network.labels, network.runs))
 
 
 def _in_turn(values: Sequence[T], count: int) -> list[T]:

@@ -66,6 +66,10 @@ class Started:
     refused: dict[tuple[str, int], str]
 
 
+def boot_of(board: Board, nor: Path) -> NorBoot:
+    return NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
+
+
 def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
     """Boots, until as many models have started or the firmware has nothing more to say. Raises N6-RUN-001 for a fault, N6-RUN-006
     where no firmware starts that knows relocatable models."""
@@ -77,7 +81,7 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
 
     result = run_nor(
         find_emulator(),
-        NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
+        boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=enough,
         timeout_s=_TIMEOUT_S,
@@ -108,7 +112,7 @@ def run_on_virtual_board(
     lines. on_line: called with each line of the console."""
     result = run_nor(
         find_emulator(),
-        NorBoot(folder / "nor.bin", board.nor.jedec_id, board.slots.appli.address),
+        boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=ends_run,
         timeout_s=None if gdb else _TIMEOUT_S,
@@ -126,7 +130,8 @@ def run_on_virtual_board(
     first = 0
     for (model, artifacts), count in zip(networks, counts, strict=True):
         inferences = [each for number, each in sorted(log.inferences.items()) if first <= number < first + count]
-        outcomes.append(_judge_network(model, artifacts, inferences))
+        expected = rows(read_vectors(model.expected)) if model.expected else []
+        outcomes.append(outcome_of(model, artifacts, inferences, expected, model.labels))
         first += count
     clock_hz = log.clock_hz or board.clock.cpu_hz
     return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
@@ -136,12 +141,19 @@ def _runs_of(model: Model) -> int:
     return read_vectors(model.inputs).count if model.inputs else 1
 
 
-def _judge_network(model: Model, artifacts: NetworkArtifacts, inferences: Sequence[Inference]) -> NetworkOutcome:
+def outcome_of(
+    model: Model,
+    artifacts: NetworkArtifacts,
+    inferences: Sequence[Inference],
+    expected: Sequence[bytes],
+    labels: Sequence[str],
+) -> NetworkOutcome:
+    """expected, labels: of each inference, or empty."""
     output = artifacts.outputs[0]
     verdicts = judge(
         inferences,
-        rows(read_vectors(model.expected)) if model.expected else [],
-        labels=model.labels,
+        expected,
+        labels=labels,
         classes=model.classes,
         output_type=output.type,
         scale=output.scale,

@@ -64,8 +64,7 @@ def run_nor(
     emulator: Path, boot: NorBoot, *, programs: Sequence[Path], stop: Callable[[str], bool], **options: Any
 ) -> RunResult:
     """programs: ELF files, for source lines. options: timeout_s, on_line, gdb as in `run_program`."""
-    machine = f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
-    return _run(emulator, machine, [], programs, stop, **options)
+    return _run(emulator, _nor_options(boot), [], programs, stop, **options)
 
 
 def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Any) -> RunResult:
@@ -76,8 +75,11 @@ def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], *
 
 def nor_command(emulator: Path, boot: NorBoot, findings: Path, console: str) -> list[str]:
     """The command line that boots from a NOR. findings: file for them. console: where the serial port goes, as QEMU has it."""
-    machine = f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
-    return _command(emulator, machine, findings, console)
+    return _command(emulator, _nor_options(boot), findings, console)
+
+
+def _nor_options(boot: NorBoot) -> str:
+    return f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
 
 
 def _command(emulator: Path, machine: str, findings: Path, console: str) -> list[str]:
