@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.errors import N6Error, did_you_mean
+from n6build.files import files_in, is_file, remembered
 from n6build.paths import BOARDS
 from n6build.soc import Clock, Level, Profile, Soc, load_soc
-from n6build.yaml_schema import Address, Document, Range, Size, read_document
+from n6build.yaml_schema import Address, Document, Name, Range, Size, read_document
 
 Alias = Literal["secure", "non-secure"]
 
@@ -119,9 +120,9 @@ class ProgrammerHints:
 
 @dataclass(frozen=True)
 class _BoardFile:
-    name: str
+    name: Name
     title: str
-    soc: str
+    soc: Name
     clock_profile: str
     max_speed: str
     console: Console
@@ -192,23 +193,33 @@ class Board:
 
 
 def board_names(folder: Path = BOARDS) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob("*/board.yaml"))
+    return [path.name for path in files_in(folder) if is_file(path / "board.yaml")]
 
 
 def load_board(name: str, folder: Path = BOARDS) -> Board:
     """A board by its name or one of its aliases. Raises N6-BOARD-001 with the nearest name, N6-BOARD-00x, N6-YAML-00x."""
-    names = board_names(folder)
     name = name.lower()
-    if name not in names:
+    if "/" in name or not is_file(folder / name / "board.yaml"):
+        names = board_names(folder)
         aliases = {alias: board for board in names for alias in _board_document(folder, board).load(_BoardFile).aliases}
         if name not in aliases:
             raise N6Error("N6-BOARD-001", f"no board '{name}'", hint=did_you_mean(name, [*names, *aliases]))
         name = aliases[name]
+    return read_board(folder / name / "board.yaml")
+
+
+@remembered
+def read_board(path: Path) -> Board:
+    """path: of a board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-00x, N6-YAML-00x."""
+    folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(_BoardFile)
+    if described.name != name:
+        what = f"the board is called '{described.name}', its folder '{name}'"
+        raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="give both the same name")
     soc_path = folder / "soc" / f"{described.soc}.yaml"
-    if not soc_path.is_file():
-        known = [path.stem for path in (folder / "soc").glob("*.yaml")]
+    if not is_file(soc_path):
+        known = [path.stem for path in files_in(folder / "soc", "*.yaml")]
         raise N6Error(
             "N6-BOARD-002",
             f"no chip '{described.soc}'",

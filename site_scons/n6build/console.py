@@ -5,9 +5,10 @@ Colour only on a terminal, and never where NO_COLOR is set.
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
+
+from n6build import environment
 
 _VERB_WIDTH = 11
 _STYLES = {"verb": "36", "good": "32", "bad": "31", "dim": "2"}
@@ -15,12 +16,12 @@ _STYLES = {"verb": "36", "good": "32", "bad": "31", "dim": "2"}
 
 @cache
 def _colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return sys.stdout.isatty() and environment.wants_colour()
 
 
 def without_colour() -> None:
     """From here on, and in what is started from here."""
-    os.environ["NO_COLOR"] = "1"
+    environment.without_colour()
     _colour.cache_clear()
 
 

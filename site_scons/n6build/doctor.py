@@ -100,7 +100,8 @@ def _emulator() -> Finding:
 def _st_edge_ai() -> Finding:
     """Where it was found, not its version, which takes seconds to ask."""
     try:
-        installation = find_tool(os.environ, Path.home())
+        environment = read_environment()
+        installation = find_tool(environment)
         found = str(installation.root or installation.executable) if installation else None
     except N6Error as error:
         found = f"not usable: {error.what}"

@@ -1,4 +1,7 @@
-"""Files as this project writes and names them: whole or not at all, and the same bytes for the same content."""
+"""Files as this project reads, writes and names them: every use is noted, and what is written is whole or not at all.
+
+Whatever a step or the planning of a build reads goes through here; what goes round it is found by `plan.watch`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,16 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+from n6build import uses
 from n6build.errors import N6Error
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
@@ -49,10 +57,69 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: boo
 
 def read_bytes(path: Path) -> bytes:
     """Raises N6Error N6-FILE-002 where the file cannot be read."""
+    uses.note("content", path)
     try:
         return path.read_bytes()
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def read_text(path: Path) -> str:
+    """Whatever is no UTF-8 becomes a replacement character. Raises N6Error N6-FILE-002 where the file cannot be read."""
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def is_file(path: Path) -> bool:
+    uses.note("existence", path)
+    return uses.visible(path) and path.is_file()
+
+
+def is_folder(path: Path) -> bool:
+    uses.note("existence", path)
+    return path.is_dir()
+
+
+def size_of(path: Path) -> int:
+    """Bytes. Raises N6Error N6-FILE-002 where there is no such file."""
+    uses.note("content", path)
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def files_in(folder: Path, pattern: str = "*") -> list[Path]:
+    """Everything in the folder with such a name, files and folders, sorted; none where there is no such folder."""
+    uses.note("listing", folder, pattern)
+    found = (folder / name for name in uses.names_in(str(folder), pattern))
+    return [path for path in found if uses.visible(path)]
+
+
+def remembered(function: Callable[P, T]) -> Callable[P, T]:
+    """For functions that read files and change nothing: the result is kept while all that it was made from is as it was.
+
+    A result that is kept counts as read again. Arguments have to be hashable.
+    """
+    known: dict[Any, tuple[T, uses.Uses, dict[uses.Use, tuple[str, bool]]]] = {}
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        key = (arguments, tuple(sorted(named.items())))
+        if key in known:
+            result, used, before = known[key]
+            if all(_found(use) == was for use, was in before.items()):
+                uses.repeat(used)
+                return result
+        with uses.recorded() as used:
+            result = function(*arguments, **named)
+        known[key] = result, used, {use: _found(use) for use in used.lines}
+        return result
+
+    return call
+
+
+def _found(use: uses.Use) -> tuple[str, bool]:
+    return uses.fingerprint(use), uses.visible(use.path)
 
 
 def read_at_most(path: Path, limit: int) -> bytes:
@@ -68,6 +135,7 @@ def read_at_most(path: Path, limit: int) -> bytes:
 
 def read_in_chunks(path: Path, chunk: int = 1 << 20) -> Iterator[bytes]:
     """For files too large to hold. Raises N6-FILE-002 where the file cannot be read."""
+    uses.note("content", path)
     try:
         with path.open("rb") as file:
             while data := file.read(chunk):

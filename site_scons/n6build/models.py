@@ -9,10 +9,10 @@ from typing import Literal
 
 from n6build.application.description import Application, check_application
 from n6build.errors import N6Error, did_you_mean
-from n6build.files import read_bytes, sha256
+from n6build.files import files_in, is_file, is_folder, read_bytes, sha256
 from n6build.network.st_edge_ai.options import CompilerOptions, check_options
 from n6build.paths import MODELS
-from n6build.yaml_schema import Document, Size, read_document
+from n6build.yaml_schema import Document, FileName, Size, read_document
 
 TensorType = Literal["int8", "uint8", "float32"]
 Backend = Literal["auto", "reference", "st_edge_ai", "prebuilt"]
@@ -36,7 +36,7 @@ class NetworkChoices:
 
     backend: Backend = "auto"
     name: str | None = None
-    folder: str | None = None
+    folder: FileName | None = None
     input_type: TensorType | None = None
     output_type: TensorType | None = None
     pools: dict[str, Size] = field(default_factory=dict)
@@ -54,15 +54,15 @@ class Checks:
 class Vectors:
     """inputs, expected: .npy files, one row a vector. expected: the raw outputs of the reference interpreter."""
 
-    inputs: str
-    expected: str | None = None
+    inputs: FileName
+    expected: FileName | None = None
     labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _ModelFile:
     name: str
-    file: str | None = None
+    file: FileName | None = None
     sha256: str | None = None
     description: str = ""
     quality: Quality | None = None
@@ -101,7 +101,7 @@ class Model:
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob("*/model.yaml"))
+    return [path.name for path in files_in(folder) if is_file(path / "model.yaml")]
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
@@ -110,16 +110,16 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
 
     relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-00x, N6-YAML-00x.
     """
-    if (folder / name / "model.yaml").is_file() and "/" not in name:
+    if "/" not in name and is_file(folder / name / "model.yaml"):
         return _described(folder / name, f"{folder.name}/{name}/model.yaml")
     path = (relative_to or Path()) / name
-    if (path / "model.yaml").is_file():
+    if is_file(path / "model.yaml"):
         return _described(path, f"{name.rstrip('/')}/model.yaml")
-    if path.is_file() and path.suffix in MODEL_SUFFIXES:
+    if is_file(path) and path.suffix in MODEL_SUFFIXES:
         return _bare(path)
-    if path.is_dir() and (path / "network.c").is_file():
+    if is_folder(path) and is_file(path / "network.c"):
         return _bare_network(path)
-    if path.is_file():
+    if is_file(path):
         raise N6Error(
             "N6-MODEL-002",
             f"'{path.suffix}' is no kind of model that is read here",
@@ -203,8 +203,8 @@ def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
         if model.vectors.expected:
             named[("vectors", "expected")] = model.vectors.expected
     for keys, file in named.items():
-        if not (folder / file).is_file():
-            known = [path.name for path in folder.iterdir()]
+        if not is_file(folder / file):
+            known = [path.name for path in files_in(folder)]
             raise N6Error(
                 "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)
             )
@@ -215,7 +215,7 @@ def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
     if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
         where = document.where("network", "name")
         raise N6Error("N6-MODEL-007", f"'{network.name}' is no name for a network: a C identifier", where=where)
-    if network.folder and not (folder / network.folder).is_dir():
+    if network.folder and not is_folder(folder / network.folder):
         where = document.where("network", "folder")
         raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
     check_options(network.st_edge_ai, document.where("network", "st_edge_ai", "arguments"))
@@ -242,13 +242,19 @@ def _check_classes(model: _ModelFile, document: Document) -> None:
 
 def check_hash(model: Model) -> None:
     """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
-    if model.sha256 is None or model.file is None:
+    if model.file is not None:
+        check_sha256(model.file, model.sha256)
+
+
+def check_sha256(file: Path, described: str | None) -> None:
+    """described: None where nothing is said of it. Raises N6-MODEL-006."""
+    if described is None:
         return
-    found = sha256(read_bytes(model.file))
-    if found != model.sha256:
+    found = sha256(read_bytes(file))
+    if found != described:
         raise N6Error(
             "N6-MODEL-006",
-            f"is not the file that model.yaml describes (sha256 {model.sha256[:12]}...)",
-            where=model.file.name,
+            f"is not the file that model.yaml describes (sha256 {described[:12]}...)",
+            where=file.name,
             hint=f"if it was trained again, write sha256: {found}",
         )

@@ -6,14 +6,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+from n6build.files import read_bytes
 from n6build.soc import field_bits
+
+_INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
 
 
 def render(template: Path, values: dict[str, Any]) -> str:
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent),
+        loader=jinja2.FunctionLoader(lambda name: read_bytes(template.parent / name).decode()),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -26,6 +29,18 @@ def render(template: Path, values: dict[str, Any]) -> str:
     environment.filters["set_alias"] = lambda register: _alias(register, "S")
     environment.filters["clear_alias"] = lambda register: _alias(register, "C")
     return environment.get_template(template.name).render(values)
+
+
+def with_included(template: Path) -> tuple[str, ...]:
+    """The template and all that it includes, as paths."""
+    found: dict[Path, None] = {}
+    waiting = [template]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found[path] = None
+            waiting += [template.parent / name.decode() for name in _INCLUDED.findall(read_bytes(path))]
+    return tuple(str(path) for path in found)
 
 
 def _alias(register: str, letter: str) -> str:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 
 from n6build.errors import N6Error, did_you_mean
+from n6build.files import read_bytes
 
 T = TypeVar("T")
 
@@ -36,7 +37,20 @@ class _SizeSyntax:
     """An integer of bytes, digits with K, M or G (powers of 1024), or, as JSON has to, a text such as "0x1800000"."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    """of: what is expected, for the message."""
+
+    regex: str
+    of: str
+
+
 Size = Annotated[int, _SizeSyntax()]
+# Becomes the name of a folder, a target and a text in C: never a way out of the checkout.
+Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
+Identifier = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "a C identifier")]
+# Of somebody's file: anything but what would end a line or drive a terminal.
+FileName = Annotated[str, Pattern(r"[^\0-\x1f\x7f]+", "the name of a file")]
 Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
 
 
@@ -71,9 +85,9 @@ def read_document(path: Path, *, shown_as: str | None = None) -> Document:
     """shown_as: the name of the file in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
     file = shown_as or str(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise N6Error("N6-YAML-001", f"cannot read: {error.strerror}", where=file) from error
+        text = read_bytes(path).decode("utf-8")
+    except N6Error as error:
+        raise N6Error("N6-YAML-001", error.what, where=file) from error
     except UnicodeDecodeError as error:
         raise N6Error("N6-YAML-001", f"is not UTF-8 text (byte {error.start})", where=file) from error
     return parse_document(text, file)
@@ -195,6 +209,8 @@ def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tup
     for note in notes:
         if isinstance(note, Range) and not note.low <= value <= note.high:
             raise _fail(document, path, f"{value} is outside {note.low}..{note.high}")
+        if isinstance(note, Pattern) and not re.fullmatch(note.regex, value, re.ASCII):
+            raise _fail(document, path, f"{value!r} is not {note.of}")
     return value
 
 

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from n6build.boards import Board
 from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
-from n6build.models import Model
+from n6build.models import NetworkChoices
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.model_facts import ModelFacts
-from n6build.network.runtimes import Runtime
+from n6build.network.runtimes import RuntimeVersion
+
+
+@dataclass(frozen=True)
+class CheckedModel:
+    """What the checks need to know of a model's description. waived: ids of checks, with reasons."""
+
+    name: str
+    file: Path | None
+    waived: dict[str, str]
+    network: NetworkChoices
 
 
 @dataclass(frozen=True)
 class NetworkSubject:
     """pools: that the network compiler was given. facts: of the model file, None where there is none."""
 
-    model: Model
+    model: CheckedModel
     backend: str
     artifacts: NetworkArtifacts
     pools: tuple[MemoryPool, ...]
@@ -43,7 +54,7 @@ class Subject:
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
     manifest: FlashManifest
-    runtime: Runtime
+    runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -26,6 +26,15 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class FlashFile:
+    """address: None for the start of its slot."""
+
+    slot: str
+    path: Path
+    address: int | None = None
+
+
+@dataclass(frozen=True)
 class FlashManifest:
     """base, size, sector: of the NOR, in bytes."""
 
@@ -36,19 +45,23 @@ class FlashManifest:
     segments: tuple[Segment, ...]
 
 
-def make_manifest(
-    board: Board, files: Sequence[tuple[str, Path]], folder: Path, addresses: Mapping[str, int]
-) -> FlashManifest:
-    """files: (slot name, path) in flash order; an empty file has no place. addresses: by name of file, of those that do not
-    stand at the start of their slot. Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006."""
+def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
+    """files: in flash order; weights that are an empty file have no place.
+
+    Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006 for an overlap, N6-IMAGE-008 for an empty program.
+    """
     slots = dict(board.slots.items())
     segments = []
-    for slot_name, path in files:
+    for file in files:
+        slot_name, path = file.slot, file.path
         data = read_bytes(path)
+        if not data and slot_name in ("fsbl", "appli"):
+            what = "is empty: the board would go on with the program that it has"
+            raise N6Error("N6-IMAGE-008", what, where=path.name, hint="build again")
         if not data:
             continue
         slot = slots[slot_name]
-        address = addresses.get(path.name, slot.address)
+        address = slot.address if file.address is None else file.address
         beyond = address + len(data) - slot.end
         if beyond > 0:
             raise N6Error(
@@ -57,8 +70,8 @@ def make_manifest(
                 where=f"boards/{board.name}/board.yaml: slots.{slot_name}",
                 hint="make the slot larger or the image smaller (scons size shows what takes the room)",
             )
-        file = Path(os.path.relpath(path, folder)).as_posix()
-        segments.append(Segment(slot_name, file, address, len(data), sha256(data)))
+        name = Path(os.path.relpath(path, folder)).as_posix()
+        segments.append(Segment(slot_name, name, address, len(data), sha256(data)))
     manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
     check_overlap(manifest)
     return manifest

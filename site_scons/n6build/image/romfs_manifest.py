@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.errors import N6Error
+from n6build.files import files_in, is_file, is_folder
 from n6build.image.romfs import MAX_ALIGNMENT
 from n6build.models import MODEL_SUFFIXES
 from n6build.yaml_schema import Document, Range, Size, read_document
@@ -95,7 +96,7 @@ def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
     name = f"{file.stem}.tflite" if is_model else file.name
     own = RomfsEntry(file, name, alignment, is_model, entry.profile, where)
     labels = file.with_suffix(".txt")
-    if not is_model or not labels.is_file():
+    if not is_model or not is_file(labels):
         return [own]
     return [own, RomfsEntry(labels, labels.name, _FILE_ALIGNMENT, model=False, profile="", where=where)]
 
@@ -111,8 +112,8 @@ def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) ->
         ) from error
     path = Path(text)
     base, rest = (Path(path.anchor), path.relative_to(path.anchor)) if path.is_absolute() else (folder, path)
-    found = sorted(base.glob(str(rest))) if any(letter in text for letter in "*?[") else [base / rest]
-    files = [file for file in found if file.is_file()]
+    found = _matching(base, rest.parts) if any(letter in text for letter in "*?[") else [base / rest]
+    files = [file for file in found if is_file(file)]
     if not files:
         raise N6Error(
             "N6-ROMFS-003", f"no file '{text}'", where=where, hint="paths begin at the description's folder, or {TOP}"
@@ -120,14 +121,27 @@ def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) ->
     return files
 
 
-def check_size(partition: RomfsPartition, size: int, where: str) -> None:
+def _matching(folder: Path, parts: tuple[str, ...]) -> list[Path]:
+    """As Path.glob, sorted; every folder that is looked at is noted."""
+    if not parts:
+        return [folder]
+    first, rest = parts[0], parts[1:]
+    if first == "..":
+        return _matching(folder / first, rest)
+    below = files_in(folder, "*" if first == "**" else first)
+    if first != "**":
+        return [path for each in below for path in _matching(each, rest)]
+    deeper = [path for each in below if is_folder(each) for path in _matching(each, parts)]
+    return sorted({*_matching(folder, rest), *deeper})
+
+
+def check_size(number: str, room: int, size: int, where: str) -> None:
     """Raises N6-ROMFS-005 where the image has more bytes than its partition."""
-    over = size - partition.size
+    over = size - room
     if over > 0:
         raise N6Error(
             "N6-ROMFS-005",
-            f"romfs partition {partition.number} overflows by {over} bytes: {size} of {partition.size} "
-            f"({size / partition.size:.1%})",
+            f"romfs partition {number} overflows by {over} bytes: {size} of {room} ({size / room:.1%})",
             where=where,
             hint="leave an entry away, or make a model smaller",
         )

@@ -6,7 +6,6 @@ before it replaces a file; what it writes is read-only. For unsigned images neit
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import stat
@@ -18,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.captured import run_captured
+from n6build.environment import key_password
 from n6build.errors import N6Error
-from n6build.files import read_bytes
+from n6build.files import files_in, read_bytes
 from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
 
 COMMAND = "STM32_SigningTool_CLI"
-PASSWORD = "N6BUILD_KEY_PASSWORD"
 _FIRST_WITH_ALIGN = (2, 21, 0)
 _TIMEOUT_S = 60
 _ENTRY_OFFSET = 0x70
@@ -59,7 +58,7 @@ def find_signing_tool() -> Path:
 
 def find_keys(folder: Path) -> Keys:
     """publicKey*.pem, in their order, and the one privateKey*.pem of a folder. Raises N6-SIGN-003."""
-    public, private = sorted(folder.glob("publicKey*.pem")), sorted(folder.glob("privateKey*.pem"))
+    public, private = files_in(folder, "publicKey*.pem"), files_in(folder, "privateKey*.pem")
     if not public or len(private) != 1:
         what = f"holds {len(public)} public and {len(private)} private keys, at least one and exactly one are needed"
         raise N6Error("N6-SIGN-003", what, where=str(folder), hint="publicKey00.pem..., privateKey00.pem")
@@ -115,7 +114,7 @@ def _key_options(keys: Keys | None, load_address: int) -> list[str]:
     if keys is None:
         return ["-nk"]
     options = ["-pubk", *map(str, keys.public), "-prvk", str(keys.private), "-la", f"0x{load_address:08X}"]
-    password = os.environ.get(PASSWORD)
+    password = key_password()
     return [*options, "-pwd", password] if password else options
 
 

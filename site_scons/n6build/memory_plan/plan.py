@@ -13,7 +13,6 @@ from n6build.errors import N6Error
 from n6build.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
-from n6build.models import Model
 from n6build.network.artifacts import IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import Span
 from n6build.network.read_artifacts import read_artifacts
@@ -32,14 +31,21 @@ class CompiledNetwork:
     is_classification: bool
 
 
-def compiled_network(model: Model, folder: Path, name: str) -> CompiledNetwork:
+def compiled_network(
+    model: str, folder: Path, name: str, inputs: Path | None, *, is_classification: bool
+) -> CompiledNetwork:
     """folder: of stage 1. name: of the network's files there. Raises what `read_artifacts` and `read_vectors` do."""
-    return CompiledNetwork(
-        model=model.name,
-        artifacts=read_artifacts(folder, name),
-        vectors=read_vectors(model.inputs) if model.inputs else NO_VECTORS,
-        is_classification=model.result == "classification",
-    )
+    vectors = read_vectors(inputs) if inputs else NO_VECTORS
+    return CompiledNetwork(model, read_artifacts(folder, name), vectors, is_classification)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What an image in flash is. network: name of its files. file: of weights, as stage 1 has called them."""
+
+    kind: Literal["weights", "vectors", "model", "params"]
+    network: str
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,12 +167,12 @@ class MemoryPlan:
     cache_line: int
     models: tuple[PlannedModel, ...] = ()
 
-    def flash_addresses(self) -> dict[str, int]:
-        """Of every file that the plan gives a place in a flash slot."""
-        addresses = {image.slot_file: image.source for image in self.images}
-        addresses |= {model.file: model.slots[0].file for model in self.models}
-        addresses |= {model.params_file: model.slots[0].params for model in self.models if model.params_file}
-        addresses |= {each.vectors.slot_file: each.vectors.source for each in self.networks if each.vectors.slot_file}
+    def flash_addresses(self) -> dict[Content, int]:
+        """Of everything that the plan gives a place in a flash slot."""
+        addresses = {Content("weights", image.network, image.file): image.source for image in self.images}
+        addresses |= {Content("model", model.network): model.slots[0].file for model in self.models}
+        addresses |= {Content("params", model.network): model.slots[0].params for model in self.models if model.params_file}
+        addresses |= {Content("vectors", each.name): each.vectors.source for each in self.networks if each.vectors.slot_file}
         return addresses
 
 

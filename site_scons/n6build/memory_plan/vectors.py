@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from n6build.errors import N6Error
+from n6build.files import read_bytes, remembered
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,12 @@ class VectorSet:
 NO_VECTORS = VectorSet("none", 0, 0, b"")
 
 
+@remembered
 def read_vectors(path: Path) -> VectorSet:
     """From a .npy file: one row a vector. Raises N6-VEC-001 where it is not one."""
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError) as error:
+        array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
+    except (N6Error, ValueError, EOFError, SyntaxError) as error:
         raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
     if not isinstance(array, np.ndarray) or array.ndim < 2 or not array.size or array.dtype.hasobject:
         raise N6Error("N6-VEC-001", "is no array with one row for each vector", where=path.name)

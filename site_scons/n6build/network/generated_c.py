@@ -17,6 +17,7 @@ from n6build.templates import render
 
 SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
 HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
+RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
 # Of the runtime in firmware/runtime.
 LL_ATON_VERSION = (1, 1, 3, 8)
 # From this version on the functions of an epoch have a second argument, the instance of the network.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.errors import N6Error, did_you_mean
-from n6build.files import read_at_most, read_bytes, write_atomically
+from n6build.files import files_in, is_file, read_at_most, read_bytes, write_atomically
 
 # What names the memory pool in the name of a file with initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -66,7 +66,7 @@ def weights_name(network: str, pool: str) -> str:
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     """name: where the folder holds several networks. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
-    found = {path.stem: path for path in sorted(folder.glob("*.c")) if not _NOT_NETWORKS.fullmatch(path.stem)}
+    found = {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
         raise N6Error("N6-PRE-001", f"no network '{name}' ({name}.c)", where=str(folder), hint=hint)
@@ -76,16 +76,16 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     return PrebuiltNetwork(
         name=name,
         source=found[name],
-        others=tuple(path for path in listed if path.is_file()),
+        others=tuple(path for path in listed if is_file(path)),
         weights=_weights(folder, name, alone=len(found) == 1),
-        weight_sources=tuple(sorted(folder.glob(f"{name}_atonbuf.*.c"))),
+        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
     )
 
 
 def _only_network(folder: Path, found: dict[str, Path]) -> str:
     if "network" in found:
         return "network"
-    described = [stem for stem in found if (folder / f"{stem}_c_info.json").is_file()]
+    described = [stem for stem in found if is_file(folder / f"{stem}_c_info.json")]
     candidates = described or list(found)
     if not candidates:
         hint = "give the folder that ST's tool wrote network.c to"
@@ -100,7 +100,7 @@ def _weights(folder: Path, name: str, *, alone: bool) -> tuple[WeightsFile, ...]
     """One file for each pool. Where the folder holds a single network, any file with a fitting suffix is its own."""
     by_pool: dict[str, Path] = {}
     for suffix in _WEIGHTS_SUFFIXES:
-        for path in sorted(folder.glob(f"*{suffix}")):
+        for path in files_in(folder, f"*{suffix}"):
             if path.name.startswith((f"{name}_", f"{name}-", f"{name}.")) or alone:
                 match = _POOL_IN_NAME.search(path.stem)
                 by_pool.setdefault(match[1] if match else "", path)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.errors import N6Error
+from n6build.files import files_in, is_file, remembered, size_of
 from n6build.network.artifacts import EpochInfo, InitializerImage, IoBuffer, NetworkArtifacts, PoolRange, Quantised
 from n6build.network.c_info_reader import CInfo, read_c_info
 from n6build.network.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
@@ -15,20 +16,21 @@ _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NO
 _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
 
 
+@remembered
 def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
     """Raises N6-FILE-002 where a file is missing, N6-NET-020 and N6-NETC-00x where one is not what it should be, N6-NET-021
     where a raw file has another size than its pool's initializers."""
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
     source = read_network_c(path)
-    info = read_c_info(info_path) if info_path.is_file() else _from_source(source, path)
+    info = read_c_info(info_path) if is_file(info_path) else _from_source(source, path)
     artifacts = NetworkArtifacts(
         name=name,
         suffix=source.suffix,
         source=path,
         pools=info.pools,
         initializers=_initializers(folder, name, info.pools),
-        weight_sources=tuple(sorted(folder.glob(f"{name}_atonbuf.*.c"))),
+        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
         inputs=info.inputs,
         outputs=info.outputs,
         quantised=info.quantised,
@@ -36,7 +38,7 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         ll_aton=source.ll_aton,
         library_call=source.library_call,
         tools=info.tools,
-        described_by=info_path.name if info_path.is_file() else path.name,
+        described_by=info_path.name if is_file(info_path) else path.name,
     )
     for image in artifacts.initializers:
         _check_size(image)
@@ -50,12 +52,12 @@ def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tupl
     images = []
     for pool in pools:
         file = folder / weights_name(name, pool.fname)
-        if pool.weights_bytes and (folder / f"{name}_atonbuf.{pool.fname}.c").is_file():
+        if pool.weights_bytes and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
             # As a C array they are compiled into the Appli.
             continue
-        if holding == [pool] and not file.is_file() and unnamed.is_file():
+        if holding == [pool] and not is_file(file) and is_file(unnamed):
             file = unnamed
-        if pool.weights_bytes or file.is_file():
+        if pool.weights_bytes or is_file(file):
             images.append(
                 InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
             )
@@ -64,11 +66,11 @@ def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tupl
 
 def _check_size(image: InitializerImage) -> None:
     try:
-        size = image.file.stat().st_size
-    except OSError as error:
+        size = size_of(image.file)
+    except N6Error as error:
         raise N6Error(
             "N6-FILE-002",
-            f"cannot read the initializers of pool {image.pool}: {error.strerror}",
+            f"initializers of pool {image.pool}: {error.what}",
             where=str(image.file),
             hint="it belongs to what the network compiler leaves beside network.c",
         ) from error

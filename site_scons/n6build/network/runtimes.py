@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.errors import N6Error
+from n6build.files import files_in, is_file, is_folder, read_text
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.paths import FIRMWARE
 
@@ -67,6 +68,14 @@ _RELOC_COMPILE_FLAGS = ("-Os", "-ffast-math", "-fsingle-precision-constant", "-f
 
 
 @dataclass(frozen=True)
+class RuntimeVersion:
+    """Whose ll_aton, and its four numbers: all that most steps need to know of it."""
+
+    name: Literal["n6build", "st"]
+    version: Version
+
+
+@dataclass(frozen=True)
 class RelocParts:
     """sources, libraries: of a relocatable model, position-independent. talkative: names of sources that need NDEBUG.
 
@@ -96,6 +105,10 @@ class Runtime:
     libraries: tuple[Path, ...]
     reloc: RelocParts | None
 
+    @property
+    def identity(self) -> RuntimeVersion:
+        return RuntimeVersion(self.name, self.version)
+
 
 def own_runtime() -> Runtime:
     folder = FIRMWARE / "runtime"
@@ -103,7 +116,7 @@ def own_runtime() -> Runtime:
     return Runtime(
         name="n6build",
         version=read_ll_aton_version(folder / "ll_aton_version.h"),
-        sources=tuple(sorted(folder.glob("*.c"))),
+        sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
         defines=(),
         compile_flags=(),
@@ -122,7 +135,7 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     # The folder is spelled in two ways.
     device = _existing(middleware / "Npu" / "Devices" / "STM32N6XX", middleware / "Npu" / "Devices" / "STM32N6xx")
     libraries = _existing(middleware / "Lib" / "GCC" / "ARMCortexM55")
-    runtimes = sorted(libraries.glob("NetworkRuntime*_CM55_GCC.a"))
+    runtimes = files_in(libraries, "NetworkRuntime*_CM55_GCC.a")
     if not runtimes:
         raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
     return Runtime(
@@ -130,7 +143,7 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
         version=read_ll_aton_version(ll_aton / "ll_aton_version.h"),
         sources=(
             *(_existing(ll_aton / name) for name in _SOURCES),
-            *(ll_aton / name for name in _OPTIONAL_SOURCES if (ll_aton / name).is_file()),
+            *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
         ),
         include_folders=(middleware / "Inc", ll_aton, device, *cmsis),
@@ -143,16 +156,16 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
 
 def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
     """None in the releases before the first that had relocatable models (2.1)."""
-    archives = sorted(libraries.glob("NetworkRuntime*_CM55_GCC_PIC.a"))
+    archives = files_in(libraries, "NetworkRuntime*_CM55_GCC_PIC.a")
     files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
-    if not archives or not all(path.is_file() for path in files):
+    if not archives or not all(is_file(path) for path in files):
         return None
     return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS)
 
 
 def _existing(*candidates: Path) -> Path:
     for path in candidates:
-        if path.exists():
+        if is_file(path) or is_folder(path):
             return path
     raise _missing(candidates[0])
 
@@ -170,16 +183,16 @@ def without_unknown_flags(flags: list[str]) -> list[str]:
 def read_ll_aton_version(header: Path) -> Version:
     """Raises N6-LLATON-001 where the header does not name the four numbers."""
     try:
-        text = header.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise N6Error("N6-LLATON-001", f"cannot read: {error.strerror}", where=str(header)) from error
+        text = read_text(header)
+    except N6Error as error:
+        raise N6Error("N6-LLATON-001", error.what, where=str(header)) from error
     found = dict(re.findall(r"^\s*#\s*define\s+LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s+\(?(\d{1,9})\)?", text, re.M))
     if len(found) != 4:
         raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
     return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))
 
 
-def check_version(asked: Version | None, runtime: Runtime, where: str) -> None:
+def check_version(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> None:
     """The version gate, before a compiler meets it. Raises N6-LLATON-003, with both versions and the releases to use."""
     if asked is None or asked == runtime.version:
         return
@@ -193,7 +206,7 @@ def check_version(asked: Version | None, runtime: Runtime, where: str) -> None:
     )
 
 
-def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime) -> None:
+def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion) -> None:
     """n6build's own runtime drives no NPU. Raises N6-LLATON-004 where the network needs ST's."""
     on_npu = sum(not epoch.on_cpu for epoch in artifacts.epochs)
     if runtime.name == "st" or not (on_npu or artifacts.library_call):

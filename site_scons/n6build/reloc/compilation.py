@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.errors import N6Error
+from n6build.files import files_in
 from n6build.network.runtimes import Runtime
 from n6build.paths import FIRMWARE
 
@@ -82,7 +83,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
     own = (*flags, *of_runtime, *parts.compile_flags)
     defines = (*_DEFINES, _DEBUG_INFO) if debug_info else _DEFINES
-    kernels = [(path, (*flags, "-O3")) for path in sorted((FIRMWARE / "kernels").glob("*.c"))]
+    kernels = [(path, (*flags, "-O3")) for path in files_in(FIRMWARE / "kernels", "*.c")]
     sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
     return ModelCode(
         shared=(*kernels, *sources),

@@ -6,6 +6,7 @@ It stays the same when weights change their values, and so does everything that 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -26,9 +27,9 @@ class RelocDescription:
     params: tuple[tuple[str | None, int], ...]
     outputs: tuple[int, ...]
 
-    def params_parts(self, folder: Path) -> tuple[ParamsPart, ...]:
-        """folder: with the raw files."""
-        return tuple(ParamsPart(folder / file if file else None, size) for file, size in self.params)
+    def params_parts(self, raws: Mapping[str, Path]) -> tuple[ParamsPart, ...]:
+        """raws: files of stage 1 with weights, by name."""
+        return tuple(ParamsPart(raws[file] if file else None, size) for file, size in self.params)
 
 
 def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> RelocDescription:

@@ -22,7 +22,7 @@ from elftools.elf.enums import ENUM_RELOC_TYPE_ARM
 from elftools.elf.relocation import RelocationSection
 
 from n6build.errors import N6Error
-from n6build.files import read_bytes
+from n6build.files import is_file, read_bytes, read_text
 from n6build.reloc.layout import (
     FIXED_HEADER_BYTES,
     HEADER_FIELDS,
@@ -200,9 +200,9 @@ class _Places:
 
     @classmethod
     def read(cls, map_file: Path | None) -> _Places:
-        if map_file is None or not map_file.is_file():
+        if map_file is None or not is_file(map_file):
             return cls([])
-        text = map_file.read_text(encoding="utf-8", errors="replace")
+        text = read_text(map_file)
         found = cls._CONTRIBUTION.findall(text)
         return cls([(int(start, 16), int(size, 16), name) for _, start, size, name in found if int(size, 16)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from n6build.files import read_bytes
 from n6build.report.content import printable
 
 
@@ -18,7 +19,7 @@ def page_environment(folder: Path) -> Any:
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.FunctionLoader(lambda name: read_bytes(folder / name).decode()),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -21,11 +21,10 @@ from n6build.console import say
 from n6build.errors import N6Error
 from n6build.flash.command import running
 from n6build.memory_plan.vectors import VectorSet, rows
-from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
-from n6build.run.session import NetworkOutcome, Outcome, boot_of, outcome_of
+from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, outcome_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, nor_command, read_findings
 
@@ -42,7 +41,7 @@ _STREAM_S = 0.05
 class LinkedNetwork:
     """runs: inferences to make; the inputs, what is expected of them, and their labels (none, or one each) are taken in turn."""
 
-    model: Model
+    model: RunModel
     artifacts: NetworkArtifacts
     inputs: VectorSet
     expected: VectorSet | None

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from n6build.boards import Board
 from n6build.console import say
 from n6build.errors import N6Error
+from n6build.files import read_bytes
 from n6build.memory_plan.vectors import read_vectors, rows
-from n6build.models import Model
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
@@ -19,6 +21,18 @@ from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 
 _TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class RunModel:
+    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each of them, or none.
+    classes: of its output."""
+
+    name: str
+    inputs: Path | None
+    expected: Path | None
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,14 @@ class Started:
     refused: dict[tuple[str, int], str]
 
 
+def read_outcome(path: Path) -> Outcome:
+    """Of run.json. Raises N6-RUN-007 where it is none."""
+    try:
+        return msgspec.json.decode(read_bytes(path), type=Outcome)
+    except msgspec.MsgspecError as error:
+        raise N6Error("N6-RUN-007", f"is no result of a run: {error}", where=path.name, hint="scons run") from error
+
+
 def boot_of(board: Board, nor: Path) -> NorBoot:
     return NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
 
@@ -101,7 +123,7 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
 
 def run_on_virtual_board(
     board: Board,
-    networks: Sequence[tuple[Model, NetworkArtifacts]],
+    networks: Sequence[tuple[RunModel, NetworkArtifacts]],
     folder: Path,
     programs: Sequence[Path],
     *,
@@ -137,12 +159,12 @@ def run_on_virtual_board(
     return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
 
 
-def _runs_of(model: Model) -> int:
+def _runs_of(model: RunModel) -> int:
     return read_vectors(model.inputs).count if model.inputs else 1
 
 
 def outcome_of(
-    model: Model,
+    model: RunModel,
     artifacts: NetworkArtifacts,
     inferences: Sequence[Inference],
     expected: Sequence[bytes],

@@ -22,6 +22,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from n6build.console import say
+from n6build.environment import for_installing
 from n6build.errors import N6Error
 from n6build.files import write_atomically
 from n6build.paths import BOARDS, ROOT
@@ -162,7 +163,7 @@ def _install(packages: list[str]) -> None:
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
         raise N6Error("N6-VB-004", f"these packages are missing: {' '.join(packages)}", hint=f"as root: {shown}")
     say("Packages", " ".join(packages))
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = for_installing(DEBIAN_FRONTEND="noninteractive")
     for step in (["apt-get", "update", "--quiet"], command):
         if subprocess.run([*prefix, *step], env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
             raise N6Error("N6-VB-004", f"installing {' '.join(packages)} did not work", hint=f"as root: {shown}")

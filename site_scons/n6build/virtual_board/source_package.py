@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from n6build.environment import for_installing
 from n6build.errors import N6Error
 
 PACKAGE = "qemu"
@@ -101,7 +102,7 @@ def _apt(arguments: list[str], options: list[str], folder: Path) -> None:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    environment = {**os.environ, "LC_ALL": "C"}
+    environment = for_installing(LC_ALL="C")
     result = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.environment import CORE_DIR, Environment
 from n6build.errors import N6Error
-from n6build.files import to_json, write_atomically
+from n6build.files import files_in, is_file, to_json, write_atomically
+from n6build.toolchain import which
 
-CORE_DIR = "STEDGEAI_CORE_DIR"
 # Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
 _EXECUTABLES = tuple(
     f"Utilities/{system}/stedgeai{suffix}"
@@ -58,24 +58,24 @@ class CoreVersion:
         return self.major >= 3
 
 
-def find_tool(environment: Mapping[str, str], home: Path) -> Installation | None:
+def find_tool(environment: Environment) -> Installation | None:
     """STEDGEAI_CORE_DIR, then the newest X-CUBE-AI pack, then PATH. Raises N6-STAI-001 where the first names no such folder."""
-    if root := environment.get(CORE_DIR):
-        found = _in_root(Path(root))
+    if root := environment.core:
+        found = _in_root(root)
         if found is None:
             hint = f"it has to name the folder above {_EXECUTABLES[0]}, of ST Edge AI Core or of an X-CUBE-AI pack"
-            raise N6Error("N6-STAI-001", f"{CORE_DIR} names a folder without stedgeai", where=root, hint=hint)
+            raise N6Error("N6-STAI-001", f"{CORE_DIR} names a folder without stedgeai", where=str(root), hint=hint)
         return found
-    for pack in sorted((home / _PACKS).glob("*"), key=lambda path: _numbers(path.name), reverse=True):
+    for pack in sorted(files_in(environment.home / _PACKS), key=lambda path: _numbers(path.name), reverse=True):
         if found := _in_root(pack):
             return found
-    executable = shutil.which("stedgeai", path=environment.get("PATH", ""))
-    return Installation(_root_above(Path(executable)), Path(executable)) if executable else None
+    executable = which("stedgeai", environment.path)
+    return Installation(_root_above(executable), executable) if executable else None
 
 
 def _in_root(root: Path) -> Installation | None:
     for name in _EXECUTABLES:
-        if (root / name).is_file():
+        if is_file(root / name):
             return Installation(root, root / name)
     return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from n6build.environment import read_environment
 from n6build.errors import N6Error
 from n6build.network.compiler_profile import profile_of, read_profiles
 from n6build.network.st_edge_ai.find import CoreVersion, Installation
@@ -49,8 +50,6 @@ _SET_BY_THE_BUILD = (
     "--no-report",
     "--no-c-files",
 )
-# stedgeai calls make, which would obey these; what a build may depend on is named instead.
-_KEPT_VARIABLES = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LANG", "STEDGEAI_CORE_DIR")
 
 
 @dataclass(frozen=True)
@@ -155,4 +154,4 @@ def generate_command(
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: environment[name] for name in _KEPT_VARIABLES if name in environment}
+    return dict(read_environment(environment).stedgeai)

@@ -1,0 +1,28 @@
+"""What is said about programming a board, before and after."""
+
+from __future__ import annotations
+
+from n6build.boards import Board
+from n6build.console import kib, say
+from n6build.flash.program import FlashPlan, counted, describe
+from n6build.flash.programmer import Programmer
+from n6build.flash.sectors import bytes_of
+from n6build.flash.virtual import VIRTUAL
+
+# About as long as somebody looks at a line that does not change.
+_SECONDS_IN_SILENCE = 2.0
+
+
+def announce(plan: FlashPlan, programmer: Programmer, *, dry: bool) -> None:
+    """What is going to be programmed, where that takes a while, or would be."""
+    if dry or len(plan.lacking) * programmer.seconds_a_sector > _SECONDS_IN_SILENCE:
+        for text in describe(plan, programmer.seconds_a_sector):
+            say("Would flash" if dry else "Program", text)
+
+
+def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts_from_ram: bool) -> None:
+    size = kib(bytes_of(plan.lacking))
+    what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({size})"
+    say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")
+    if plan.lacking and programmer.name != VIRTUAL and not starts_from_ram:
+        say("To run", f"boot selectors: {board.programmer.flash_boot}", "then switch the power off and on")

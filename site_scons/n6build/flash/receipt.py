@@ -1,0 +1,60 @@
+"""What a flash leaves in the build folder: which sectors of a board it has seen to be right."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.files import to_json, write_atomically
+
+_KEYS = {"board", "probe", "programmed", "sectors"}
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """sectors: address -> SHA-256 of what the board holds of what was asked for. programmed: those of them that it lacked."""
+
+    board: str
+    probe: str
+    programmed: tuple[int, ...]
+    sectors: dict[int, str]
+
+
+def write_receipt(path: Path, receipt: Receipt) -> None:
+    document = {
+        "board": receipt.board,
+        "probe": receipt.probe,
+        "programmed": [f"0x{address:08X}" for address in receipt.programmed],
+        "sectors": {f"0x{address:08X}": digest for address, digest in receipt.sectors.items()},
+    }
+    write_atomically(path, to_json(document))
+
+
+def read_receipt(path: Path) -> Receipt | None:
+    """None where there is none, or none that can be read."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if set(values) != _KEYS:
+            return None
+        return Receipt(
+            str(values["board"]),
+            str(values["probe"]),
+            tuple(int(address, 16) for address in values["programmed"]),
+            {int(address, 16): str(digest) for address, digest in values["sectors"].items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
+    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR is there.
+    On the way of every build: nothing but the two files is read."""
+    known = read_receipt(receipt)
+    if known is None or not nor.is_file():
+        return False
+    try:
+        held = json.loads(record.read_text(encoding="ascii"))["sectors"]
+        return all(held.get(f"0x{address:08X}") == digest for address, digest in known.sectors.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False

@@ -1,0 +1,165 @@
+"""The code behind a step: every module of ours that its module imports, directly or not, and the packages of others.
+
+Found by reading, each time, without a cache that could be stale: all modules take some milliseconds. Imports inside functions count,
+and one that stands in a docstring adds at most a module too many. Modules are never imported by a name that is made up at run time;
+a test sees to that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+# Distributions whose name is not that of what one imports.
+_DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial"}
+_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@dataclass(frozen=True)
+class _Module:
+    """imports: absolute names, of modules or of what is in them."""
+
+    path: str
+    digest: str
+    imports: frozenset[str]
+
+
+@dataclass
+class Code:
+    """roots: name of a top-level package or module -> its folder or file. Files are read once in the life of an object."""
+
+    roots: Mapping[str, Path]
+    _modules: dict[str, _Module | None] = field(default_factory=dict)
+    _closures: dict[str, dict[str, str]] = field(default_factory=dict)
+    _packages: dict[str, str] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    def files_of(self, module: str) -> list[str]:
+        """Paths of all files of ours that importing `module` may load."""
+        return sorted(
+            found.path for name in self.parts_of(module) if (found := self._modules.get(name)) is not None
+        )
+
+    def parts_of(self, module: str) -> dict[str, str]:
+        """Name -> digest, of modules of ours and of distributions of others, sorted by name."""
+        if module not in self._closures:
+            parts: dict[str, str] = {}
+            waiting = [module]
+            while waiting:
+                for name in _with_parents(waiting.pop()):
+                    if name in parts:
+                        continue
+                    found = self._module(name)
+                    if found is not None:
+                        parts[name] = found.digest
+                        waiting += found.imports
+                    elif name.partition(".")[0] not in self.roots and "." not in name:
+                        parts |= self._package(name)
+            self._closures[module] = dict(sorted(parts.items()))
+        return self._closures[module]
+
+    def digest_of(self, module: str) -> str:
+        if module not in self._digests:
+            text = "\n".join([_PYTHON, *(f"{name} {digest}" for name, digest in self.parts_of(module).items())])
+            self._digests[module] = hashlib.sha256(text.encode()).hexdigest()
+        return self._digests[module]
+
+    def _module(self, name: str) -> _Module | None:
+        if name not in self._modules:
+            path = self._file(name)
+            self._modules[name] = _read(name, path) if path else None
+        return self._modules[name]
+
+    def _file(self, name: str) -> str | None:
+        top, _, rest = name.partition(".")
+        if top not in self.roots:
+            return None
+        root = str(self.roots[top])
+        if root.endswith(".py"):
+            return root if not rest else None
+        base = f"{root}/{rest.replace('.', '/')}" if rest else root
+        for path in (f"{base}.py", f"{base}/__init__.py") if rest else (f"{base}/__init__.py",):
+            if os.path.isfile(path):  # noqa: PTH113 - on the way of every build
+                return path
+        return None
+
+    def _package(self, name: str) -> dict[str, str]:
+        """The list of a distribution's files has their hashes in it; who edits an installed file by hand is not noticed."""
+        if name in sys.stdlib_module_names or name in sys.builtin_module_names:
+            return {}
+        if not self._packages:
+            self._packages.update(_installed())
+        distribution = _DISTRIBUTIONS.get(name, name).replace("-", "_").lower()
+        folder = self._packages.get(distribution)
+        return {f"{distribution} (package)": _file_digest(f"{folder}/RECORD") if folder else "not installed"}
+
+
+def _installed() -> dict[str, str]:
+    """Distribution -> folder of its description."""
+    found: dict[str, str] = {"": ""}
+    for place in reversed(sys.path):
+        try:
+            names = os.listdir(place or ".")  # noqa: PTH208
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith(".dist-info"):
+                found[name.partition("-")[0].lower()] = f"{place}/{name}"
+    return found
+
+
+def _with_parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _read(name: str, path: str) -> _Module:
+    with open(path, "rb") as file:  # noqa: PTH123 - not an input of a step by itself: its digest is in the signature
+        data = file.read()
+    package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+    return _Module(path, hashlib.sha256(data).hexdigest(), frozenset(imports_in(data, package)))
+
+
+def imports_in(data: bytes, package: str) -> set[str]:
+    """package: that the module is in, for relative imports."""
+    found: set[str] = set()
+    for match in _IMPORT.finditer(data):
+        source, names, plain = match.groups()
+        if plain is not None:
+            found |= {_first_word(part) for part in plain.decode().split(",")}
+            continue
+        module = _absolute(source.decode(), package)
+        found.add(module)
+        listed = _COMMENT.sub(b"", names).decode().strip("() \t\n")
+        found |= {f"{module}.{word}" for part in listed.split(",") if (word := _first_word(part)) and word != "*"}
+    return {name for name in found if name}
+
+
+def _first_word(text: str) -> str:
+    words = text.split()
+    return words[0].strip("\\;") if words else ""
+
+
+def _absolute(source: str, package: str) -> str:
+    level = len(source) - len(source.lstrip("."))
+    if not level:
+        return source
+    base = package.split(".")[: len(package.split(".")) - level + 1]
+    return ".".join([*base, *([source[level:]] if source[level:] else [])])
+
+
+def _file_digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return "not there"

@@ -1,0 +1,57 @@
+"""What a compiler says it has read, and whether the build knew of it before.
+
+The build finds headers by reading `#include` lines, since a shared cache is asked before anything is compiled. What only the
+compiler sees is an error: a name made up by a macro, and the assembler's .incbin, which no list has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.plan.step import Step
+
+_WORD = re.compile(rb"((?:\\[ #\\:]|\$\$|[^\s\\$])+)")
+_ESCAPED = re.compile(rb"\\([ #\\:])")
+_INCBIN = re.compile(rb"\.incbin\s*([^\n]{0,300})|^[ \t]*#[ \t]*embed\b([^\n]{0,300})", re.MULTILINE)
+_QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
+
+
+def read_depfile(data: bytes) -> list[str]:
+    """The files of the first rule, as the compiler names them; headers of the compiler itself are not among them (-MMD), they are
+    part of the toolchain, which is an input as a whole."""
+    rule = data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
+    _, _, names = rule.partition(b": ")
+    return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
+
+
+def check_headers(step: Step, read: Sequence[str], known: Iterable[str]) -> None:
+    """known: what the build knew of before. Raises N6-STEP-012 with the header that it did not, N6-STEP-013 for .incbin."""
+    expected = {os.path.realpath(path) for path in (*step.sources, *known)}
+    for path in read:
+        if os.path.realpath(path) not in expected:
+            raise N6Error(
+                "N6-STEP-012",
+                f"step {step.name} includes {path} in a way that the build does not see",
+                where=step.sources[0],
+                hint='write #include "name.h" with the name itself, not with a macro that becomes it',
+            )
+    for path in read:
+        _check_incbin(step, path, expected)
+
+
+def _check_incbin(step: Step, path: str, expected: set[str]) -> None:
+    data = Path(path).read_bytes()
+    if b"incbin" not in data and b"embed" not in data:
+        return
+    for match in _INCBIN.finditer(data):
+        named = _QUOTED.search(match[1] or match[2] or b"")
+        file = os.fsdecode(named[1]) if named else ""
+        folders = ("", os.path.dirname(path), *step.include_folders)  # noqa: PTH120
+        if not named or not any(os.path.realpath(os.path.join(each, file)) in expected for each in folders):  # noqa: PTH118
+            line = data.count(b"\n", 0, match.start()) + 1
+            what = f"step {step.name} takes in the file {file or 'of an .incbin'}, which is none of its sources"
+            raise N6Error("N6-STEP-013", what, where=f"{path}:{line}", hint="make it one, or use a C array")

@@ -1,0 +1,172 @@
+"""Why a step has to be done, or why not: by what the ledger knows of the last time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from n6build import uses
+from n6build.plan.closure import Code
+from n6build.plan.ledger import Entry, Ledger
+from n6build.plan.plan import Plan, needs_of
+from n6build.plan.signature import signed_parts
+from n6build.plan.step import Step
+
+State = Literal["up to date", "to do", "if changed"]
+_SHOWN_DIGITS = 12
+_SHOWN_LETTERS = 60
+
+
+@dataclass(frozen=True)
+class Status:
+    """reasons: one line each. 'if changed': something that it is made of is going to be made again, perhaps with the same bytes."""
+
+    step: Step
+    state: State
+    reasons: tuple[str, ...]
+
+
+def statuses(plan: Plan, ledger: Ledger, code: Code, top: str) -> list[Status]:
+    """In the order of the plan. Nothing is run for it, and no network is asked."""
+    found: dict[str, Status] = {}
+    for step in plan.steps:
+        found[step.name] = _status(step, plan, found, ledger, signed_parts(step, code, top))
+    return list(found.values())
+
+
+def _status(
+    step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Mapping[str, Any]
+) -> Status:
+    waiting = {
+        maker.name
+        for file in (*needs_of(step), *_headers_of(step, ledger))
+        if (maker := plan.makers.get(file)) is not None and before[maker.name].state != "up to date"
+    }
+    reasons = tuple(reasons_for(step, ledger, parts, ignoring=lambda file: _is_made_by(plan, file, waiting)))
+    if reasons:
+        return Status(step, "to do", reasons)
+    used = [name for name in sorted(waiting) if not _only_after(step, plan, name)]
+    if used:
+        return Status(step, "if changed", tuple(f"{name} is made again" for name in used))
+    if step.always:
+        return Status(step, "to do", ("it is done whenever it is asked for",))
+    return Status(step, "up to date", ())
+
+
+def _headers_of(step: Step, ledger: Ledger) -> Iterable[str]:
+    entry = ledger.entries.get(step.name)
+    return entry.inputs if entry else ()
+
+
+def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
+    maker = plan.makers.get(file)
+    return maker is not None and maker.name in names
+
+
+def _only_after(step: Step, plan: Plan, name: str) -> bool:
+    made = plan.makers[name].outputs
+    return not any(output in made for output in (*step.sources, *step.templates)) and any(
+        output in made for output in step.after
+    )
+
+
+def reasons_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
+    """What speaks for doing it, most telling first; nothing where all is as it was. ignoring: files whose change does not count."""
+    entry = ledger.entries.get(step.name)
+    if entry is None:
+        yield "it was never made in this build folder"
+        return
+    yield from _changed_parts(entry.parts, parts)
+    for file, was in entry.inputs.items():
+        now = uses.digest_of(file)
+        if now != was and not (ignoring and ignoring(file)):
+            yield _changed_file(file, was, now)
+    for output in step.outputs:
+        if not uses.digest_of(output):
+            yield f"{output} is not there"
+        elif ledger.is_altered(output, step):
+            yield f"{output} was altered since it was made"
+
+
+def _changed_file(file: str, was: str, now: str) -> str:
+    if not was:
+        return f"{file} is there now"
+    if not now:
+        return f"{file} is gone"
+    return f"{file} has changed, from {was[:_SHOWN_DIGITS]} to {now[:_SHOWN_DIGITS]}"
+
+
+def _changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for name in now:
+        old, new = before.get(name), now[name]
+        if old == new:
+            continue
+        if name == "parameters":
+            yield from _changed_parameters(_parsed(old), _parsed(new))
+        elif name == "code":
+            yield "the code that makes it has changed"
+        elif name == "tools":
+            known = dict(old or [])
+            for tool, digest in new:
+                if known.get(tool) != digest:
+                    yield f"{tool} is another one"
+        elif isinstance(new, list):
+            yield from _changed_list(name, old or [], new)
+        else:
+            yield f"its {name} has changed, from {_short(old)} to {_short(new)}"
+
+
+def _changed_list(name: str, old: list[str], new: list[str]) -> Iterator[str]:
+    what = name.replace("_", " ")
+    gone = [each for each in old if each not in new]
+    added = [each for each in new if each not in old]
+    if gone:
+        yield f"its {what} no longer: {_short(' '.join(gone))}"
+    if added:
+        yield f"its {what} now: {_short(' '.join(added))}"
+    if not gone and not added:
+        yield f"its {what} are in another order"
+
+
+def _parsed(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+def _changed_parameters(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """One line for each value that differs."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted({*old, *new}):
+            if old.get(key) != new.get(key):
+                yield from _changed_parameters(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (one, other) in enumerate(zip(old, new, strict=True)):
+            if one != other:
+                yield from _changed_parameters(one, other, f"{path}[{index}]")
+    else:
+        yield f"parameter {path} has changed, from {_short(old)} to {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}..."
+
+
+def explanation(status: Status, entry: Entry | None) -> list[str]:
+    """Lines for somebody who wonders about one file."""
+    lines = []
+    if status.state == "up to date":
+        lines.append("is up to date: nothing that it is made of has changed")
+    elif status.state == "if changed":
+        lines.append("will be made again if what it is made of comes out otherwise:")
+    else:
+        lines.append("will be made:")
+    lines += [f"  {reason}" for reason in status.reasons]
+    if entry is not None:
+        lines.append(f"was last made {entry.origin} ({entry.seconds:.2f} s), because")
+        lines += [f"  {reason}" for reason in entry.reason.split("; ")]
+    return lines

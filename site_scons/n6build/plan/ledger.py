@@ -1,0 +1,146 @@
+"""What was made of what: kept in the build folder, a line for each step that was done, written when it is done.
+
+SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, finds outputs
+that somebody has altered, and survives a build that is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from n6build import uses
+from n6build.files import write_atomically
+from n6build.plan.step import Step, canonical
+
+FOLDER = ".n6build"
+_FORMAT = 1
+_LARGEST = 64 << 20
+
+
+@dataclass(frozen=True)
+class Output:
+    """state: size, times and inode of the file as it was written."""
+
+    state: uses.State
+    digest: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """parts: what the step was signed with. inputs: path -> digest, empty for a file that had to be absent. reason: why it was
+    done. origin: who did it."""
+
+    name: str
+    parts: Mapping[str, Any]
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, Output]
+    reason: str
+    origin: str
+    seconds: float = 0.0
+
+
+@dataclass
+class Ledger:
+    """entries: by the name of the step, the latest of each."""
+
+    path: Path
+    entries: dict[str, Entry] = field(default_factory=dict)
+
+    def write(self, entry: Entry) -> None:
+        """One line, in one call: two threads cannot mix theirs, and a kill leaves at most the last one incomplete."""
+        self.entries[entry.name] = entry
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = (canonical(_as_json(entry)) + "\n").encode()
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            os.write(handle, line)
+        finally:
+            os.close(handle)
+
+    def is_altered(self, output: str, step: Step) -> bool:
+        """Whether the file is another one than the step has written. False where nothing is known of it, or it is not there."""
+        entry = self.entries.get(step.name)
+        written = entry.outputs.get(output) if entry else None
+        if written is None:
+            return False
+        try:
+            state = uses.state_of(output)
+        except OSError:
+            return False
+        return state != written.state and (state[0] != written.state[0] or uses.digest_of(output) != written.digest)
+
+
+def ledger_path(build: Path) -> Path:
+    return build / FOLDER / "ledger.jsonl"
+
+
+def read_ledger(build: Path) -> Ledger:
+    """A line that is damaged or of another version counts as not there. A file that has grown long is written anew."""
+    path = ledger_path(build)
+    ledger = Ledger(path)
+    try:
+        data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+    except OSError:
+        return ledger
+    if data and not data.endswith(b"\n"):
+        # A build was killed while it wrote: the next line must not become part of this one.
+        with path.open("ab") as file:
+            file.write(b"\n")
+    lines = data.splitlines()
+    for line in lines:
+        entry = _entry(line)
+        if entry is not None:
+            ledger.entries[entry.name] = entry
+    if len(lines) > 200 and len(lines) > 3 * len(ledger.entries):
+        text = "".join(canonical(_as_json(entry)) + "\n" for entry in ledger.entries.values())
+        write_atomically(path, text)
+    return ledger
+
+
+def output_of(path: str) -> Output:
+    """Raises OSError where it is not there."""
+    return Output(uses.state_of(path), uses.digest_of(path))
+
+
+def digests(paths: Iterable[str]) -> dict[str, str]:
+    return {path: uses.digest_of(path) for path in paths}
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "format": _FORMAT,
+        "name": entry.name,
+        "parts": entry.parts,
+        "inputs": entry.inputs,
+        "outputs": {path: [*output.state, output.digest] for path, output in entry.outputs.items()},
+        "reason": entry.reason,
+        "origin": entry.origin,
+        "seconds": round(entry.seconds, 4),
+    }
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        values = json.loads(line)
+        if values["format"] != _FORMAT:
+            return None
+        outputs = {
+            str(path): Output((int(size), int(mtime), int(ctime), int(inode)), str(digest))
+            for path, (size, mtime, ctime, inode, digest) in values["outputs"].items()
+        }
+        return Entry(
+            name=str(values["name"]),
+            parts=dict(values["parts"]),
+            inputs={str(path): str(digest) for path, digest in values["inputs"].items()},
+            outputs=outputs,
+            reason=str(values["reason"]),
+            origin=str(values["origin"]),
+            seconds=float(values["seconds"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

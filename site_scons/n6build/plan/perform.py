@@ -1,0 +1,146 @@
+"""Does one step: the same for SCons, for the executor in `local`, and for the command `python -m n6build step`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from n6build import uses
+from n6build.errors import N6Error
+from n6build.plan.closure import Code
+from n6build.plan.command import run_command
+from n6build.plan.depfile import check_headers, read_depfile
+from n6build.plan.explain import reasons_for
+from n6build.plan.ledger import Entry, Ledger, digests, output_of
+from n6build.plan.signature import signed_parts
+from n6build.plan.step import Call, Step
+from n6build.plan.watch import watched
+
+
+@dataclass(frozen=True)
+class DoneStep:
+    """stage: such as network or compile. target: the first file it made."""
+
+    stage: str
+    target: str
+    seconds: float
+
+
+@dataclass
+class Site:
+    """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at `top`,
+    which is the working directory. environment: of commands. done: what was done in this process."""
+
+    top: Path
+    build: Path
+    code: Code
+    ledger: Ledger
+    environment: Mapping[str, str]
+    done: list[DoneStep] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+
+
+_site: Site | None = None
+
+
+def current_site() -> Site | None:
+    """Of the step that is being done: for a report of the build that it is part of."""
+    return _site
+
+
+def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
+    """headers: of a compilation, that the build knew of before; None where nobody keeps track of them.
+
+    Raises N6Error: what the step's function raises, N6-STEP-001, -002, -005, -010 to -013. Nothing is entered into the ledger then.
+    """
+    global _site  # noqa: PLW0603 - one build a process
+    _site = site
+    parts = signed_parts(step, site.code, str(site.top))
+    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was asked for"]
+    began = time.monotonic()
+    try:
+        if step.command:
+            run_command(step, site.environment)
+        else:
+            _call(step, site)
+        _check_outputs(step)
+        read = _read_by_compiler(step, headers)
+    finally:
+        seconds = time.monotonic() - began
+        site.done.append(DoneStep(step.stage, step.name, seconds))
+    _enter(step, site.ledger, parts, read, "; ".join(reasons), "here", seconds)
+
+
+def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
+    """A cache brought its outputs."""
+    parts = signed_parts(step, site.code, str(site.top))
+    _enter(step, site.ledger, parts, headers, "a cache had it", "elsewhere", 0.0)
+
+
+def _call(step: Step, site: Site) -> None:
+    module, _, name = step.function.partition(":")
+    function = _function(step, module, name)
+    call = Call(
+        tuple(map(Path, step.outputs)),
+        tuple(map(Path, step.sources)),
+        step.parameters,
+        Path(os.path.relpath(site.build, site.top)),
+    )
+    with watched(step, site.top, site.build):
+        function(call)
+
+
+def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
+    found = getattr(importlib.import_module(module), name, None)
+    if not callable(found) or getattr(found, "__module__", None) != module or getattr(found, "__qualname__", "") != name:
+        what = f"step {step.name}: '{step.function}' is no function of its module"
+        raise N6Error("N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level")
+    return found  # type: ignore[no-any-return]
+
+
+def _check_outputs(step: Step) -> None:
+    for output in step.outputs:
+        if not os.path.isfile(output):  # noqa: PTH113
+            what = f"step {step.name} ended well and has not made {output}"
+            raise N6Error("N6-STEP-005", what, where=step.made_at or None)
+
+
+def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -> list[str]:
+    if not step.depfile:
+        return []
+    read = [os.path.normpath(path) for path in read_depfile(Path(step.depfile).read_bytes())]
+    if headers is not None:
+        check_headers(step, read, headers())
+    return [path for path in read if path not in step.sources]
+
+
+def _enter(
+    step: Step, ledger: Ledger, parts: Mapping[str, Any], headers: Iterable[str], reason: str, origin: str, seconds: float
+) -> None:
+    found = list(headers)
+    inputs = digests((*step.sources, *step.templates, *found, *_absent(step, found)))
+    outputs = {}
+    for output in step.outputs:
+        try:
+            outputs[output] = output_of(output)
+        except OSError:
+            continue
+    ledger.write(Entry(step.name, parts, inputs, outputs, reason, origin, seconds))
+
+
+def _absent(step: Step, headers: Iterable[str]) -> list[str]:
+    """Headers that would have been taken instead, had they been there: of the same name in a folder that is looked at before."""
+    absent = []
+    for header in headers:
+        for number, folder in enumerate(step.include_folders):
+            if header.startswith(f"{folder}/"):
+                name = header.removeprefix(f"{folder}/")
+                earlier = (f"{each}/{name}" for each in step.include_folders[:number])
+                absent += [path for path in earlier if not uses.digest_of(path)]
+                break
+    return absent

@@ -1,0 +1,52 @@
+"""What a step is signed with: one canonical text of all that decides what it makes, but for the contents of its sources.
+
+Equal on every machine and in every checkout: paths into a checkout are written without where it stands.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from n6build.paths import ROOT
+from n6build.plan.closure import Code
+from n6build.plan.step import Step, canonical
+
+# Carries out commands: what it adds to them decides what they make.
+COMMANDS = "n6build.plan.command"
+
+
+def signature(step: Step, code: Code, top: str) -> str:
+    """top: folder of the project, absolute."""
+    return canonical(signed_parts(step, code, top))
+
+
+def signed_parts(step: Step, code: Code, top: str) -> dict[str, Any]:
+    module = step.function.partition(":")[0] or COMMANDS
+
+    def portable(texts: tuple[str, ...]) -> list[str]:
+        return [_portable(text, top) for text in texts]
+
+    return {
+        "name": _portable(step.name, top),
+        "verb": step.verb,
+        "function": step.function,
+        "command": portable(step.command),
+        "parameters": _portable(step.parameters, top),
+        "outputs": portable(step.outputs),
+        "sources": portable(step.sources),
+        "templates": portable(step.templates),
+        "include_folders": portable(step.include_folders),
+        "depfile": _portable(step.depfile, top),
+        "tools": [[tool.name, tool.digest] for tool in step.tools],
+        "code": code.digest_of(module),
+    }
+
+
+def _portable(text: str, top: str) -> str:
+    """A project may stand inside of the checkout, or the other way round: the longer name first."""
+    root = str(ROOT)
+    for folder, name in sorted({top: "<project>", root: "<n6build>"}.items(), key=lambda item: -len(item[0])):
+        if folder != os.sep and folder in text:
+            text = text.replace(folder + os.sep, name + os.sep).replace(folder, name)
+    return text

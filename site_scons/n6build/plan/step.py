@@ -1,0 +1,137 @@
+"""A step is a value: what it makes, from what, with which parameters, by which function or command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from n6build.errors import N6Error
+
+T = TypeVar("T")
+
+_FUNCTION = re.compile(r"[a-z_][\w.]*:[a-z]\w*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program or a library of others that makes bytes. digest: of all files that it consists of."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """Paths are relative to the project's folder where they are in it, with '/'.
+
+    verb, stage: what the console and the summary call it. function: 'module:name' of a function of one argument, a `Call`.
+    command: an argument list, instead of a function; no shell sees it. parameters: canonical JSON (`to_parameters`).
+    templates: that it renders, with all they include. include_folders: where a compiler looks for headers, in this order.
+    depfile: where the compiler says what it has read. after: outputs of steps that have to be done before, whose content does
+    not matter. state: files and folders that it consults or changes beside its outputs, such as the record of a board.
+    always: whoever asks for its outputs wants it to run. shared: whether another checkout may take what it made.
+    """
+
+    verb: str
+    stage: str
+    outputs: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+    function: str = ""
+    command: tuple[str, ...] = ()
+    parameters: str = "{}"
+    templates: tuple[str, ...] = ()
+    include_folders: tuple[str, ...] = ()
+    depfile: str = ""
+    tools: tuple[Tool, ...] = ()
+    after: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    always: bool = False
+    shared: bool = True
+    quiet: bool = False
+    made_at: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.made_at:
+            object.__setattr__(self, "made_at", _caller())
+        _check(self)
+
+    @property
+    def name(self) -> str:
+        """Of its kind in a plan: no two steps make the same file."""
+        return self.outputs[0]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a step's function gets. build: the folder of all build products."""
+
+    outputs: tuple[Path, ...]
+    sources: tuple[Path, ...]
+    parameters: str
+    build: Path
+
+    def parameters_as(self, kind: type[T]) -> T:
+        """kind: a dataclass with the parameters' names. Raises N6-STEP-006 where they are not of its types."""
+        import msgspec  # noqa: PLC0415 - a build that runs nothing need not wait for it.
+
+        try:
+            return msgspec.json.decode(self.parameters, type=kind)
+        except msgspec.MsgspecError as error:
+            raise N6Error("N6-STEP-006", f"parameters are not those of {kind.__name__}: {error}") from error
+
+
+def to_parameters(value: Any) -> str:
+    """A dataclass or a mapping as one text that is equal for equal values. Raises N6-STEP-006 for what JSON cannot say."""
+    try:
+        return canonical(asdict(value) if is_dataclass(value) and not isinstance(value, type) else value)
+    except (TypeError, ValueError) as error:
+        raise N6Error("N6-STEP-006", f"a parameter cannot be written as JSON: {error}", where=_caller()) from error
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def output_with(step: Step, suffix: str) -> str:
+    """The only output whose name ends like this."""
+    (found,) = [output for output in step.outputs if output.endswith(suffix)]
+    return found
+
+
+def outputs_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    return tuple(output for step in steps for output in step.outputs)
+
+
+def _check(step: Step) -> None:
+    if not step.outputs:
+        raise _wrong(step, "N6-STEP-005", "makes nothing: a step has at least one output")
+    if bool(step.function) == bool(step.command):
+        raise _wrong(step, "N6-STEP-007", "needs either a function or a command")
+    if step.function and not _FUNCTION.fullmatch(step.function):
+        what = f"'{step.function}' is no function of a module"
+        raise _wrong(step, "N6-STEP-007", what, "name a function that stands in a module as 'module:name'")
+    if isinstance(step.command, str) or not all(isinstance(each, str) for each in step.command):
+        raise _wrong(step, "N6-STEP-007", "a command is a list of texts", "no shell takes it apart")
+    for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
+        if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
+            raise _wrong(step, "N6-STEP-008", f"{path!r} is no path of a file", "paths have no '.', '..' or '//' in them")
+
+
+def _wrong(step: Step, id: str, what: str, hint: str | None = None) -> N6Error:
+    name = f"step {step.outputs[0]}: " if step.outputs else f"step {step.verb}: "
+    return N6Error(id, name + what, where=step.made_at or None, hint=hint)
+
+
+def _caller() -> str:
+    """file:line of the code that makes a step."""
+    frame = sys._getframe(1)
+    here = frame.f_code.co_filename
+    while frame.f_back is not None and (frame.f_code.co_filename == here or frame.f_code.co_filename == "<string>"):
+        frame = frame.f_back
+    return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -1,0 +1,176 @@
+"""Compares what a step's function opens with what the step declares.
+
+`files` notes what is read through it. An audit hook of the interpreter sees what goes round it: every file that Python code opens
+and every folder that it lists, in this thread. It does not see what a library in machine code opens, nor what a program that is
+started does: such readers get bytes, and such programs are given a folder of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from n6build.errors import N6Error
+from n6build.paths import ROOT
+from n6build.plan.step import Step
+from n6build.uses import Use, Uses, line_of, recorded
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# What the interpreter reads by itself: code, which the signature covers.
+_CODE = (".py", ".pyc", ".so", ".pth")
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """path: absolute. line: file:line of the library's code behind it."""
+
+    path: str
+    written: bool
+    listed: bool
+    line: str
+
+
+@dataclass
+class _Seen:
+    opened: list[_Opened] = field(default_factory=list)
+
+
+_seen: ContextVar[_Seen | None] = ContextVar("opened", default=None)
+
+
+@contextmanager
+def watched(step: Step, top: Path, build: Path) -> Iterator[Uses]:
+    """Raises N6-STEP-001 behind the block for a file that the step has read and not declared, N6-STEP-002 for one that it has
+    written. top, build: folders of the project and of what it builds, absolute."""
+    _install_hook()
+    view = _View(step, top, build)
+    seen = _Seen()
+    token = _seen.set(seen)
+    try:
+        with recorded(view.sees) as uses:
+            yield uses
+    finally:
+        _seen.reset(token)
+    view.check(uses, seen.opened)
+
+
+@dataclass(frozen=True)
+class _View:
+    step: Step
+    top: Path
+    build: Path
+
+    def sees(self, path: str) -> bool:
+        """In the build folder nothing exists but what is declared: somebody may have left anything there."""
+        return path in self._declared() or not _inside(path, str(self.build)) or self._is_state(path)
+
+    def check(self, uses: Uses, opened: list[_Opened]) -> None:
+        for each in opened:
+            if each.written:
+                self._check_written(each)
+            elif not each.path.endswith(_CODE) and not (each.listed and each.path in _code_folders()):
+                self._check_read(Use("listing" if each.listed else "content", each.path), each.line)
+        for use, line in uses.lines.items():
+            self._check_read(use, line)
+
+    def _check_read(self, use: Use, line: str) -> None:
+        path = use.path
+        if path in self._declared() or not self._is_watched(path) or self._is_state(path):
+            return
+        if use.kind != "content" and _inside(path, str(self.build)):
+            return
+        did = {"content": "reads", "existence": "looks for", "listing": "lists"}[use.kind]
+        raise N6Error(
+            "N6-STEP-001",
+            f"step {self.step.name} {did} {_shown(path, self.top)}, which it does not declare",
+            where=line or self.step.made_at or None,
+            hint="make it a source of the step: otherwise a change of it would not be built",
+        )
+
+    def _check_written(self, opened: _Opened) -> None:
+        path = opened.path
+        outputs = {self._absolute(output) for output in self.step.outputs}
+        folder, name = os.path.split(path)
+        # Files are written under another name beside their own, and renamed when they are whole.
+        temporary = name.startswith(".") and any(
+            folder == os.path.dirname(output) and name.startswith(f".{os.path.basename(output)}.")  # noqa: PTH119, PTH120
+            for output in outputs
+        )
+        if path in outputs or temporary or not self._is_watched(path) or self._is_state(path):
+            return
+        raise N6Error(
+            "N6-STEP-002",
+            f"step {self.step.name} writes {_shown(path, self.top)}, which it does not declare",
+            where=opened.line or self.step.made_at or None,
+            hint="make it an output of the step: otherwise nobody knows of what it was made",
+        )
+
+    def _declared(self) -> frozenset[str]:
+        return _declared(self.step, str(self.top))
+
+    def _absolute(self, path: str) -> str:
+        return os.path.join(self.top, path)  # noqa: PTH118
+
+    def _is_state(self, path: str) -> bool:
+        return any(_inside(path, self._absolute(each)) or path == self._absolute(each) for each in self.step.state)
+
+    def _is_watched(self, path: str) -> bool:
+        """Below the checkout, the project or the build folder, or beside a source that is elsewhere."""
+        if any(_inside(path, place) for place in _interpreter()):
+            return False
+        if any(_inside(path, str(place)) for place in (ROOT, self.top, self.build)):
+            return True
+        folder = os.path.dirname(path)  # noqa: PTH120
+        if folder == tempfile.gettempdir():
+            return False
+        return any(folder == os.path.dirname(self._absolute(source)) for source in self.step.sources)  # noqa: PTH120
+
+
+@cache
+def _declared(step: Step, top: str) -> frozenset[str]:
+    return frozenset(os.path.join(top, path) for path in (*step.sources, *step.templates, *step.outputs))  # noqa: PTH118
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _shown(path: str, top: Path) -> str:
+    return os.path.relpath(path, top) if _inside(path, str(top)) else path
+
+
+@cache
+def _interpreter() -> tuple[str, ...]:
+    """A virtual environment may stand in the checkout."""
+    return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})  # noqa: PTH100
+
+
+@cache
+def _code_folders() -> frozenset[str]:
+    """The importer lists these."""
+    library = Path(__file__).resolve().parents[2]
+    return frozenset(str(path) for path in (library, *(each for each in library.rglob("*") if each.is_dir())))
+
+
+@cache
+def _install_hook() -> None:
+    """For the life of the process: a hook cannot be taken out again."""
+    sys.addaudithook(_hook)
+
+
+def _hook(event: str, arguments: tuple[object, ...]) -> None:
+    if event not in ("open", "os.listdir", "os.scandir"):
+        return
+    seen = _seen.get()
+    if seen is None or not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
+        return  # A descriptor that is open already, or no path at all.
+    path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100
+    flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
+    seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(sys._getframe(1))))

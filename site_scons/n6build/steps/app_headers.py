@@ -1,0 +1,49 @@
+"""app_config.h and app_buffers.h, where model.yaml describes an application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.application.activation_buffers import buffers_header
+from n6build.application.app_config import TEMPLATE, app_config
+from n6build.application.description import Application
+from n6build.files import write_atomically
+from n6build.network.read_artifacts import read_artifacts
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.network import NetworkSteps
+from n6build.templates import with_included
+
+
+@dataclass(frozen=True)
+class Parameters:
+    application: Application
+    classes: tuple[str, ...]
+    name: str
+    folder: str
+
+
+def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
+    """None where nothing is described."""
+    model = network.model
+    if model.application is None:
+        return ()
+    step = Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
+        sources=network.outputs,
+        parameters=to_parameters(Parameters(model.application, model.classes, network.name, network.folder)),
+        templates=tuple(map(project_path, with_included(TEMPLATE))),
+        function="n6build.steps.app_headers:make",
+    )
+    return (step,)
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    artifacts = read_artifacts(Path(given.folder), given.name)
+    config, buffers = call.outputs
+    write_atomically(config, app_config(given.application, given.classes, artifacts))
+    write_atomically(buffers, buffers_header(artifacts.pools, artifacts.inputs))

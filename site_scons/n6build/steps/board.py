@@ -1,0 +1,33 @@
+"""A board as steps take it: its description as a source, what was chosen of it as parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.boards import Alias, Board, read_board
+from n6build.paths import project_path
+
+
+@dataclass(frozen=True)
+class BoardChoice:
+    """clock: name of a profile of the chip. alias: of its memories, which the pools are in."""
+
+    clock: str
+    alias: Alias
+
+
+def choice_of(board: Board) -> BoardChoice:
+    return BoardChoice(board.clock.name, board.alias)
+
+
+def board_files(board: Board) -> tuple[str, ...]:
+    """board.yaml, then the chip's description."""
+    return tuple(map(project_path, board.files))
+
+
+def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:
+    """sources: of a step, with the files of a board among them."""
+    board = read_board(next(path for path in sources if path.name == "board.yaml"))
+    return replace(board, clock=board.soc.clock(choice.clock), alias=choice.alias)

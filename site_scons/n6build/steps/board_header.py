@@ -1,0 +1,28 @@
+"""n6_board.h: what the firmware knows of the board."""
+
+from __future__ import annotations
+
+from n6build import board_header
+from n6build.boards import Board
+from n6build.files import write_atomically
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.templates import with_included
+
+
+def board_header_step(folder: str, board: Board) -> Step:
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_board.h",),
+        sources=board_files(board),
+        parameters=to_parameters(choice_of(board)),
+        templates=tuple(map(project_path, with_included(board_header.TEMPLATE))),
+        function="n6build.steps.board_header:make",
+    )
+
+
+def make(call: Call) -> None:
+    board = chosen_board(call.sources, call.parameters_as(BoardChoice))
+    write_atomically(call.outputs[0], board_header.board_header(board))

@@ -1,0 +1,18 @@
+"""A binary file as a C array."""
+
+from __future__ import annotations
+
+from n6build.files import read_bytes, write_atomically
+from n6build.plan.step import Call, Step
+from n6build.reloc.c_file import c_array
+
+
+def c_array_step(output: str, file: str) -> Step:
+    return Step(
+        verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make"
+    )
+
+
+def make(call: Call) -> None:
+    file = call.sources[0]
+    write_atomically(call.outputs[0], c_array(read_bytes(file), file.stem))

@@ -1,0 +1,131 @@
+"""checks.json: what the pre-flight checks have found. The verdict is a step of its own, since a report has to be possible of a
+build whose checks fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.checks.run import checks_json, run_checks
+from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
+from n6build.files import write_atomically
+from n6build.image.manifest import read_manifest
+from n6build.memory_plan.plan import read_plan
+from n6build.models import NetworkChoices
+from n6build.network.memory_pools import MemoryPool
+from n6build.network.model_facts import read_model_facts
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.runtimes import RuntimeVersion
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.reader import read_reloc_file
+from n6build.reloc.slots import executable_ram_part
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.network import NetworkSteps
+
+
+@dataclass(frozen=True)
+class _Network:
+    """file: of the model."""
+
+    model: str
+    file: str | None
+    waived: dict[str, str]
+    choices: NetworkChoices
+    name: str
+    folder: str
+    backend: str
+    pools: tuple[MemoryPool, ...]
+
+
+@dataclass(frozen=True)
+class _Installed:
+    """file: network_rel.bin."""
+
+    model: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """load_mode: of relocatable models."""
+
+    board: BoardChoice
+    networks: tuple[_Network, ...]
+    runtime: RuntimeVersion
+    installed: tuple[_Installed, ...]
+    load_mode: str
+
+
+def checks_step(
+    output: str,
+    board: Board,
+    networks: Sequence[NetworkSteps],
+    plan: str,
+    manifest: str,
+    runtime: RuntimeVersion,
+    installed: Sequence[tuple[NetworkSteps, str]],
+    load_mode: str,
+) -> Step:
+    """plan: memory_plan.json. installed: with network_rel.bin of each, empty where networks are linked into the Appli."""
+    parameters = Parameters(
+        choice_of(board),
+        tuple(_network(each) for each in networks),
+        runtime,
+        tuple(_Installed(network.model.name, file) for network, file in installed),
+        load_mode if installed else "",
+    )
+    models = (project_path(each.model.file) for each in networks if each.model.file)
+    return Step(
+        verb="Check",
+        stage="checks",
+        outputs=(output,),
+        sources=(
+            plan,
+            manifest,
+            *dict.fromkeys((*(file for each in networks for file in each.outputs), *models)),
+            *(file for _, file in installed),
+            *board_files(board),
+        ),
+        parameters=to_parameters(parameters),
+        function="n6build.steps.checks:make",
+    )
+
+
+def _network(steps: NetworkSteps) -> _Network:
+    model = steps.model
+    file = project_path(model.file) if model.file else None
+    return _Network(model.name, file, model.waived, model.network, steps.name, steps.folder, steps.backend, steps.pools)
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    subject = Subject(
+        board,
+        tuple(_subject(network) for network in given.networks),
+        read_plan(call.sources[0]),
+        read_manifest(call.sources[1]),
+        given.runtime,
+        tuple(_installed(each, board, given) for each in given.installed),
+    )
+    write_atomically(call.outputs[0], checks_json(run_checks(subject)))
+
+
+def _subject(network: _Network) -> NetworkSubject:
+    file = Path(network.file) if network.file else None
+    return NetworkSubject(
+        model=CheckedModel(network.model, file, network.waived, network.choices),
+        backend=network.backend,
+        artifacts=read_artifacts(Path(network.folder), network.name),
+        pools=network.pools,
+        facts=read_model_facts(file) if file else None,
+    )
+
+
+def _installed(model: _Installed, board: Board, given: Parameters) -> InstalledModel:
+    file = read_reloc_file(Path(model.file))
+    needed = file.copy_bytes if given.load_mode == "copy" else file.xip_bytes
+    return InstalledModel(model.model, given.load_mode, needed, executable_ram_part(board, len(given.installed)))

@@ -1,0 +1,146 @@
+"""Stage 3: generated headers, objects, FSBL and Appli."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.files import files_in
+from n6build.image.boot_header import BinaryType
+from n6build.image.signing import Keys
+from n6build.network.runtimes import Runtime
+from n6build.paths import FIRMWARE
+from n6build.plan.step import Step, output_with, outputs_of
+from n6build.reloc.compilation import SECURE, firmware_defines
+from n6build.steps.board_header import board_header_step
+from n6build.steps.boot_image import boot_image_step
+from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
+from n6build.steps.network import NetworkSteps
+from n6build.steps.program_script import program_script_step
+from n6build.steps.signed_image import signed_image_step
+from n6build.steps.soc_header import soc_header_step
+from n6build.toolchain import Toolchain
+
+# Of firmware/appli, in both kinds of application.
+_SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
+
+
+@dataclass(frozen=True)
+class BoardFirmware:
+    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: objects."""
+
+    board: Board
+    folder: str
+    toolchain: Toolchain
+    steps: tuple[Step, ...]
+    how: Compilation
+    bring_up: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    steps: tuple[Step, ...]
+    elf: str
+
+
+@dataclass(frozen=True)
+class Signing:
+    """keys: None where the tool is to write the header alone."""
+
+    tool: Path
+    keys: Keys | None
+
+
+def c_files(directory: str) -> list[Path]:
+    """Of firmware/<directory>, by name."""
+    return files_in(FIRMWARE / directory, "*.c")
+
+
+def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str]) -> BoardFirmware:
+    """flags: further ones of the project around."""
+    include = f"{folder}/include"
+    headers = (soc_header_step(include, board), board_header_step(include, board))
+    how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
+    bring_up = compile_steps(
+        f"{folder}/common/bring_up", c_files("bring_up"), how.looking_in(FIRMWARE / "bring_up")
+    )
+    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
+
+
+def fsbl(firmware: BoardFirmware) -> Program:
+    folder = f"{firmware.folder}/fsbl"
+    script = program_script_step(f"{folder}/fsbl.ld", firmware.board, "fsbl")
+    how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "fsbl")
+    own = compile_steps(folder, c_files("fsbl"), how)
+    objects = (*firmware.bring_up, *outputs_of(own))
+    link = link_step(f"{folder}/fsbl.elf", objects, firmware.toolchain, scripts=script.outputs)
+    return Program((*firmware.steps, *own, script, link), link.name)
+
+
+def appli(
+    folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
+) -> Program:
+    """plan: of the memory. What no model changes is compiled once a board."""
+    how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "kernels", FIRMWARE / "appli")
+    how = how.looking_in(*runtime.include_folders).defining(*runtime.defines)
+    foreign = how.with_flags(*runtime.compile_flags)
+    common = f"{firmware.folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
+    kernels = compile_steps(f"{common}/kernels", c_files("kernels"), how.with_flags("-O3"))
+    of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign)
+    shared = compile_steps(f"{common}/appli", c_files("appli"), how)
+    # The plan has compared the versions of network and runtime: before a compiler meets them.
+    generated = (*plan.outputs, *(header for network in networks for header in network.headers))
+    of_networks = foreign.looking_in(*sorted({network.folder for network in networks} | {folder})).behind(generated)
+    own = []
+    for network in networks:
+        # Code of ST's compiler is not held to the warnings of this project.
+        quiet = of_networks if network.backend == "reference" else of_networks.with_flags("-w")
+        own += compile_steps(f"{folder}/appli", network.c_files, quiet)
+    tables = output_with(plan, ".c")
+    own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
+    script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
+    # What changes seldom stands first, so that an edit behind it moves no address in front.
+    objects = (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up, *outputs_of((*shared, *own)))
+    link = link_step(
+        f"{folder}/appli/appli.elf",
+        objects,
+        firmware.toolchain,
+        scripts=(script.name, output_with(plan, ".ld")),
+        libraries=runtime.libraries,
+    )
+    return Program((*firmware.steps, *kernels, *of_runtime, *shared, *own, script, link), link.name)
+
+
+def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
+    """No network is in it: it installs what it finds in flash."""
+    assert runtime.reloc is not None
+    places = ("bring_up", "kernels", "appli", "appli_reloc", "reloc")
+    how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
+    how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
+    # The models' security state is compared with that of this code.
+    how = how.with_flags(SECURE)
+    common = f"{firmware.folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
+    foreign = how.with_flags(*runtime.compile_flags)
+    of_runtime = compile_steps(f"{common}/runtime", (*runtime.sources, runtime.reloc.loader), foreign)
+    shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
+    loader = [step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)]
+    tables = output_with(plan, ".c")
+    own = compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how)
+    script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
+    objects = (*outputs_of((*of_runtime, *shared, *loader)), *firmware.bring_up, *own.outputs)
+    link = link_step(
+        f"{folder}/appli/appli.elf", objects, firmware.toolchain, scripts=script.outputs, libraries=runtime.libraries
+    )
+    return Program((*firmware.steps, *of_runtime, *shared, *loader, own, script, link), link.name)
+
+
+def image_step(output: str, program: Program, kind: BinaryType, board: Board, signing: Signing | None) -> Step:
+    if signing is None:
+        return boot_image_step(output, program.elf, kind)
+    soc = board.soc
+    load_address = soc.boot.header_address if kind is BinaryType.FSBL else soc.load_and_run.load_address
+    return signed_image_step(output, program.elf, kind, load_address, signing.tool, signing.keys)
+
+

@@ -1,0 +1,25 @@
+"""One Intel hex file of all images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.files import write_atomically
+from n6build.image.hexfile import merged_hex
+from n6build.image.manifest import read_manifest
+from n6build.plan.step import Call, Step
+
+
+def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step:
+    return Step(
+        verb="Hex",
+        stage="image",
+        outputs=(output,),
+        sources=(manifest, *images),
+        function="n6build.steps.firmware_hex:make",
+    )
+
+
+def make(call: Call) -> None:
+    manifest = call.sources[0]
+    write_atomically(call.outputs[0], merged_hex(read_manifest(manifest).segments, manifest.parent))

@@ -1,0 +1,95 @@
+"""Stage 4: a board that holds what a manifest lists, and the receipt of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from n6build.boards import Board
+from n6build.flash.announce import announce, say_flashed
+from n6build.flash.choose import choose_programmer
+from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
+from n6build.flash.programmer import Identity, Programmer
+from n6build.flash.receipt import Receipt, write_receipt
+from n6build.flash.sectors import Sector, wanted_sectors
+from n6build.flash.survey import checked_identity, held_record, recorded
+from n6build.image.manifest import read_manifest
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+
+
+@dataclass(frozen=True)
+class Target:
+    """A board that is programmed. probe: as the option has it. name: of the programmer, such as 'virtual' or a serial number.
+    virtual_board: folder of the virtual board. everything: whatever the board is believed to hold. dry: touch nothing, and tell."""
+
+    board: BoardChoice
+    probe: str
+    name: str
+    virtual_board: str
+    start: Literal["flash", "ram"]
+    everything: bool = False
+    dry: bool = False
+
+
+def target_of(
+    board: Board, probe: str, name: str, virtual_board: str, start: Literal["flash", "ram"], *, everything: bool, dry: bool
+) -> Target:
+    return Target(choice_of(board), probe, name, virtual_board, start, everything, dry)
+
+
+def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
+    """output: the receipt. A dry run has a receipt of its own, which is never written."""
+    return Step(
+        verb="Flash",
+        stage="flash",
+        outputs=(output,),
+        sources=(manifest, *images, *board_files(board)),
+        parameters=to_parameters(target),
+        state=(target.virtual_board, *_all_boards(board)),
+        function="n6build.steps.flash_board:make",
+        shared=False,
+    )
+
+
+def _all_boards(board: Board) -> tuple[str, ...]:
+    """Descriptions of others, which a board on a cable is compared with; they do not decide what is programmed."""
+    return (str(Path(board_files(board)[0]).parent.parent),)
+
+
+def make(call: Call) -> None:
+    target = call.parameters_as(Target)
+    board = chosen_board(call.sources, target.board)
+    manifest = call.sources[0]
+    programmer = choose_programmer(target.probe, board, Path(target.virtual_board))
+    with board_lock(programmer):
+        identity = None if target.dry else checked_identity(programmer, board)
+        plan = planned(wanted_sectors(read_manifest(manifest), manifest.parent), programmer, board, identity, target)
+        announce(plan, programmer, dry=target.dry)
+        if identity is not None:
+            carry_out(plan, programmer)
+    if target.dry:
+        # As somebody may look at it, and nobody takes it for a board that was programmed.
+        write_receipt(call.outputs[0], Receipt(board.name, programmer.name, (), {}))
+        return
+    say_flashed(plan, programmer, board, starts_from_ram=target.start == "ram")
+    write_receipt(call.outputs[0], receipt_of(plan, board, programmer))
+
+
+def planned(
+    wanted: list[Sector], programmer: Programmer, board: Board, identity: Identity | None, target: Target
+) -> FlashPlan:
+    """identity: of the board, which is looked at; None for a dry run."""
+    record = recorded(programmer, board.name)
+    if identity is not None and target.everything:
+        record = replace(record, identity=identity)
+    elif identity is not None:
+        record = held_record(wanted, board.name, programmer, identity)
+    return plan_all(wanted, record) if target.everything else plan_delta(wanted, record)
+
+
+def receipt_of(plan: FlashPlan, board: Board, programmer: Programmer) -> Receipt:
+    sectors = {sector.address: sector.sha256 for sector in plan.wanted}
+    return Receipt(board.name, programmer.name, tuple(sector.address for sector in plan.lacking), sectors)

@@ -1,0 +1,85 @@
+"""Stage 4 for relocatable models with two slots: each is put into the one that is not in use.
+
+Ends well where the board has started with the new models; real boards decide at their next start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.console import say
+from n6build.flash.announce import announce, say_flashed
+from n6build.flash.choose import choose_programmer
+from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
+from n6build.flash.program import board_lock, carry_out
+from n6build.flash.programmer import Span
+from n6build.flash.receipt import write_receipt
+from n6build.flash.sectors import sectors_of
+from n6build.flash.survey import checked_identity
+from n6build.flash.virtual import VIRTUAL
+from n6build.memory_plan.plan import read_plan
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.session import start_virtual_board
+from n6build.steps.board import board_files, chosen_board
+from n6build.steps.flash_board import Target, planned, receipt_of
+
+
+def flash_models_step(
+    output: str,
+    plan: str,
+    elves: tuple[str, str],
+    images: Sequence[str],
+    board: Board,
+    target: Target,
+    after: Sequence[str],
+) -> Step:
+    """output: the receipt. plan: memory_plan.json. elves: of FSBL and Appli, for source lines. after: the programs' receipt."""
+    return Step(
+        verb="Flash",
+        stage="flash",
+        outputs=(output,),
+        sources=(plan, *elves, *images, *board_files(board)),
+        parameters=to_parameters(target),
+        state=(target.virtual_board, str(Path(board_files(board)[0]).parent.parent)),
+        after=tuple(after),
+        function="n6build.steps.flash_models:make",
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    target = call.parameters_as(Target)
+    board = chosen_board(call.sources, target.board)
+    path, *elves = call.sources[:3]
+    folder = Path(target.virtual_board)
+    programmer = choose_programmer(target.probe, board, folder)
+    record = programmer.record
+    with board_lock(programmer):
+        # Before anything of it is read: another board would be read in the wrong way.
+        identity = checked_identity(programmer, board)
+
+        def read(address: int, size: int) -> bytes:
+            return programmer.read([Span(address, size)])[0]
+
+        updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
+        # In the order of the images: the weights of a model first.
+        wanted = [
+            sector
+            for update in updates
+            for _, address, data in update.images
+            for sector in sectors_of([(address, data)], board.nor.sector)
+        ]
+        flash = planned(wanted, programmer, board, identity, target)
+        announce(flash, programmer, dry=False)
+        carry_out(flash, programmer)
+    for update in updates:
+        what = "is put into" if update.is_new else "is in"
+        say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
+    say_flashed(flash, programmer, board, starts_from_ram=target.start == "ram")
+    if target.probe == VIRTUAL:
+        started = start_virtual_board(board, len(updates), folder, elves)
+        remember_running(record, started.models)
+        check_running(updates, started.models, started.refused)
+    write_receipt(call.outputs[0], receipt_of(flash, board, programmer))

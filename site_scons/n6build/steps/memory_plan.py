@@ -1,0 +1,107 @@
+"""memory_plan.json, its tables in C and its symbols for the linker, for networks that are linked into the Appli."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.files import write_atomically
+from n6build.memory_plan import generated_c
+from n6build.memory_plan.plan import CompiledNetwork, compiled_network, make_plan, plan_json
+from n6build.network.board_pools import external_regions
+from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.network import NetworkSteps
+from n6build.templates import with_included
+
+
+@dataclass(frozen=True)
+class PlannedNetwork:
+    """inputs: file of its test vectors, None where it has none."""
+
+    model: str
+    name: str
+    folder: str
+    is_classification: bool
+    inputs: str | None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """sizes: bytes of memory pools that models want another size of."""
+
+    board: BoardChoice
+    profile: str
+    networks: tuple[PlannedNetwork, ...]
+    sizes: dict[str, int]
+    runtime: RuntimeVersion
+
+
+def memory_plan_step(
+    folder: str, board: Board, profile: str, networks: Sequence[NetworkSteps], runtime: RuntimeVersion
+) -> Step:
+    """Raises N6-POOL-00x where the regions of the external RAM cannot be laid out."""
+    parameters = Parameters(choice_of(board), profile, planned_networks(networks), sizes_of(networks), runtime)
+    external_regions(board, parameters.sizes)
+    return Step(
+        verb="Plan",
+        stage="plan",
+        outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld"),
+        sources=(*network_files(networks), *board_files(board)),
+        parameters=to_parameters(parameters),
+        templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
+        function="n6build.steps.memory_plan:make",
+    )
+
+
+def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, ...]:
+    return tuple(
+        PlannedNetwork(
+            each.model.name,
+            each.name,
+            each.folder,
+            each.model.result == "classification",
+            project_path(each.model.inputs) if each.model.inputs else None,
+        )
+        for each in networks
+    )
+
+
+def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
+    return {name: size for each in networks for name, size in each.model.network.pools.items()}
+
+
+def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
+    """All that stage 1 leaves, and the test vectors."""
+    inputs = (project_path(each.model.inputs) for each in networks if each.model.inputs)
+    return tuple(dict.fromkeys((*(file for each in networks for file in each.outputs), *inputs)))
+
+
+def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
+    return [
+        compiled_network(
+            each.model,
+            Path(each.folder),
+            each.name,
+            Path(each.inputs) if each.inputs else None,
+            is_classification=each.is_classification,
+        )
+        for each in networks
+    ]
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    networks = compiled(given.networks)
+    for network in networks:
+        check_epochs(network.artifacts, given.runtime)
+        check_version(network.artifacts.ll_aton, given.runtime, network.artifacts.source.name)
+    plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes))
+    texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan))
+    for path, text in zip(call.outputs, texts, strict=True):
+        write_atomically(path, text)

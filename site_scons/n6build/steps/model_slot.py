@@ -1,0 +1,64 @@
+"""A relocatable model, or its weights, as it lies in its flash slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.files import read_in_chunks, write_chunks_atomically
+from n6build.memory_plan.vectors import read_vectors, rows
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.description import read_description
+from n6build.reloc.reader import read_reloc_file
+from n6build.reloc.slots import NO_SELF_TEST, Identity, SelfTest, name_crc32, outputs_crc32, slot_chunks
+from n6build.reloc.verify import check_model
+
+
+@dataclass(frozen=True)
+class SelfTestFiles:
+    """Test vectors of a model. expected: None where nobody promises these very bytes."""
+
+    inputs: str
+    expected: str | None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """is_model: it is a whole model, not its weights alone. test: None where the other file of the model has it."""
+
+    model: str
+    is_model: bool
+    test: SelfTestFiles | None
+
+
+def model_slot_step(
+    output: str, file: str, description: str, model: str, *, is_model: bool, test: SelfTestFiles | None
+) -> Step:
+    """file: network_rel.bin or network_rel_params.bin. model: its name."""
+    vectors = tuple(path for path in (test.inputs, test.expected) if path) if test else ()
+    return Step(
+        verb="Slot",
+        stage="image",
+        outputs=(output,),
+        sources=(file, description, *vectors),
+        parameters=to_parameters(Parameters(model, is_model, test)),
+        function="n6build.steps.model_slot:make",
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    file, description = call.sources[0], read_description(call.sources[1])
+    if given.is_model:
+        check_model(read_reloc_file(file))
+    test = _self_test(given.test, description.outputs) if given.test else NO_SELF_TEST
+    identity = Identity(name_crc32(given.model), description.signature)
+    write_chunks_atomically(call.outputs[0], slot_chunks(read_in_chunks(file), identity, test))
+
+
+def _self_test(files: SelfTestFiles, outputs: tuple[int, ...]) -> SelfTest:
+    """The first test vector."""
+    first = rows(read_vectors(Path(files.inputs)))[0]
+    if files.expected is None:
+        return SelfTest(first, None)
+    return SelfTest(first, outputs_crc32(rows(read_vectors(Path(files.expected)))[0], outputs))

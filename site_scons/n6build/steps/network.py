@@ -1,0 +1,106 @@
+"""Stage 1: each model of an application becomes network.c and its weights, by the backend that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.environment import Environment
+from n6build.errors import N6Error
+from n6build.models import Model
+from n6build.network.board_pools import pools_of_networks, relocatable
+from n6build.network.memory_pools import MemoryPool
+from n6build.network.names import network_names
+from n6build.network.runtimes import Runtime
+from n6build.network.st_edge_ai.find import CORE_DIR, find_tool
+from n6build.plan.step import Step
+from n6build.steps.prebuilt_network import prebuilt_network_step
+from n6build.steps.reference_network import reference_network_step
+from n6build.steps.st_edge_ai_network import st_edge_ai_network_step
+
+
+@dataclass(frozen=True)
+class NetworkSteps:
+    """A network of the application. name: of its files. folder: that they are in. pools: that its compiler is given."""
+
+    model: Model
+    name: str
+    folder: str
+    backend: str
+    pools: tuple[MemoryPool, ...]
+    step: Step
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.step.outputs
+
+    @property
+    def raws(self) -> tuple[str, ...]:
+        """Weights, of one memory pool each."""
+        return tuple(output for output in self.step.outputs if output.endswith(".raw"))
+
+    @property
+    def c_files(self) -> tuple[str, ...]:
+        """What the Appli is linked with."""
+        return tuple(each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_"))
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        return tuple(output for output in self.step.outputs if output.endswith(".h"))
+
+
+@dataclass(frozen=True)
+class Stage1:
+    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. build: folder for what ST's
+    tool has said of itself."""
+
+    board: Board
+    profile: str
+    backend: str
+    loader: str
+    runtime: Runtime
+    environment: Environment
+    build: str
+
+
+def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
+    """A single network goes to <folder>/network, several to a folder each, and each gets its part of the pool for weights.
+
+    Raises N6Error for pools that are no good, a backend that cannot take a model, and tools that are not there.
+    """
+    names = network_names(models)
+    pools_of_each = pools_of_networks(given.board, given.profile, [model.network.pools for model in models])
+    networks = []
+    for model, name, absolute in zip(models, names, pools_of_each, strict=True):
+        pools = relocatable(absolute) if given.loader == "reloc" else absolute
+        own = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
+        backend = _backend_of(model, given)
+        networks.append(NetworkSteps(model, name, own, backend, absolute, _step(backend, own, model, pools, name, given)))
+    return tuple(networks)
+
+
+def _step(backend: str, folder: str, model: Model, pools: Sequence[MemoryPool], name: str, given: Stage1) -> Step:
+    if backend == "prebuilt":
+        return prebuilt_network_step(folder, model, name)
+    if backend == "st_edge_ai":
+        return st_edge_ai_network_step(folder, model, pools, name, given.environment, given.build)
+    return reference_network_step(folder, model, pools, name, given.runtime.version)
+
+
+def _backend_of(model: Model, given: Stage1) -> str:
+    """The command line is stronger than model.yaml. Raises N6-NET-024 where a backend cannot take the model."""
+    asked = given.backend if given.backend != "auto" else model.network.backend
+    if asked == "auto":
+        asked = "prebuilt" if model.prebuilt else "st_edge_ai" if find_tool(given.environment) else "reference"
+    if asked == "prebuilt" and not model.prebuilt:
+        hint = "model.yaml names the folder: network.folder"
+        raise N6Error("N6-NET-024", "there is no compiled network to take", where=model.name, hint=hint)
+    if asked != "prebuilt" and not model.file:
+        raise N6Error("N6-NET-024", f"backend {asked} needs the model file", where=model.name, hint="backend=prebuilt")
+    if asked == "reference" and model.file and model.file.suffix != ".tflite":
+        what = f"the reference backend reads .tflite, not {model.file.suffix}"
+        hint = f"{CORE_DIR} names ST's tool, which reads both; or convert the model"
+        raise N6Error("N6-NET-024", what, where=model.file.name, hint=hint)
+    return str(asked)

@@ -1,0 +1,200 @@
+"""Stage 2: networks as relocatable models, and where they lie in flash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+from n6build.memory_plan.generated_c import LoadMode
+from n6build.memory_plan.plan import Content, PlannedModel
+from n6build.network.runtimes import Runtime
+from n6build.paths import project_path
+from n6build.plan.step import Step, outputs_of
+from n6build.reloc.compilation import LINK, conf_header_name, model_code
+from n6build.reloc.slots import ModelSlot, model_slots, slots_at
+from n6build.steps.c_array import c_array_step
+from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
+from n6build.steps.flash_manifest import FlashPart
+from n6build.steps.model_slot import SelfTestFiles, model_slot_step
+from n6build.steps.network import NetworkSteps
+from n6build.steps.reloc_model import reloc_model_step, split_model_step
+from n6build.steps.reloc_params import reloc_params_step
+from n6build.steps.reloc_plan import reloc_plan_step
+from n6build.steps.reloc_sources import reloc_sources_step
+from n6build.toolchain import CPU, Toolchain
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: the model as a C array, too. flags: of C, further
+    ones of the project around."""
+
+    secure: bool = True
+    split: bool = False
+    c_file: bool = False
+    debug_info: bool = True
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SourceNetwork:
+    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project."""
+
+    name: str
+    folder: str
+    step: Step
+    strict: bool
+
+    @property
+    def raws(self) -> tuple[str, ...]:
+        return tuple(output for output in self.step.outputs if output.endswith(".raw"))
+
+
+@dataclass(frozen=True)
+class ModelSteps:
+    """file: network_rel.bin. params: the weights where they are split off, else None. others: what was asked for beside."""
+
+    steps: tuple[Step, ...]
+    description: str
+    elf: str
+    file: str
+    params: str | None
+    others: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.file, *([self.params] if self.params else []), *self.others)
+
+
+@dataclass(frozen=True)
+class RelocPlan:
+    """plan: of the memory. slots: images of models and weights, in the order in which they are programmed."""
+
+    plan: Step
+    slots: tuple[Step, ...]
+    parts: tuple[FlashPart, ...]
+
+
+def model_steps(
+    folder: str, common: str, network: SourceNetwork, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
+) -> ModelSteps:
+    """common: folder for objects that all models are linked with. Raises N6-RELOC-020."""
+    name = network.name
+    code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
+    sources = reloc_sources_step(
+        folder, network.step, name, network.folder, runtime.identity, secure=options.secure
+    )
+    conf, pools, wrapper, script, description = sources.outputs
+    base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders)
+    # Next to network.c, whose own headers it needs.
+    headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
+    own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
+    own = (own if network.strict else own.with_flags("-w")).behind(headers)
+    of_network = compile_steps(folder, (wrapper, pools), own)
+    # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    shared = tuple(
+        compile_step(f"{common}/{source.stem}.o", source, base.defining(*code.defines).with_flags(*flags))
+        for source, flags in code.shared
+    )
+    link = link_step(
+        f"{folder}/{name}_rel.elf",
+        outputs_of((*of_network, *shared)),
+        toolchain,
+        scripts=(script,),
+        libraries=code.libraries,
+        flags=(*CPU, *LINK),
+    )
+    file = f"{folder}/{name}_rel.bin"
+    if options.split:
+        made = [split_model_step(file, link), reloc_params_step(f"{folder}/{name}_rel_params.bin", description, network.raws)]
+    else:
+        made = [reloc_model_step(file, link, description, network.raws)]
+    arrays = [c_array_step(f"{folder}/{name}_rel.c", file)] if options.c_file else []
+    return ModelSteps(
+        steps=(sources, *of_network, *shared, link, *made, *arrays),
+        description=description,
+        elf=link.name,
+        file=file,
+        params=made[1].name if options.split else None,
+        others=outputs_of(arrays),
+    )
+
+
+def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) -> str:
+    """For objects that models of one kind share."""
+    state = ("" if options.secure else "-ns") + ("" if options.debug_info else "-nodbg")
+    return f"{board_folder}/common/model{state}" + ("" if runtime.name == "n6build" else "-st")
+
+
+def reloc_network(
+    folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
+) -> ModelSteps:
+    source = SourceNetwork(network.name, network.folder, network.step, strict=network.backend == "reference")
+    common = common_folder(board_folder, runtime, options)
+    return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
+
+
+def reloc_plan(
+    folder: str,
+    board: Board,
+    profile: str,
+    models: Sequence[tuple[NetworkSteps, ModelSteps]],
+    *,
+    split: bool,
+    slots: int,
+    addresses: str,
+    load_mode: LoadMode,
+) -> RelocPlan:
+    """slots: 1, or 2 for A and B. addresses: of the only model. Raises N6-SLOT-00x."""
+    if addresses and (len(models) > 1 or slots > 1):
+        what = f"'addresses' places one model in one slot, there are {len(models)} in {slots} each"
+        raise N6Error("N6-SLOT-002", what, hint="leave it away, or slots=1 and a single model")
+    places = slots_at(board, addresses, split=split) if addresses else model_slots(board, len(models), slots=slots, split=split)
+    planned = [_planned(network.name, each, split=split, models=len(models)) for (network, _), each in zip(models, places, strict=True)]
+    plan = reloc_plan_step(folder, board, profile, [network for network, _ in models], planned, load_mode)
+    images: list[Step] = []
+    parts: list[FlashPart] = []
+    for (network, model), place in zip(models, planned, strict=True):
+        for step, content in _slot_steps(folder, network, model, place):
+            images.append(step)
+            parts.append(FlashPart("weights", step.name, content))
+    return RelocPlan(plan, tuple(images), tuple(parts))
+
+
+def _planned(name: str, slots: Sequence[ModelSlot], *, split: bool, models: int) -> PlannedModel:
+    prefix = f"{name}_" if models > 1 else ""
+    return PlannedModel(name, f"{prefix}model.bin", f"{prefix}params.bin" if split else "", tuple(slots))
+
+
+def _slot_steps(
+    folder: str, network: NetworkSteps, model: ModelSteps, planned: PlannedModel
+) -> list[tuple[Step, Content]]:
+    described = network.model
+    test = None
+    if described.inputs:
+        # Only the reference backend promises the reference interpreter's very bytes.
+        expected = described.expected if network.backend == "reference" else None
+        test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
+    # With the weights, which make the outputs.
+    of_model = None if model.params else test
+    name = described.name
+    made = [
+        (
+            model_slot_step(
+                f"{folder}/{planned.file}", model.file, model.description, name, is_model=True, test=of_model
+            ),
+            Content("model", network.name),
+        )
+    ]
+    if model.params:
+        made.append(
+            (
+                model_slot_step(
+                    f"{folder}/{planned.params_file}", model.params, model.description, name, is_model=False, test=test
+                ),
+                Content("params", network.name),
+            )
+        )
+    return made

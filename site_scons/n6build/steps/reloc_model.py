@@ -1,0 +1,55 @@
+"""network_rel.bin: a linked relocatable model, with its weights behind it or without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.files import write_atomically
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.binary import crc32_of, model_file, write_model
+from n6build.reloc.description import read_description
+from n6build.reloc.elf import read_linked_model
+from n6build.reloc.pools import params_chunks
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """split: the weights are a file of their own."""
+
+    split: bool
+
+
+def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[str]) -> Step:
+    """link: of the model, with its map. raws: weights, as stage 1 leaves them."""
+    return Step(
+        verb="Model",
+        stage="reloc",
+        outputs=(output,),
+        sources=(*link.outputs, description, *raws),
+        parameters=to_parameters(Parameters(split=False)),
+        function="n6build.steps.reloc_model:make",
+    )
+
+
+def split_model_step(output: str, link: Step) -> Step:
+    """New weights leave it as it is."""
+    return Step(
+        verb="Model",
+        stage="reloc",
+        outputs=(output,),
+        sources=link.outputs,
+        parameters=to_parameters(Parameters(split=True)),
+        function="n6build.steps.reloc_model:make",
+    )
+
+
+def make(call: Call) -> None:
+    elf, map_file = call.sources[:2]
+    linked = read_linked_model(elf, map_file)
+    if call.parameters_as(Parameters).split:
+        write_atomically(call.outputs[0], model_file(linked, None))
+        return
+    description, *raws = call.sources[2:]
+    weights = read_description(description).params_parts({raw.name: raw for raw in raws})
+    write_model(call.outputs[0], linked, params_chunks(weights), crc32_of(params_chunks(weights)))

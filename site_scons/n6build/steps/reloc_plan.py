@@ -1,0 +1,62 @@
+"""memory_plan.json and its table in C, for networks that are installed from flash at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.boards import Board
+from n6build.files import write_atomically
+from n6build.memory_plan import generated_c
+from n6build.memory_plan.generated_c import LoadMode
+from n6build.memory_plan.plan import PlannedModel, make_reloc_plan, plan_json
+from n6build.network.board_pools import external_regions
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.memory_plan import PlannedNetwork, compiled, network_files, planned_networks, sizes_of
+from n6build.steps.network import NetworkSteps
+from n6build.templates import with_included
+
+
+@dataclass(frozen=True)
+class Parameters:
+    board: BoardChoice
+    profile: str
+    networks: tuple[PlannedNetwork, ...]
+    sizes: dict[str, int]
+    models: tuple[PlannedModel, ...]
+    load_mode: LoadMode
+
+
+def reloc_plan_step(
+    folder: str,
+    board: Board,
+    profile: str,
+    networks: Sequence[NetworkSteps],
+    models: Sequence[PlannedModel],
+    load_mode: LoadMode,
+) -> Step:
+    """Raises N6-POOL-00x where the regions of the external RAM cannot be laid out."""
+    sizes = sizes_of(networks)
+    external_regions(board, sizes)
+    parameters = Parameters(choice_of(board), profile, planned_networks(networks), sizes, tuple(models), load_mode)
+    return Step(
+        verb="Plan",
+        stage="plan",
+        outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_models.c"),
+        sources=(*network_files(networks), *board_files(board)),
+        parameters=to_parameters(parameters),
+        templates=tuple(map(project_path, with_included(generated_c.MODELS_TEMPLATE))),
+        function="n6build.steps.reloc_plan:make",
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    regions = external_regions(board, given.sizes)
+    plan = make_reloc_plan(board, given.profile, compiled(given.networks), regions, given.models)
+    texts = (plan_json(plan), generated_c.models_source(plan, board, given.load_mode))
+    for path, text in zip(call.outputs, texts, strict=True):
+        write_atomically(path, text)

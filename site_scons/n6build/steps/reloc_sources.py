@@ -1,0 +1,61 @@
+"""What is compiled and linked into a relocatable model beside network.c, and the description that later steps read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.files import read_text, write_atomically
+from n6build.network.network_c import read_network_c
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
+from n6build.network.signature import network_signature
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.compilation import conf_header_name
+from n6build.reloc.description import describe, description_json
+from n6build.reloc.generated_c import RENDERED, reloc_sources
+from n6build.reloc.pools import pool_table
+from n6build.reloc.preconditions import check_buffers_known, version_for
+from n6build.templates import with_included
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """folder: of stage 1."""
+
+    name: str
+    folder: str
+    runtime: RuntimeVersion
+    secure: bool
+
+
+def reloc_sources_step(
+    folder: str, network: Step, name: str, network_folder: str, runtime: RuntimeVersion, *, secure: bool
+) -> Step:
+    """Outputs: configuration, pool table, wrapper, linker script, description."""
+    names = (conf_header_name(name), f"{name}_reloc_pools.c", f"{name}_reloc.c", f"{name}_reloc.ld", f"{name}_reloc.json")
+    return Step(
+        verb="Reloc",
+        stage="reloc",
+        outputs=tuple(f"{folder}/{each}" for each in names),
+        sources=network.outputs,
+        parameters=to_parameters(Parameters(name, network_folder, runtime, secure)),
+        templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
+        function="n6build.steps.reloc_sources:make",
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    artifacts = read_artifacts(Path(given.folder), given.name)
+    check_epochs(artifacts, given.runtime)
+    check_version(artifacts.ll_aton, given.runtime, artifacts.source.name)
+    check_buffers_known(artifacts, read_network_c(artifacts.source))
+    table = pool_table(artifacts, secure=given.secure)
+    version = version_for(artifacts, given.runtime.version)
+    made = reloc_sources(artifacts, table, version, read_text(artifacts.source))
+    described = describe(artifacts, table, network_signature(artifacts.source))
+    contents = (made.conf, made.pools, made.wrapper, made.script, description_json(described))
+    for path, content in zip(call.outputs, contents, strict=True):
+        write_atomically(path, content)

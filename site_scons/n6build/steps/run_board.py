@@ -1,0 +1,164 @@
+"""Boots a board that was flashed, lets it infer, and compares: run.json, and the same as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.errors import N6Error
+from n6build.files import to_json, write_atomically
+from n6build.flash.choose import choose_programmer
+from n6build.flash.model_update import remember_running
+from n6build.flash.program import board_lock
+from n6build.flash.programmer import Programmer
+from n6build.flash.virtual import VIRTUAL
+from n6build.memory_plan.vectors import read_vectors
+from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.read_artifacts import read_artifacts
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
+from n6build.run.table import print_results, run_junit
+from n6build.steps.board import board_files, chosen_board
+from n6build.steps.flash_board import Target
+from n6build.steps.network import NetworkSteps
+from n6build.steps.start_board import begin
+
+
+@dataclass(frozen=True)
+class _Network:
+    """inputs, expected: files of the model's own test vectors."""
+
+    model: str
+    name: str
+    folder: str
+    inputs: str | None
+    expected: str | None
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Session:
+    """inputs, expected: other vectors than the model's, empty for those. console: serial port, empty for the probe's. runs: how many
+    inferences over the link; 0: each input once. silent: several run at the same time, and end in a table."""
+
+    inputs: str = ""
+    expected: str = ""
+    console: str = ""
+    runs: int = 0
+    gdb: bool = False
+    silent: bool = False
+
+    @property
+    def over_the_link(self) -> bool:
+        return bool(self.inputs or self.expected or self.runs)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    target: Target
+    networks: tuple[_Network, ...]
+    session: Session
+
+
+def run_board_step(
+    output: str,
+    receipts: Sequence[str],
+    networks: Sequence[NetworkSteps],
+    elves: tuple[str, str],
+    board: Board,
+    target: Target,
+    session: Session,
+) -> Step:
+    """output: run.json. elves: of FSBL and Appli, for source lines in findings."""
+    described = tuple(_network(each) for each in networks)
+    vectors = [file for each in described for file in (each.inputs, each.expected) if file]
+    vectors += [project_path(file) for file in (session.inputs, session.expected) if file]
+    files = dict.fromkeys((*(file for each in networks for file in each.outputs), *vectors))
+    return Step(
+        verb="Run",
+        stage="run",
+        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        sources=(*elves, *receipts, *files, *board_files(board)),
+        parameters=to_parameters(Parameters(target, described, session)),
+        state=(target.virtual_board,),
+        function="n6build.steps.run_board:make",
+        # Somebody who asks for a run wants to see one.
+        always=True,
+        shared=False,
+    )
+
+
+def _network(steps: NetworkSteps) -> _Network:
+    model = steps.model
+    inputs, expected = (project_path(path) if path else None for path in (model.inputs, model.expected))
+    return _Network(model.name, steps.name, steps.folder, inputs, expected, model.labels, model.classes)
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.target.board)
+    elves = call.sources[:2]
+    folder = Path(given.target.virtual_board)
+    on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
+    networks = [(_model(each), read_artifacts(Path(each.folder), each.name)) for each in given.networks]
+    programmer = choose_programmer(given.target.probe, board, folder)
+    if given.target.probe != VIRTUAL:
+        outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), elves[0], on_line)
+    elif given.session.over_the_link:
+        nor = folder / "nor.bin"
+        outcome = run_on_linked_virtual_board(board, _linked(networks, given.session), nor, elves, on_line)
+    else:
+        outcome = run_on_virtual_board(board, networks, folder, elves, gdb=given.session.gdb, on_line=on_line)
+    if outcome.models:
+        remember_running(programmer.record, outcome.models)
+    write_atomically(call.outputs[0], to_json(asdict(outcome)))
+    write_atomically(call.outputs[1], run_junit(outcome))
+    if not given.session.silent:
+        print_results(outcome, [artifacts for _, artifacts in networks])
+    outcome.raise_if_wrong()
+
+
+def _model(network: _Network) -> RunModel:
+    inputs, expected = (Path(file) if file else None for file in (network.inputs, network.expected))
+    return RunModel(network.model, inputs, expected, network.labels, network.classes)
+
+
+def _run_on_probe(
+    given: Parameters,
+    board: Board,
+    programmer: Programmer,
+    networks: list[LinkedNetwork],
+    fsbl: Path,
+    on_line: Callable[[str], None],
+) -> Outcome:
+    port = given.session.console or console_of(programmer.name)
+    with board_lock(programmer):
+        return run_on_real_board(
+            board, networks, port, lambda: begin(programmer, given.target.start, fsbl), on_line
+        )
+
+
+def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session) -> list[LinkedNetwork]:
+    """Inputs go over the console, outputs come back: on a real board always, on the virtual one with options inputs and runs."""
+    return [_linked_network(model, artifacts, session) for model, artifacts in networks]
+
+
+def _linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Session) -> LinkedNetwork:
+    file = Path(session.inputs) if session.inputs else model.inputs
+    if file is None:
+        hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
+        raise N6Error("N6-VEC-003", f"model {model.name} has no inputs to run on", hint=hint)
+    inputs = read_vectors(file)
+    # Those of model.yaml belong to its own inputs.
+    wanted = Path(session.expected) if session.expected else None if session.inputs else model.expected
+    expected = read_vectors(wanted) if wanted else None
+    if expected and expected.count != inputs.count:
+        what = f"has {expected.count} rows, the inputs have {inputs.count}"
+        raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")
+    labels = () if session.inputs else model.labels
+    return LinkedNetwork(model, artifacts, inputs, expected, labels, session.runs or inputs.count)

@@ -1,0 +1,47 @@
+"""A program's ELF file -> an image with boot header, written by ST's signing tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.files import write_atomically
+from n6build.image.boot_header import BinaryType
+from n6build.image.elf import payload_of
+from n6build.image.signing import Keys, signed_image
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step, Tool, to_parameters
+from n6build.uses import digest_of
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """load_address: of the header. public: how many public keys stand among the sources, behind program and tool; then the
+    private one. None: without keys."""
+
+    kind: str
+    load_address: int
+    public: int | None
+
+
+def signed_image_step(output: str, elf: str, kind: BinaryType, load_address: int, tool: Path, keys: Keys | None) -> Step:
+    given = (*keys.public, keys.private) if keys else ()
+    return Step(
+        verb="Sign",
+        stage="image",
+        outputs=(output,),
+        sources=(elf, project_path(tool), *map(project_path, given)),
+        parameters=to_parameters(Parameters(kind.name, load_address, len(keys.public) if keys else None)),
+        tools=(Tool(tool.name, digest_of(tool)),),
+        function="n6build.steps.signed_image:make",
+        # A signature is another one each time, and made with a key that not everybody has.
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    elf, tool, *keys = call.sources
+    found = Keys(tuple(keys[: given.public]), keys[given.public]) if given.public is not None else None
+    image = signed_image(payload_of(elf).data, BinaryType[given.kind], tool, found, given.load_address)
+    write_atomically(call.outputs[0], image)

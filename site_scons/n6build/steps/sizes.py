@@ -1,0 +1,70 @@
+"""How full each region is, as a table, and how much of the build the board does not hold yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.console import kib, say
+from n6build.files import write_atomically
+from n6build.flash.program import counted, lacking_now
+from n6build.flash.record import records_folder
+from n6build.flash.sectors import bytes_of, wanted_sectors
+from n6build.flash.virtual import VIRTUAL_RECORD
+from n6build.image.manifest import read_manifest
+from n6build.image.sizes import pool_uses, region_uses, size_table
+from n6build.memory_plan.plan import read_plan
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """virtual_board: its folder."""
+
+    board: BoardChoice
+    virtual_board: str
+
+
+def sizes_step(
+    output: str, board: Board, manifest: str, elves: tuple[str, str], plan: str, images: Sequence[str], virtual_board: str
+) -> Step:
+    """elves: of FSBL and Appli."""
+    return Step(
+        verb="Sizes",
+        stage="image",
+        outputs=(output,),
+        sources=(manifest, *elves, plan, *images, *board_files(board)),
+        parameters=to_parameters(Parameters(choice_of(board), virtual_board)),
+        state=(virtual_board,),
+        function="n6build.steps.sizes:make",
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    manifest, fsbl, appli, plan_file = call.sources[:4]
+    uses = region_uses(board, read_manifest(manifest), fsbl, appli)
+    plan = read_plan(plan_file)
+    named = {each.name: f" of {each.model}" if len(plan.networks) > 1 else "" for each in plan.networks}
+    uses += pool_uses([(f"{pool.fname}{named[pool.network]}", pool.used, pool.size) for pool in plan.pools])
+    table = size_table(uses)
+    write_atomically(call.outputs[0], table)
+    print(table, end="", flush=True)
+    _say_lacking(board, manifest, Path(given.virtual_board))
+
+
+def _say_lacking(board: Board, manifest: Path, virtual_board: Path) -> None:
+    """By what the records say. No board is asked."""
+    records = [virtual_board / VIRTUAL_RECORD, *records_folder().glob("*.json")]
+    wanted = wanted_sectors(read_manifest(manifest), manifest.parent)
+    found = lacking_now(wanted, board.name, records)
+    if found is None:
+        everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
+        say("To flash", f"{everything}, all of it: no such board was programmed from here")
+    else:
+        name, sectors, size = found
+        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")

@@ -1,0 +1,27 @@
+"""n6_soc.h: what the firmware knows of the chip."""
+
+from __future__ import annotations
+
+from n6build import soc_header
+from n6build.boards import Board
+from n6build.files import write_atomically
+from n6build.paths import project_path
+from n6build.plan.step import Call, Step
+from n6build.soc import load_soc
+from n6build.steps.board import board_files
+from n6build.templates import with_included
+
+
+def soc_header_step(folder: str, board: Board) -> Step:
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_soc.h",),
+        sources=board_files(board)[1:],
+        templates=tuple(map(project_path, with_included(soc_header.TEMPLATE))),
+        function="n6build.steps.soc_header:make",
+    )
+
+
+def make(call: Call) -> None:
+    write_atomically(call.outputs[0], soc_header.soc_header(load_soc(call.sources[0])))

@@ -1,0 +1,57 @@
+"""Starts what is in flash, and listens to nobody: mode=no-run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+from n6build.boards import Board
+from n6build.console import say
+from n6build.files import to_json, write_atomically
+from n6build.flash.choose import choose_programmer
+from n6build.flash.program import board_lock
+from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
+from n6build.flash.virtual import VIRTUAL
+from n6build.image.elf import payload_of
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import board_files, chosen_board
+from n6build.steps.flash_board import Target
+
+
+def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Board, target: Target) -> Step:
+    """fsbl: its ELF file."""
+    return Step(
+        verb="Start",
+        stage="run",
+        outputs=(output,),
+        sources=(fsbl, *receipts, *board_files(board)),
+        parameters=to_parameters(target),
+        state=(target.virtual_board, str(Path(board_files(board)[0]).parent.parent)),
+        function="n6build.steps.start_board:make",
+        always=True,
+        shared=False,
+        quiet=True,
+    )
+
+
+def make(call: Call) -> None:
+    target = call.parameters_as(Target)
+    board = chosen_board(call.sources, target.board)
+    if target.probe == VIRTUAL:
+        say("Ready", f"{board.name} (virtual)", "it is on while somebody runs it; mode=no-run")
+    else:
+        programmer = choose_programmer(target.probe, board, Path(target.virtual_board))
+        with board_lock(programmer):
+            begin(programmer, target.start, call.sources[0])
+        say("Started", f"{board.name} ({programmer.name})", "no inference: mode=no-run")
+    write_atomically(call.outputs[0], to_json({"board": board.name, "probe": target.name}))
+
+
+def begin(programmer: Programmer, start: Literal["flash", "ram"], fsbl: Path) -> None:
+    """By a reset, or by the debugger: the boot ROM leaves a board in peace whose selectors stand for programming."""
+    if start == "ram":
+        payload = payload_of(fsbl)
+        cast(ProbeProgrammer, programmer).start(RamProgram(payload.address, payload.data))
+    else:
+        programmer.reset()

@@ -1,0 +1,23 @@
+"""The test vectors of one network, as they lie in flash."""
+
+from __future__ import annotations
+
+from n6build.files import write_atomically
+from n6build.memory_plan.slot_image import slot_image, vectors_slot_file
+from n6build.memory_plan.vectors import read_vectors
+from n6build.plan.step import Call, Step
+
+
+def vectors_image_step(folder: str, inputs: str, network: str, networks: int) -> Step:
+    """inputs: .npy of the model. networks: how many the application has."""
+    return Step(
+        verb="Vectors",
+        stage="image",
+        outputs=(f"{folder}/{vectors_slot_file(network, networks)}",),
+        sources=(inputs,),
+        function="n6build.steps.vectors_image:make",
+    )
+
+
+def make(call: Call) -> None:
+    write_atomically(call.outputs[0], slot_image(read_vectors(call.sources[0]).data, 0))

@@ -1,0 +1,29 @@
+"""checks.txt: the results of the checks in words. A failed check of severity error ends the build here, in front of the flash."""
+
+from __future__ import annotations
+
+from n6build.checks.run import described, raise_if_failed, read_results
+from n6build.console import say
+from n6build.files import write_atomically
+from n6build.plan.step import Call, Step
+
+
+def verdict_step(output: str, checks: str) -> Step:
+    return Step(
+        verb="Verdict",
+        stage="checks",
+        outputs=(output,),
+        sources=(checks,),
+        function="n6build.steps.verdict:make",
+        # Its words are those of the checks.
+        quiet=True,
+    )
+
+
+def make(call: Call) -> None:
+    results = read_results(call.sources[0])
+    lines = list(described(results))
+    for verb, text in lines:
+        say(verb, text)
+    raise_if_failed(results)
+    write_atomically(call.outputs[0], "".join(f"{verb:<9}{text}\n" for verb, text in lines))

@@ -1,0 +1,35 @@
+"""The weights of one memory pool, as they lie in flash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.files import read_bytes, write_atomically
+from n6build.memory_plan.plan import read_plan
+from n6build.memory_plan.slot_image import slot_image, weights_slot_file
+from n6build.plan.step import Call, Step, to_parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    network: str
+
+
+def weights_image_step(folder: str, raw: str, network: str, plan: str, networks: int) -> Step:
+    """raw: of stage 1. plan: memory_plan.json. networks: how many the application has."""
+    return Step(
+        verb="Weights",
+        stage="image",
+        outputs=(f"{folder}/{weights_slot_file(raw.rpartition('/')[2], network, networks)}",),
+        sources=(raw, plan),
+        parameters=to_parameters(Parameters(network)),
+        function="n6build.steps.weights_image:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Empty where the network compiler has put nothing into the pool."""
+    network = call.parameters_as(Parameters).network
+    raw, plan = call.sources
+    images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]
+    write_atomically(call.outputs[0], slot_image(read_bytes(raw), images[0].signature) if images else b"")

@@ -1,0 +1,154 @@
+"""The Cortex-M55 compiler: where it is, what it consists of, and the one set of flags that all our C is built with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build import uses
+from n6build.environment import Environment
+from n6build.errors import N6Error
+from n6build.files import is_file, write_atomically
+from n6build.plan.step import Tool, canonical
+
+PREFIX = "arm-none-eabi-"
+COMPILER = f"{PREFIX}gcc"
+CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
+C_FLAGS = (
+    "-std=c11",
+    *CPU,
+    "-O2",
+    "-g",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+NANO = "--specs=nano.specs"
+LINK_FLAGS = (
+    *CPU,
+    "-nostartfiles",
+    NANO,
+    "-Wl,--gc-sections",
+    "-Wl,--build-id=none",
+    "-Wl,--nmagic",
+    "-Wl,--fatal-warnings",
+)
+# What the driver starts, and what it links without being told to.
+_PROGRAMS = ("cc1", "as", "collect2", "ld")
+_FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
+_TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """command: how it is called, found in PATH. tool: all that is behind it, as one digest."""
+
+    command: str
+    tool: Tool
+    flags: tuple[str, ...] = C_FLAGS
+
+
+def which(name: str, path: str) -> Path | None:
+    """As shutil.which, but every place that was looked at is noted: a program that appears in front of it will be seen."""
+    for folder in path.split(os.pathsep):
+        candidate = Path(folder or ".") / name
+        if is_file(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def find_toolchain(environment: Environment, cache: Path) -> Toolchain:
+    """cache: a file in the build folder; the compiler is asked what it consists of once for each state of its driver.
+
+    Raises N6-TOOL-001 where it is not in PATH, N6-TOOL-002 where it does not answer.
+    """
+    driver = which(COMPILER, environment.path)
+    if driver is None:
+        hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
+        raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
+    parts = _parts(driver, environment, cache)
+    for path in parts:
+        uses.note("content", path)
+    digests = [(Path(path).name, uses.digest_of(path)) for path in parts]
+    if any(not digest for _, digest in digests):
+        missing = next(path for path in parts if not uses.digest_of(path))
+        raise N6Error("N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again")
+    digest = hashlib.sha256(canonical(digests).encode()).hexdigest()
+    return Toolchain(COMPILER, Tool(COMPILER, digest))
+
+
+def _parts(driver: Path, environment: Environment, cache: Path) -> list[str]:
+    """Absolute paths, the driver first, headers last."""
+    # Through links: /usr/bin/... may name another release tomorrow.
+    resolved = os.path.realpath(driver)
+    key = [resolved, uses.digest_of(resolved), list(map(list, environment.commands))]
+    try:
+        known = json.loads(cache.read_text(encoding="utf-8"))
+        if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):  # noqa: PTH113
+            return [str(path) for path in known["parts"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    parts = [resolved, *_asked(resolved, environment)]
+    write_atomically(cache, canonical({"key": key, "parts": parts}) + "\n")
+    return parts
+
+
+def _asked(driver: str, environment: Environment) -> list[str]:
+    found = []
+    for option, names in (("-print-prog-name=", _PROGRAMS), ("-print-file-name=", _FILES)):
+        for name in names:
+            answer = _output([driver, *CPU, f"{option}{name}"], environment).strip()
+            # A name without a slash is not known to it: a program is then looked for in PATH, a library is not there.
+            path = which(answer, environment.path) if option == "-print-prog-name=" and "/" not in answer else Path(answer)
+            if path is not None and "/" in str(path):
+                found.append(os.path.realpath(path))
+    specs = re.findall(r"Reading specs from (.+)", _output([driver, *CPU, NANO, "-###", "-x", "c", os.devnull], environment))
+    found += [os.path.realpath(path.strip()) for path in specs if "/" in path]
+    told = _output([driver, *CPU, "-E", "-v", "-x", "c", os.devnull], environment)
+    return [*dict.fromkeys(found), *_headers(_include_folders(told))]
+
+
+def _include_folders(told: str) -> list[str]:
+    listed = re.search(r"#include <\.\.\.> search starts here:\n((?: .*\n)*)", told)
+    return [os.path.realpath(line.strip()) for line in listed[1].splitlines()] if listed else []
+
+
+def _headers(folders: Sequence[str]) -> list[str]:
+    """Those of C: the C++ library has ten times as many."""
+    found = []
+    for folder in folders:
+        for place, names, files in os.walk(folder):
+            names[:] = sorted(name for name in names if name != "c++")
+            found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".h")]  # noqa: PTH118
+    return found
+
+
+def _output(command: Sequence[str], environment: Environment) -> str:
+    try:
+        result = subprocess.run(
+            command,
+            env=dict(environment.commands),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise N6Error("N6-TOOL-002", f"cannot be run: {error}", where=command[0], hint="install it again") from error
+    return result.stdout
+
+
+def compiler_version(environment: Environment) -> str:
+    """First line of what it says of itself."""
+    return (_output([COMPILER, "--version"], environment).splitlines() or ["unknown"])[0]
