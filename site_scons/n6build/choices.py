@@ -17,7 +17,8 @@ LoadMode = Literal["copy", "xip"]
 
 @dataclass(frozen=True)
 class Choices:
-    """board, models, profile, ...: as the options of these names. models: names, or paths relative to the project's folder.
+    """board, models, profile, ...: as the options of these names. models: names, or paths relative to
+    `launched`, the folder in which the command was typed.
     probe: as option probe. pair: of a matrix, which has a virtual board for each. c_flags: of the project around.
 
     build: folder of all that is built. romfs, inputs, expected, log: paths, empty where they are not wanted.
@@ -53,6 +54,7 @@ class Choices:
     build: str = "build"
     pair: str = ""
     c_flags: tuple[str, ...] = ()
+    launched: str = ""
 
 
 def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
@@ -94,4 +96,5 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
         gdb=value["gdb"] == "1",
         verbosity=2 if value["debug"] == "1" else int(value["verbosity"]),
         log=path(value["log"]),
+        launched=str(launched),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -10,11 +9,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Literal
 
+from n6build.environment import CORE_DIR, read_environment
 from n6build.errors import N6Error
-from n6build.network.st_edge_ai.find import CORE_DIR, find_tool
+from n6build.network.st_edge_ai.find import find_tool
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The caller's environment, read here and nowhere else: what a build may depend on is named, and becomes a parameter of its steps."""
+"""The caller's environment, read here and nowhere else: what a build may depend on is named, and becomes a parameter of its
+steps."""
 
 from __future__ import annotations
 

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_config_path
-
 from n6build.errors import N6Error, did_you_mean
-from n6build.yaml_schema import read_document
 
 # Of a run; the names are those of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
@@ -125,6 +122,7 @@ OPTIONS = (
     Option("log", "", "reloc: file for the summary of target reloc"),
     Option("no_color", "0", "1 leaves colours away, as NO_COLOR does", ("0", "1")),
     Option("verbose", "0", "1 shows whole command lines", ("0", "1")),
+    Option("explain", "", "says why this file was made again, or will be, or why not; nothing is built"),
 )
 
 
@@ -140,8 +138,10 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
     """folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not possible), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default") for option in OPTIONS}
-    for path in (user_config_path("n6build") / "settings.yaml", folder / SETTINGS_FILE):
+    for path in (_user_settings(), folder / SETTINGS_FILE):
         if path.is_file():
+            from n6build.yaml_schema import read_document  # noqa: PLC0415 - most builds have no such file.
+
             document = read_document(path)
             for name, value in document.load(dict[str, str]).items():
                 _known(name, options, document.where(name))
@@ -168,6 +168,12 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
         raise N6Error("N6-OPTION-002", what, where=settings["runs"].origin, hint="runs=100")
     _check_loader(settings, options)
     return settings
+
+
+def _user_settings() -> Path:
+    from platformdirs import user_config_path  # noqa: PLC0415
+
+    return user_config_path("n6build") / "settings.yaml"
 
 
 def modes_of(settings: Mapping[str, Setting]) -> set[str]:

@@ -80,7 +80,9 @@ def find_toolchain(environment: Environment, cache: Path) -> Toolchain:
     digests = [(Path(path).name, uses.digest_of(path)) for path in parts]
     if any(not digest for _, digest in digests):
         missing = next(path for path in parts if not uses.digest_of(path))
-        raise N6Error("N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again")
+        raise N6Error(
+            "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
+        )
     digest = hashlib.sha256(canonical(digests).encode()).hexdigest()
     return Toolchain(COMPILER, Tool(COMPILER, digest))
 
@@ -107,10 +109,14 @@ def _asked(driver: str, environment: Environment) -> list[str]:
         for name in names:
             answer = _output([driver, *CPU, f"{option}{name}"], environment).strip()
             # A name without a slash is not known to it: a program is then looked for in PATH, a library is not there.
-            path = which(answer, environment.path) if option == "-print-prog-name=" and "/" not in answer else Path(answer)
+            path = (
+                which(answer, environment.path) if option == "-print-prog-name=" and "/" not in answer else Path(answer)
+            )
             if path is not None and "/" in str(path):
                 found.append(os.path.realpath(path))
-    specs = re.findall(r"Reading specs from (.+)", _output([driver, *CPU, NANO, "-###", "-x", "c", os.devnull], environment))
+    specs = re.findall(
+        r"Reading specs from (.+)", _output([driver, *CPU, NANO, "-###", "-x", "c", os.devnull], environment)
+    )
     found += [os.path.realpath(path.strip()) for path in specs if "/" in path]
     told = _output([driver, *CPU, "-E", "-v", "-x", "c", os.devnull], environment)
     return [*dict.fromkeys(found), *_headers(_include_folders(told))]

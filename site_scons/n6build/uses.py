@@ -1,7 +1,7 @@
 """What a piece of work takes from the outside: contents of files, whether there is one, and what is in a folder.
 
-`files` notes each use here, also where a remembered result made reading unnecessary. While a step runs it sees of the build folder
-only what it has declared, so that a file which somebody has left there cannot change what it makes.
+`files` notes each use here, also where a remembered result made reading unnecessary. While a step runs it sees of the build
+folder only what it has declared, so that a file which somebody has left there cannot change what it makes.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def digest_of(path: str | Path) -> str:
 
 def state_of(path: str | Path) -> State:
     """Raises OSError where there is no such file."""
-    found = os.stat(path)
+    found = os.stat(path)  # noqa: PTH116
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 

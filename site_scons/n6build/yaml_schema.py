@@ -209,7 +209,7 @@ def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tup
     for note in notes:
         if isinstance(note, Range) and not note.low <= value <= note.high:
             raise _fail(document, path, f"{value} is outside {note.low}..{note.high}")
-        if isinstance(note, Pattern) and not re.fullmatch(note.regex, value, re.ASCII):
+        if isinstance(note, Pattern) and not re.fullmatch(note.regex, str(value), re.ASCII):
             raise _fail(document, path, f"{value!r} is not {note.of}")
     return value
 

@@ -1,41 +1,93 @@
-"""SCons tool: env.N6AppHeaders(folder, network) -> app_config.h and app_buffers.h, where the model describes its application."""
+"""SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building.
+
+Targets that need a board are in the plan only where they are asked for: a board that is missing is said before anything is built.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from n6build.files import write_atomically
-from n6build.paths import TEMPLATES
-from n6scons import library_files, stage_action
+from n6build.choices import Choices
+from n6build.environment import read_environment
+from n6build.errors import N6Error
+from n6build.flash.receipt import settled
+from n6build.paths import ROOT
+from n6build.plan.plan import Plan
+from n6build.plan.remember import remembered_plan
+from n6scons import stop_with
+from SCons.Script import BUILD_TARGETS
+
+_PLANNER = "n6build.steps.application"
+_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
 
 
 def generate(env: Any) -> None:
-    env.AddMethod(_app_headers, "N6AppHeaders")
+    env.SetDefault(N6_EXPLAIN="")
+    env.AddMethod(_plan, "N6Plan")
+    env.AddMethod(_show, "N6Show")
 
 
 def exists(env: Any) -> bool:
     return True
 
 
-def _app_headers(env: Any, folder: str, network: Any) -> list[Any]:
-    """network: one of N6Networks. Nothing where its model.yaml has no key 'application'."""
-    model = network.model
-    if model.application is None:
-        return []
+def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
+    """choices: of N6Options, or made by another project. Remembered while nothing has changed that it follows from."""
+    site = env.N6Site()
+    environment = read_environment()
+    goals = sorted({*targets} - {"plan"})
+    try:
+        choices = replace(choices, build=env["N6_BUILD"])
+        programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
+        key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
 
-    def make(target: list[Any], source: list[Any], env: Any) -> None:
-        from n6build.application.activation_buffers import buffers_header
-        from n6build.application.app_config import app_config
-        from n6build.network.read_artifacts import read_artifacts
+        def make() -> Plan:
+            from n6build.steps.application import application_plan
 
-        artifacts = read_artifacts(network.folder, network.name)
-        write_atomically(Path(str(target[0])), app_config(model.application, model.classes, artifacts))
-        write_atomically(Path(str(target[1])), buffers_header(artifacts.pools, artifacts.inputs))
+            return application_plan(choices, environment, goals, programmer)
 
-    names = [f"{folder}/{name}" for name in ("app_config.h", "app_buffers.h")]
-    header = env.Command(names, network.targets, stage_action("Header", make, stage="header"))
-    env.Depends(header, env.Value(repr((model.application, model.classes)), name="application"))
-    env.Depends(header, env.File(str(TEMPLATES / "app_config.h.j2")))
-    env.Depends(header, library_files(env, "application", "network/artifacts.py", "network/c_info_reader.py"))
-    return list(header)
+        plan = remembered_plan(key, site.build, site.code, _PLANNER, make)
+    except N6Error as error:
+        stop_with(error, env["N6_BUILD"])
+    return settled(plan)
+
+
+def _texts(value: Any) -> Any:
+    """Paths as text."""
+    if isinstance(value, dict):
+        return {name: _texts(each) for name, each in value.items()}
+    return (
+        [_texts(each) for each in value] if isinstance(value, tuple | list) else value if value is None else str(value)
+    )
+
+
+def _programmer(choices: Choices) -> str:
+    """Its name, while the build is read."""
+    if choices.probe == "virtual":
+        return choices.probe
+    from n6build.boards import load_board
+    from n6build.flash.choose import choose_programmer
+
+    return choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)).name
+
+
+def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
+    """Whether the plan, or option explain, was asked for: then that is what the build does."""
+    if "plan" not in targets and not env["N6_EXPLAIN"]:
+        return False
+    from n6build.plan.inspect import explain, show_plan
+
+    site = env.N6Site()
+
+    def show(target: Any, source: Any, env: Any) -> None:
+        if env["N6_EXPLAIN"]:
+            explain(env["N6_EXPLAIN"], plan, site)
+        else:
+            show_plan(plan, [name for name in targets if name != "plan"] or ["build"], site, verbose=env["N6_VERBOSE"])
+
+    env.AlwaysBuild(env.Alias("plan", [], env.Action(show, cmdstr=None)))
+    BUILD_TARGETS[:] = ["plan"]
+    return True

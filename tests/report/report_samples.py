@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from n6build.checks.run import Result
 from n6build.checks.subject import Finding
-from n6build.report.actions import DoneAction
+from n6build.plan.perform import DoneStep
 from n6build.report.content import AddressRange, EpochRow, NetworkSection, Part, Report, Space
 
 KIB = 1 << 10
@@ -48,7 +48,7 @@ REPORT = Report(
         ),
         Result("N6-CHECK-014", "types", "error", "waived", (Finding("keyword", "is int8", "h"),), "known & accepted"),
     ),
-    actions=(DoneAction("network", "build/network.c", 0.25),),
+    actions=(DoneStep("network", "build/network.c", 0.25),),
     seconds=1.5,
 )
 LARGE = replace(
@@ -61,5 +61,5 @@ LARGE = replace(
             ),
         ),
     ),
-    actions=tuple(DoneAction("compile", f"build/{'long_folder_name/' * 8}{n}.o", 0.1) for n in range(60)),
+    actions=tuple(DoneStep("compile", f"build/{'long_folder_name/' * 8}{n}.o", 0.1) for n in range(60)),
 )

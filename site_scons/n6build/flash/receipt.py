@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.files import to_json, write_atomically
+from n6build.plan.plan import Plan
+from n6build.plan.step import Step
 
+# As flash.virtual has them, whose import takes its time.
+VIRTUAL = "virtual"
+VIRTUAL_RECORD = "record.json"
 _KEYS = {"board", "probe", "programmed", "sectors"}
 
 
@@ -47,9 +52,25 @@ def read_receipt(path: Path) -> Receipt | None:
         return None
 
 
+def settled(plan: Plan) -> Plan:
+    """The plan, in which whatever programs a board is done again where that board may hold something else by now: a board on a
+    cable is looked at every time, since it may be another one, or programmed by another tool."""
+    return Plan(tuple(_settled(step) for step in plan.steps), plan.goals)
+
+
+def _settled(step: Step) -> Step:
+    if step.stage != "flash":
+        return step
+    target = json.loads(step.parameters)
+    folder = Path(target["virtual_board"])
+    sure = target["probe"] == VIRTUAL and not target["everything"] and not target["dry"]
+    holds = sure and still_holds(Path(step.name), folder / VIRTUAL_RECORD, folder / "nor.bin")
+    return step if holds else replace(step, always=True)
+
+
 def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
-    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR is there.
-    On the way of every build: nothing but the two files is read."""
+    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR is
+    there. On the way of every build: nothing but the two files is read."""
     known = read_receipt(receipt)
     if known is None or not nor.is_file():
         return False

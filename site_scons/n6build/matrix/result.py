@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from n6build.files import to_json
+from n6build.memory_plan.plan import read_plan
+from n6build.plan.perform import DoneStep
+from n6build.plan.plan import Plan
+from n6build.run.session import read_outcome
 
 Built = Literal["built", "cache", "up to date"]
 
@@ -41,6 +45,66 @@ class Row:
 
     result: PairResult
     change: str
+
+
+def pair_result(
+    board: str,
+    model: str,
+    plan: Plan,
+    run: str,
+    done: Sequence[DoneStep],
+    anew: Collection[str],
+    failures: Sequence[tuple[str, str]] | None,
+) -> PairResult:
+    """run: run.json. done: steps of this build, of all pairs. anew: outputs of this pair that were not there before, or not like
+    this. failures: of the build, as (file, what stopped it); None where this pair came to its end."""
+    folder = str(Path(run).parent)
+    own = {
+        step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
+    }
+    outcome = read_outcome(Path(run)) if Path(run).is_file() else None
+    verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
+    return PairResult(
+        board=board,
+        model=model,
+        failure="" if failures is None else _failure(plan, own, failures),
+        built=_built(own, done, {path for path in anew if path.startswith(f"{folder}/") and path != run}),
+        seconds=sum(step.seconds for step in done if step.target in own),
+        appli_bytes=_size(Path(folder) / "appli_image.bin"),
+        activation_bytes=_activations(Path(folder) / "memory_plan.json"),
+        instructions=max((verdict.cycles or 0 for verdict in verdicts), default=0),
+        equal=sum(verdict.equal is True for verdict in verdicts),
+        outputs=sum(verdict.equal is not None for verdict in verdicts),
+    )
+
+
+def _built(own: Collection[str], done: Sequence[DoneStep], anew: Collection[str]) -> Built:
+    """From where the files of a pair came."""
+    if any(step.target in own and step.stage not in ("run", "flash") for step in done):
+        return "built"
+    # What is there anew, though no step was done.
+    return "cache" if anew else "up to date"
+
+
+def _failure(plan: Plan, own: Collection[str], failures: Sequence[tuple[str, str]]) -> str:
+    """Of its own targets, or of what it shares with others."""
+    made = {output: step.name for step in plan.steps for output in step.outputs}
+    of_pair = [text for file, text in failures if made.get(file) in own]
+    shared = [text for file, text in failures if file in made]
+    return next(iter(of_pair or shared or [text for _, text in failures]), "was not built")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _activations(plan: Path) -> int:
+    """Bytes of RAM, of all pools that a loader does not find in flash."""
+    if not plan.is_file():
+        return 0
+    planned = read_plan(plan)
+    flash = {image.pool for image in planned.images if image.in_place}
+    return sum(pool.used for pool in planned.pools if pool.fname not in flash)
 
 
 def rows_of(results: Sequence[PairResult], before: Sequence[PairResult]) -> list[Row]:

@@ -171,8 +171,12 @@ class MemoryPlan:
         """Of everything that the plan gives a place in a flash slot."""
         addresses = {Content("weights", image.network, image.file): image.source for image in self.images}
         addresses |= {Content("model", model.network): model.slots[0].file for model in self.models}
-        addresses |= {Content("params", model.network): model.slots[0].params for model in self.models if model.params_file}
-        addresses |= {Content("vectors", each.name): each.vectors.source for each in self.networks if each.vectors.slot_file}
+        addresses |= {
+            Content("params", model.network): model.slots[0].params for model in self.models if model.params_file
+        }
+        addresses |= {
+            Content("vectors", each.name): each.vectors.source for each in self.networks if each.vectors.slot_file
+        }
         return addresses
 
 

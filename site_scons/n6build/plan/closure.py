@@ -1,8 +1,9 @@
 """The code behind a step: every module of ours that its module imports, directly or not, and the packages of others.
 
-Found by reading, each time, without a cache that could be stale: all modules take some milliseconds. Imports inside functions count,
-and one that stands in a docstring adds at most a module too many. Modules are never imported by a name that is made up at run time;
-a test sees to that.
+Found by reading, each time, without a cache that could be stale: all modules take some milliseconds. Imports inside functions
+count,
+and one that stands in a docstring adds at most a module too many. Modules are never imported by a name that is made up at run
+time; a test sees to that.
 """
 
 from __future__ import annotations
@@ -45,9 +46,7 @@ class Code:
 
     def files_of(self, module: str) -> list[str]:
         """Paths of all files of ours that importing `module` may load."""
-        return sorted(
-            found.path for name in self.parts_of(module) if (found := self._modules.get(name)) is not None
-        )
+        return sorted(found.path for name in self.parts_of(module) if (found := self._modules.get(name)) is not None)
 
     def parts_of(self, module: str) -> dict[str, str]:
         """Name -> digest, of modules of ours and of distributions of others, sorted by name."""

@@ -21,7 +21,8 @@ _SHOWN_LETTERS = 60
 
 @dataclass(frozen=True)
 class Status:
-    """reasons: one line each. 'if changed': something that it is made of is going to be made again, perhaps with the same bytes."""
+    """reasons: one line each. 'if changed': something that it is made of is going to be made again, perhaps with the same
+    bytes."""
 
     step: Step
     state: State
@@ -36,9 +37,7 @@ def statuses(plan: Plan, ledger: Ledger, code: Code, top: str) -> list[Status]:
     return list(found.values())
 
 
-def _status(
-    step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Mapping[str, Any]
-) -> Status:
+def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Mapping[str, Any]) -> Status:
     waiting = {
         maker.name
         for file in (*needs_of(step), *_headers_of(step, ledger))
@@ -73,7 +72,8 @@ def _only_after(step: Step, plan: Plan, name: str) -> bool:
 
 
 def reasons_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
-    """What speaks for doing it, most telling first; nothing where all is as it was. ignoring: files whose change does not count."""
+    """What speaks for doing it, most telling first; nothing where all is as it was. ignoring: files whose change does not
+    count."""
     entry = ledger.entries.get(step.name)
     if entry is None:
         yield "it was never made in this build folder"

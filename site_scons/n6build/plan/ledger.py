@@ -1,7 +1,7 @@
 """What was made of what: kept in the build folder, a line for each step that was done, written when it is done.
 
-SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, finds outputs
-that somebody has altered, and survives a build that is killed.
+SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, finds
+outputs that somebody has altered, and survives a build that is killed.
 """
 
 from __future__ import annotations

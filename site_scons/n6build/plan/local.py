@@ -1,5 +1,5 @@
-"""Does the steps of a plan one behind the other, all of them: for command lines and tests. It keeps no track of what is up to date;
-that is the work of SCons, or of whoever calls single steps."""
+"""Does the steps of a plan one behind the other, all of them: for command lines and tests. It keeps no track of what is up to
+date; that is the work of SCons, or of whoever calls single steps."""
 
 from __future__ import annotations
 

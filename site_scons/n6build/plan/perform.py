@@ -33,8 +33,8 @@ class DoneStep:
 
 @dataclass
 class Site:
-    """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at `top`,
-    which is the working directory. environment: of commands. done: what was done in this process."""
+    """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
+    `top`, which is the working directory. environment: of commands. done: what was done in this process."""
 
     top: Path
     build: Path
@@ -56,7 +56,8 @@ def current_site() -> Site | None:
 def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
     """headers: of a compilation, that the build knew of before; None where nobody keeps track of them.
 
-    Raises N6Error: what the step's function raises, N6-STEP-001, -002, -005, -010 to -013. Nothing is entered into the ledger then.
+    Raises N6Error: what the step's function raises, N6-STEP-001, -002, -005, -010 to -013. Nothing is entered into the ledger
+    then.
     """
     global _site  # noqa: PLW0603 - one build a process
     _site = site
@@ -97,9 +98,15 @@ def _call(step: Step, site: Site) -> None:
 
 def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
     found = getattr(importlib.import_module(module), name, None)
-    if not callable(found) or getattr(found, "__module__", None) != module or getattr(found, "__qualname__", "") != name:
+    if (
+        not callable(found)
+        or getattr(found, "__module__", None) != module
+        or getattr(found, "__qualname__", "") != name
+    ):
         what = f"step {step.name}: '{step.function}' is no function of its module"
-        raise N6Error("N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level")
+        raise N6Error(
+            "N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level"
+        )
     return found  # type: ignore[no-any-return]
 
 
@@ -120,7 +127,13 @@ def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -
 
 
 def _enter(
-    step: Step, ledger: Ledger, parts: Mapping[str, Any], headers: Iterable[str], reason: str, origin: str, seconds: float
+    step: Step,
+    ledger: Ledger,
+    parts: Mapping[str, Any],
+    headers: Iterable[str],
+    reason: str,
+    origin: str,
+    seconds: float,
 ) -> None:
     found = list(headers)
     inputs = digests((*step.sources, *step.templates, *found, *_absent(step, found)))

@@ -70,7 +70,9 @@ def joined(plans: Sequence[Plan]) -> Plan:
     for plan in plans:
         for name, files in plan.goals.items():
             goals.setdefault(name, {}).update(dict.fromkeys(files))
-    return make_plan((step for plan in plans for step in plan.steps), {name: tuple(each) for name, each in goals.items()})
+    return make_plan(
+        (step for plan in plans for step in plan.steps), {name: tuple(each) for name, each in goals.items()}
+    )
 
 
 def _described(step: Step) -> str:
@@ -114,7 +116,9 @@ def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> N
                 names = [*path]
                 circle = " <- ".join([*names[names.index(below.name) :], below.name])
                 what = f"steps need each other in a circle: {circle}"
-                raise N6Error("N6-STEP-004", what, where=step.made_at or None, hint="a step needs only what comes before")
+                raise N6Error(
+                    "N6-STEP-004", what, where=step.made_at or None, hint="a step needs only what comes before"
+                )
             path[below.name] = (below, iter(needs_of(below)))
             break
         else:
@@ -151,7 +155,9 @@ def read_plan_json(values: Any) -> Plan:
             raise ValueError(f"format {values['format']}, not {FORMAT}")
         steps = []
         for each in values["steps"]:
-            given = {name: tuple(value) if isinstance(value, list) else value for name, value in each.items()}
+            given: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in each.items()
+            }
             given["tools"] = tuple(Tool(str(tool["name"]), str(tool["digest"])) for tool in each.get("tools", ()))
             given["parameters"] = to_parameters(each.get("parameters", {}))
             steps.append(Step(**given, made_at="plan"))

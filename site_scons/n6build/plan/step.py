@@ -120,7 +120,9 @@ def _check(step: Step) -> None:
         raise _wrong(step, "N6-STEP-007", "a command is a list of texts", "no shell takes it apart")
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
-            raise _wrong(step, "N6-STEP-008", f"{path!r} is no path of a file", "paths have no '.', '..' or '//' in them")
+            raise _wrong(
+                step, "N6-STEP-008", f"{path!r} is no path of a file", "paths have no '.', '..' or '//' in them"
+            )
 
 
 def _wrong(step: Step, id: str, what: str, hint: str | None = None) -> N6Error:
@@ -132,6 +134,6 @@ def _caller() -> str:
     """file:line of the code that makes a step."""
     frame = sys._getframe(1)
     here = frame.f_code.co_filename
-    while frame.f_back is not None and (frame.f_code.co_filename == here or frame.f_code.co_filename == "<string>"):
+    while frame.f_back is not None and frame.f_code.co_filename in (here, "<string>"):
         frame = frame.f_back
     return f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}"

@@ -20,7 +20,7 @@ from pathlib import Path
 from n6build.errors import N6Error
 from n6build.paths import ROOT
 from n6build.plan.step import Step
-from n6build.uses import Use, Uses, line_of, recorded
+from n6build.uses import Use, Uses, line_of, names_in, recorded
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # What the interpreter reads by itself: code, which the signature covers.
@@ -72,10 +72,12 @@ class _View:
         return path in self._declared() or not _inside(path, str(self.build)) or self._is_state(path)
 
     def check(self, uses: Uses, opened: list[_Opened]) -> None:
+        # What went through `files` is known with the names that counted.
+        listed = {use.path for use in uses.lines if use.kind == "listing"} | _code_folders()
         for each in opened:
             if each.written:
                 self._check_written(each)
-            elif not each.path.endswith(_CODE) and not (each.listed and each.path in _code_folders()):
+            elif not each.path.endswith(_CODE) and not (each.listed and each.path in listed):
                 self._check_read(Use("listing" if each.listed else "content", each.path), each.line)
         for use, line in uses.lines.items():
             self._check_read(use, line)
@@ -86,6 +88,8 @@ class _View:
             return
         if use.kind != "content" and _inside(path, str(self.build)):
             return
+        if use.kind == "listing" and use.pattern and self._lists_declared(use):
+            return
         did = {"content": "reads", "existence": "looks for", "listing": "lists"}[use.kind]
         raise N6Error(
             "N6-STEP-001",
@@ -93,6 +97,10 @@ class _View:
             where=line or self.step.made_at or None,
             hint="make it a source of the step: otherwise a change of it would not be built",
         )
+
+    def _lists_declared(self, use: Use) -> bool:
+        """Whether all that is in the folder is declared: then a file more or less is another plan."""
+        return all(os.path.join(use.path, name) in self._declared() for name in names_in(use.path, use.pattern))  # noqa: PTH118
 
     def _check_written(self, opened: _Opened) -> None:
         path = opened.path

@@ -12,7 +12,7 @@ from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
 from n6build.network.artifacts import EpochInfo, IoBuffer, NetworkArtifacts
 from n6build.network.board_pools import SECURE_BIT
-from n6build.report.actions import DoneAction
+from n6build.plan.perform import DoneStep
 from n6build.report.content import (
     AddressRange,
     EpochRow,
@@ -41,7 +41,7 @@ def collect(
     cycles: Sequence[dict[int, int]],
     checks: Sequence[Result],
     versions: Sequence[tuple[str, str]],
-    actions: Sequence[DoneAction],
+    actions: Sequence[DoneStep],
     seconds: float,
 ) -> Report:
     """networks: (backend, artifacts), in the order of the plan. cycles: by network and epoch, empty where nothing ran."""

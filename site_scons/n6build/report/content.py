@@ -7,7 +7,7 @@ from typing import Literal
 
 from n6build.checks.run import Result
 from n6build.files import to_json
-from n6build.report.actions import DoneAction
+from n6build.plan.perform import DoneStep
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
 Unit = Literal["NPU", "CPU", "both"]
@@ -105,7 +105,7 @@ class Report:
     flash: AddressRange
     elsewhere: tuple[Part, ...]
     checks: tuple[Result, ...]
-    actions: tuple[DoneAction, ...]
+    actions: tuple[DoneStep, ...]
     seconds: float
 
 

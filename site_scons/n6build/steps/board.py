@@ -27,6 +27,11 @@ def board_files(board: Board) -> tuple[str, ...]:
     return tuple(map(project_path, board.files))
 
 
+def boards_folder(board: Board) -> str:
+    """Descriptions of all boards, which one on a cable is compared with; they do not decide what is programmed."""
+    return project_path(board.files[0].parent.parent)
+
+
 def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:
     """sources: of a step, with the files of a board among them."""
     board = read_board(next(path for path in sources if path.name == "board.yaml"))

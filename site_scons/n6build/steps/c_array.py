@@ -8,9 +8,7 @@ from n6build.reloc.c_file import c_array
 
 
 def c_array_step(output: str, file: str) -> Step:
-    return Step(
-        verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make"
-    )
+    return Step(verb="Array", stage="reloc", outputs=(output,), sources=(file,), function="n6build.steps.c_array:make")
 
 
 def make(call: Call) -> None:

@@ -29,7 +29,8 @@ _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 
 @dataclass(frozen=True)
 class BoardFirmware:
-    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: objects."""
+    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up:
+    objects."""
 
     board: Board
     folder: str
@@ -63,9 +64,7 @@ def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Seque
     include = f"{folder}/include"
     headers = (soc_header_step(include, board), board_header_step(include, board))
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
-    bring_up = compile_steps(
-        f"{folder}/common/bring_up", c_files("bring_up"), how.looking_in(FIRMWARE / "bring_up")
-    )
+    bring_up = compile_steps(f"{folder}/common/bring_up", c_files("bring_up"), how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
 
 
@@ -93,7 +92,7 @@ def appli(
     # The plan has compared the versions of network and runtime: before a compiler meets them.
     generated = (*plan.outputs, *(header for network in networks for header in network.headers))
     of_networks = foreign.looking_in(*sorted({network.folder for network in networks} | {folder})).behind(generated)
-    own = []
+    own: list[Step] = []
     for network in networks:
         # Code of ST's compiler is not held to the warnings of this project.
         quiet = of_networks if network.backend == "reference" else of_networks.with_flags("-w")
@@ -125,7 +124,9 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     foreign = how.with_flags(*runtime.compile_flags)
     of_runtime = compile_steps(f"{common}/runtime", (*runtime.sources, runtime.reloc.loader), foreign)
     shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
-    loader = [step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)]
+    loader = [
+        step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)
+    ]
     tables = output_with(plan, ".c")
     own = compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
@@ -142,5 +143,3 @@ def image_step(output: str, program: Program, kind: BinaryType, board: Board, si
     soc = board.soc
     load_address = soc.boot.header_address if kind is BinaryType.FSBL else soc.load_and_run.load_address
     return signed_image_step(output, program.elf, kind, load_address, signing.tool, signing.keys)
-
-

@@ -17,13 +17,14 @@ from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import checked_identity, held_record, recorded
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.board import BoardChoice, board_files, boards_folder, choice_of, chosen_board
 
 
 @dataclass(frozen=True)
 class Target:
     """A board that is programmed. probe: as the option has it. name: of the programmer, such as 'virtual' or a serial number.
-    virtual_board: folder of the virtual board. everything: whatever the board is believed to hold. dry: touch nothing, and tell."""
+    virtual_board: folder of the virtual board. everything: whatever the board is believed to hold. dry: touch nothing, and
+    tell."""
 
     board: BoardChoice
     probe: str
@@ -35,7 +36,14 @@ class Target:
 
 
 def target_of(
-    board: Board, probe: str, name: str, virtual_board: str, start: Literal["flash", "ram"], *, everything: bool, dry: bool
+    board: Board,
+    probe: str,
+    name: str,
+    virtual_board: str,
+    start: Literal["flash", "ram"],
+    *,
+    everything: bool,
+    dry: bool,
 ) -> Target:
     return Target(choice_of(board), probe, name, virtual_board, start, everything, dry)
 
@@ -48,15 +56,10 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         outputs=(output,),
         sources=(manifest, *images, *board_files(board)),
         parameters=to_parameters(target),
-        state=(target.virtual_board, *_all_boards(board)),
+        state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.flash_board:make",
         shared=False,
     )
-
-
-def _all_boards(board: Board) -> tuple[str, ...]:
-    """Descriptions of others, which a board on a cable is compared with; they do not decide what is programmed."""
-    return (str(Path(board_files(board)[0]).parent.parent),)
 
 
 def make(call: Call) -> None:

@@ -22,7 +22,8 @@ from n6build.flash.virtual import VIRTUAL
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board
-from n6build.steps.board import board_files, chosen_board
+from n6build.steps.board import boards_folder, chosen_board
+from n6build.steps.emulator import emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
 
@@ -40,9 +41,10 @@ def flash_models_step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(plan, *elves, *images, *board_files(board)),
+        sources=(plan, *elves, *images, *emulator_files(board, target)),
         parameters=to_parameters(target),
-        state=(target.virtual_board, str(Path(board_files(board)[0]).parent.parent)),
+        templates=emulator_templates(target),
+        state=(target.virtual_board, boards_folder(board)),
         after=tuple(after),
         function="n6build.steps.flash_models:make",
         shared=False,

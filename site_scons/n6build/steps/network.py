@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.boards import Board
-from n6build.environment import Environment
+from n6build.environment import CORE_DIR, Environment
 from n6build.errors import N6Error
 from n6build.models import Model
 from n6build.network.board_pools import pools_of_networks, relocatable
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.names import network_names
 from n6build.network.runtimes import Runtime
-from n6build.network.st_edge_ai.find import CORE_DIR, find_tool
+from n6build.network.st_edge_ai.find import find_tool
 from n6build.plan.step import Step
 from n6build.steps.prebuilt_network import prebuilt_network_step
 from n6build.steps.reference_network import reference_network_step
@@ -44,7 +44,9 @@ class NetworkSteps:
     @property
     def c_files(self) -> tuple[str, ...]:
         """What the Appli is linked with."""
-        return tuple(each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_"))
+        return tuple(
+            each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_")
+        )
 
     @property
     def headers(self) -> tuple[str, ...]:
@@ -77,7 +79,9 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
         pools = relocatable(absolute) if given.loader == "reloc" else absolute
         own = f"{folder}/network" if len(models) == 1 else f"{folder}/{name}"
         backend = _backend_of(model, given)
-        networks.append(NetworkSteps(model, name, own, backend, absolute, _step(backend, own, model, pools, name, given)))
+        networks.append(
+            NetworkSteps(model, name, own, backend, absolute, _step(backend, own, model, pools, name, given))
+        )
     return tuple(networks)
 
 

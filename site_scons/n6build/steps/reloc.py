@@ -83,9 +83,7 @@ def model_steps(
     """common: folder for objects that all models are linked with. Raises N6-RELOC-020."""
     name = network.name
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
-    sources = reloc_sources_step(
-        folder, network.step, name, network.folder, runtime.identity, secure=options.secure
-    )
+    sources = reloc_sources_step(folder, network.step, name, network.folder, runtime.identity, secure=options.secure)
     conf, pools, wrapper, script, description = sources.outputs
     base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders)
     # Next to network.c, whose own headers it needs.
@@ -108,7 +106,10 @@ def model_steps(
     )
     file = f"{folder}/{name}_rel.bin"
     if options.split:
-        made = [split_model_step(file, link), reloc_params_step(f"{folder}/{name}_rel_params.bin", description, network.raws)]
+        made = [
+            split_model_step(file, link),
+            reloc_params_step(f"{folder}/{name}_rel_params.bin", description, network.raws),
+        ]
     else:
         made = [reloc_model_step(file, link, description, network.raws)]
     arrays = [c_array_step(f"{folder}/{name}_rel.c", file)] if options.c_file else []
@@ -151,8 +152,15 @@ def reloc_plan(
     if addresses and (len(models) > 1 or slots > 1):
         what = f"'addresses' places one model in one slot, there are {len(models)} in {slots} each"
         raise N6Error("N6-SLOT-002", what, hint="leave it away, or slots=1 and a single model")
-    places = slots_at(board, addresses, split=split) if addresses else model_slots(board, len(models), slots=slots, split=split)
-    planned = [_planned(network.name, each, split=split, models=len(models)) for (network, _), each in zip(models, places, strict=True)]
+    places = (
+        slots_at(board, addresses, split=split)
+        if addresses
+        else model_slots(board, len(models), slots=slots, split=split)
+    )
+    planned = [
+        _planned(network.name, each, split=split, models=len(models))
+        for (network, _), each in zip(models, places, strict=True)
+    ]
     plan = reloc_plan_step(folder, board, profile, [network for network, _ in models], planned, load_mode)
     images: list[Step] = []
     parts: list[FlashPart] = []

@@ -34,7 +34,13 @@ def reloc_sources_step(
     folder: str, network: Step, name: str, network_folder: str, runtime: RuntimeVersion, *, secure: bool
 ) -> Step:
     """Outputs: configuration, pool table, wrapper, linker script, description."""
-    names = (conf_header_name(name), f"{name}_reloc_pools.c", f"{name}_reloc.c", f"{name}_reloc.ld", f"{name}_reloc.json")
+    names = (
+        conf_header_name(name),
+        f"{name}_reloc_pools.c",
+        f"{name}_reloc.c",
+        f"{name}_reloc.ld",
+        f"{name}_reloc.json",
+    )
     return Step(
         verb="Reloc",
         stage="reloc",

@@ -22,7 +22,8 @@ from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
-from n6build.steps.board import board_files, chosen_board
+from n6build.steps.board import boards_folder, chosen_board
+from n6build.steps.emulator import emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
 from n6build.steps.network import NetworkSteps
 from n6build.steps.start_board import begin
@@ -43,8 +44,8 @@ class _Network:
 
 @dataclass(frozen=True)
 class Session:
-    """inputs, expected: other vectors than the model's, empty for those. console: serial port, empty for the probe's. runs: how many
-    inferences over the link; 0: each input once. silent: several run at the same time, and end in a table."""
+    """inputs, expected: other vectors than the model's, empty for those. console: serial port, empty for the probe's. runs:
+    how many inferences over the link; 0: each input once. silent: several run at the same time, and end in a table."""
 
     inputs: str = ""
     expected: str = ""
@@ -83,9 +84,10 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
-        sources=(*elves, *receipts, *files, *board_files(board)),
+        sources=(*elves, *receipts, *files, *emulator_files(board, target)),
         parameters=to_parameters(Parameters(target, described, session)),
-        state=(target.virtual_board,),
+        templates=emulator_templates(target),
+        state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.run_board:make",
         # Somebody who asks for a run wants to see one.
         always=True,
@@ -138,9 +140,7 @@ def _run_on_probe(
 ) -> Outcome:
     port = given.session.console or console_of(programmer.name)
     with board_lock(programmer):
-        return run_on_real_board(
-            board, networks, port, lambda: begin(programmer, given.target.start, fsbl), on_line
-        )
+        return run_on_real_board(board, networks, port, lambda: begin(programmer, given.target.start, fsbl), on_line)
 
 
 def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session) -> list[LinkedNetwork]:

@@ -24,7 +24,9 @@ class Parameters:
     public: int | None
 
 
-def signed_image_step(output: str, elf: str, kind: BinaryType, load_address: int, tool: Path, keys: Keys | None) -> Step:
+def signed_image_step(
+    output: str, elf: str, kind: BinaryType, load_address: int, tool: Path, keys: Keys | None
+) -> Step:
     given = (*keys.public, keys.private) if keys else ()
     return Step(
         verb="Sign",

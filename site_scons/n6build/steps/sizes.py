@@ -29,7 +29,13 @@ class Parameters:
 
 
 def sizes_step(
-    output: str, board: Board, manifest: str, elves: tuple[str, str], plan: str, images: Sequence[str], virtual_board: str
+    output: str,
+    board: Board,
+    manifest: str,
+    elves: tuple[str, str],
+    plan: str,
+    images: Sequence[str],
+    virtual_board: str,
 ) -> Step:
     """elves: of FSBL and Appli."""
     return Step(

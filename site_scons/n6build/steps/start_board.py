@@ -15,7 +15,7 @@ from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
 from n6build.flash.virtual import VIRTUAL
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_files, chosen_board
+from n6build.steps.board import board_files, boards_folder, chosen_board
 from n6build.steps.flash_board import Target
 
 
@@ -27,7 +27,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
         outputs=(output,),
         sources=(fsbl, *receipts, *board_files(board)),
         parameters=to_parameters(target),
-        state=(target.virtual_board, str(Path(board_files(board)[0]).parent.parent)),
+        state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.start_board:make",
         always=True,
         shared=False,

@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 from n6build.console import say
 from n6build.environment import for_installing
 from n6build.errors import N6Error
-from n6build.files import write_atomically
+from n6build.files import files_in, read_bytes, write_atomically
 from n6build.paths import BOARDS, ROOT
 from n6build.soc import load_soc
 from n6build.soc_header import soc_header
@@ -32,6 +32,7 @@ from n6build.virtual_board.source_package import fetch_source
 
 MACHINE_FILES = ROOT / "tools" / "virtual_board"
 BINARY = "qemu-system-arm"
+_SOC = BOARDS / "soc" / "stm32n657.yaml"
 CONFIGURE = (
     "--target-list=arm-softmmu",
     "--without-default-features",
@@ -119,9 +120,14 @@ def _cache() -> Path:
 
 def _sources() -> dict[str, str]:
     """Files that become part of QEMU's hw/arm, by name."""
-    sources = {path.name: path.read_text() for path in sorted(MACHINE_FILES.glob("*.[ch]"))}
-    sources["n6_soc.h"] = soc_header(load_soc(BOARDS / "soc" / "stm32n657.yaml"))
+    sources = {path.name: read_bytes(path).decode() for path in files_in(MACHINE_FILES, "*.[ch]")}
+    sources["n6_soc.h"] = soc_header(load_soc(_SOC))
     return sources
+
+
+def emulator_inputs() -> tuple[Path, ...]:
+    """What decides which emulator is the right one."""
+    return (*files_in(MACHINE_FILES, "*.[ch]"), _SOC)
 
 
 def _binary() -> Path:

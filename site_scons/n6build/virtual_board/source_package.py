@@ -6,7 +6,6 @@ turned to source packages; apt keeps its lists there too.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess

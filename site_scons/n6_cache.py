@@ -1,0 +1,70 @@
+"""SCons' cache of what was built once, with the digest of each entry: one that was altered is built anew, not believed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from n6build.plan.perform import note_delivered
+from SCons.CacheDir import CacheDir
+
+_MAGIC = b"n6build cache 1 "
+_HEAD = len(_MAGIC) + 64 + 1
+
+
+class CheckedCacheDir(CacheDir):  # type: ignore[misc]
+    """An entry is its digest, then the file. What it delivers goes into the ledger, as what is built here does."""
+
+    @classmethod
+    def copy_to_cache(cls, env: Any, src: str, dst: str) -> str:
+        with open(src, "rb") as source, open(dst, "wb") as target:  # noqa: PTH123
+            digest = hashlib.file_digest(source, "sha256").hexdigest()
+            target.write(_MAGIC + digest.encode() + b"\n")
+            source.seek(0)
+            shutil.copyfileobj(source, target)
+        return dst
+
+    @classmethod
+    def copy_from_cache(cls, env: Any, src: str, dst: str) -> str:
+        """Raises OSError where the entry is damaged; SCons then builds the file."""
+        with open(src, "rb") as source:  # noqa: PTH123
+            head = source.read(_HEAD)
+            digest = hashlib.file_digest(source, "sha256").hexdigest()
+            if head == _MAGIC + digest.encode() + b"\n":
+                source.seek(_HEAD)
+                with open(dst, "wb") as target:  # noqa: PTH123
+                    shutil.copyfileobj(source, target)
+                return dst
+        # Out of the way, or the right one could not take its place.
+        os.unlink(src)  # noqa: PTH108
+        raise OSError(f"the cache's entry for {dst} was altered")
+
+    def retrieve(self, node: Any) -> bool:
+        if not super().retrieve(node):
+            return False
+        step = getattr(node.attributes, "n6_step", None)
+        if step is not None and all(Path(output).is_file() for output in step.outputs):
+            top = node.attributes.n6_site.top
+            children = (os.path.relpath(child.get_abspath(), top) for child in node.children())
+            known = {*step.sources, *step.templates}
+            note_delivered(step, node.attributes.n6_site, [path for path in children if path not in known])
+        return True
+
+    def get_cachedir_csig(self, node: Any) -> str:
+        """Of the file, not of the entry around it."""
+        _, path = self.cachepath(node)
+        try:
+            with open(path, "rb") as source:  # noqa: PTH123
+                source.seek(_HEAD)
+                return str(hashlib.file_digest(source, _algorithm()).hexdigest())
+        except OSError:
+            return str(super().get_cachedir_csig(node))
+
+
+def _algorithm() -> str:
+    from SCons.Util import hash_signature  # noqa: PLC0415
+
+    return {32: "md5", 40: "sha1", 64: "sha256"}[len(hash_signature(b""))]

@@ -1,0 +1,53 @@
+"""A plan that was made before, while nothing that it was made from has changed: choices, code, and every file that planning has
+read, looked for or listed. Finding that out takes some milliseconds; planning takes some hundreds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from n6build import uses
+from n6build.errors import N6Error
+from n6build.files import write_atomically
+from n6build.plan.closure import Code
+from n6build.plan.ledger import FOLDER
+from n6build.plan.plan import Plan, plan_json, read_plan_json
+from n6build.plan.step import canonical
+
+
+def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Callable[[], Plan]) -> Plan:
+    """key: all that was chosen, as JSON can say it. planner: module whose import closure makes the plan. Raises what `make`
+    does."""
+    text = canonical(key)
+    path = build / FOLDER / "plans" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    signature = code.digest_of(planner)
+    known = _read(path, text, signature)
+    if known is not None:
+        return known
+    with uses.recorded() as used:
+        plan = make()
+    found = [
+        [use.kind, use.path, use.pattern, uses.fingerprint(use), uses.trusted_state(use.path)] for use in used.lines
+    ]
+    document = {"key": text, "code": signature, "uses": found, "plan": plan_json(plan)}
+    write_atomically(path, json.dumps(document) + "\n")
+    return plan
+
+
+def _read(path: Path, key: str, signature: str) -> Plan | None:
+    """Whatever is wrong with it: it is made anew."""
+    try:
+        document = json.loads(path.read_bytes())
+        if document["key"] != key or document["code"] != signature:
+            return None
+        for kind, file, pattern, fingerprint, state in document["uses"]:
+            if kind == "content" and state is not None:
+                uses.remember_digest(file, (state[0], state[1], state[2], state[3]), fingerprint)
+            if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
+                return None
+        return read_plan_json(document["plan"])
+    except (OSError, ValueError, KeyError, TypeError, IndexError, N6Error):
+        return None

@@ -1,0 +1,116 @@
+"""A page about the build that has just been done; the same as text and as JSON."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.boards import Board
+from n6build.checks.run import read_results
+from n6build.console import say
+from n6build.environment import read_environment
+from n6build.files import write_atomically
+from n6build.image.manifest import read_manifest
+from n6build.image.sizes import program_extent
+from n6build.memory_plan.plan import read_plan
+from n6build.network.read_artifacts import read_artifacts
+from n6build.network.runtimes import RuntimeVersion, version_text
+from n6build.paths import project_path
+from n6build.plan.perform import current_site
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.report import html
+from n6build.report.collect import collect
+from n6build.report.content import report_json
+from n6build.report.html import report_html
+from n6build.report.text import report_text
+from n6build.run.session import read_outcome
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.network import NetworkSteps
+from n6build.templates import with_included
+from n6build.toolchain import compiler_version
+
+
+@dataclass(frozen=True)
+class _Network:
+    name: str
+    folder: str
+    backend: str
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """run: run.json, empty where nothing ran."""
+
+    board: BoardChoice
+    networks: tuple[_Network, ...]
+    runtime: RuntimeVersion
+    run: str
+
+
+def report_step(
+    folder: str,
+    board: Board,
+    networks: Sequence[NetworkSteps],
+    runtime: RuntimeVersion,
+    plan: str,
+    manifest: str,
+    elves: tuple[str, str],
+    checks: str,
+    run: str,
+    others: Sequence[str],
+) -> Step:
+    """plan: memory_plan.json. run: run.json, empty where nothing is run. others: what else this build makes."""
+    described = tuple(_Network(each.name, each.folder, each.backend) for each in networks)
+    files = (file for each in networks for file in each.outputs)
+    return Step(
+        verb="Report",
+        stage="report",
+        outputs=tuple(f"{folder}/report.{suffix}" for suffix in ("html", "txt", "json")),
+        sources=(plan, manifest, *elves, checks, *dict.fromkeys(files), *([run] if run else []), *board_files(board)),
+        parameters=to_parameters(Parameters(choice_of(board), described, runtime, run)),
+        templates=tuple(map(project_path, with_included(html.TEMPLATE))),
+        after=tuple(others),
+        function="n6build.steps.report:make",
+        # It tells what this very build has done.
+        always=True,
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    given = call.parameters_as(Parameters)
+    plan, manifest, fsbl, appli, checks = call.sources[:5]
+    artifacts = [read_artifacts(Path(each.folder), each.name) for each in given.networks]
+    tools = [tool for each in artifacts for tool in each.tools]
+    site = current_site()
+    runtime = given.runtime
+    report = collect(
+        board=chosen_board(call.sources, given.board),
+        plan=read_plan(plan),
+        manifest=read_manifest(manifest),
+        networks=[(network.backend, each) for network, each in zip(given.networks, artifacts, strict=True)],
+        programs=[program_extent(name, path) for name, path in (("FSBL", fsbl), ("Appli", appli))],
+        cycles=_cycles(Path(given.run)) if given.run else [],
+        checks=read_results(checks),
+        versions=[
+            *dict.fromkeys(tools),
+            ("ll_aton", f"{version_text(runtime.version)} ({'n6build' if runtime.name == 'n6build' else 'ST'})"),
+            ("compiler", compiler_version(read_environment())),
+        ],
+        actions=tuple(site.done) if site else (),
+        seconds=time.monotonic() - site.began if site else 0.0,
+    )
+    text = report_text(report)
+    for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):
+        write_atomically(path, content)
+    print(text, end="", flush=True)
+    say("Report", str(call.outputs[0]))
+
+
+def _cycles(run: Path) -> list[dict[int, int]]:
+    return [
+        {epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()}
+        for network in read_outcome(run).networks
+    ]

@@ -1,0 +1,174 @@
+"""SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) names what may be asked for.
+
+A step's signature is a text (n6build.plan.signature); SCons adds the contents of its sources, its templates and the headers
+that it
+finds. Nodes are made of paths here and nowhere else: SCons would substitute a `$` in a name that it is given as text, and what is
+substituted can run code. For the same reason messages are functions, and commands are argument lists.
+
+Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
+checkouts share).
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from n6build.console import line, say
+from n6build.environment import read_environment
+from n6build.errors import N6Error
+from n6build.plan.command import shown_command
+from n6build.plan.ledger import read_ledger
+from n6build.plan.local import library_code
+from n6build.plan.lock import locked_build_folder
+from n6build.plan.perform import Site, perform
+from n6build.plan.plan import Plan
+from n6build.plan.signature import signature
+from n6build.plan.step import Step
+from n6scons import note_error, stop_with
+from SCons.Action import FunctionAction
+from SCons.Environment import Environment
+from SCons.Errors import BuildError
+from SCons.Scanner.C import CScanner
+from SCons.Script import GetOption, SetOption
+
+# Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
+for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+
+
+def generate(env: Any) -> None:
+    # SCons would believe a time that has not changed for two days, whatever the content: archives have fixed times.
+    SetOption("max_drift", -1)
+    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
+    env.AddMethod(_steps, "N6Steps")
+    env.AddMethod(_goals, "N6Goals")
+    env.AddMethod(site_of, "N6Site")
+
+
+def exists(env: Any) -> bool:
+    return True
+
+
+def site_of(env: Any) -> Site:
+    """Where the steps of an environment are done; one for all environments that build into the same folder."""
+    build = env.fs.Dir(env["N6_BUILD"], env.fs.Top)
+    if not hasattr(build.attributes, "n6_site"):
+        folder = Path(build.get_abspath())
+        top = Path(env.fs.Top.get_abspath())
+        if not (GetOption("no_exec") or GetOption("question") or GetOption("help")):
+            build.attributes.n6_lock = locked_build_folder(folder)
+        site = Site(top, folder, library_code(), read_ledger(folder), dict(read_environment().commands))
+        build.attributes.n6_site = site
+        atexit.register(_say_times, site)
+    site: Site = build.attributes.n6_site
+    return site
+
+
+def _steps(env: Any, plan: Plan) -> dict[str, Any]:
+    """Nodes by path, of all outputs. Steps that are there already are left as they are: plans may share some."""
+    site = site_of(env)
+    own = Environment(tools=[], SCANNERS=[])
+    own.Decider("content")
+    if env["N6_CACHE"]:
+        from n6_cache import CheckedCacheDir
+
+        own.CacheDir(str(Path(env["N6_CACHE"]).expanduser()).replace("$", "$$"), CheckedCacheDir)
+    nodes: dict[str, Any] = {}
+    compiling: dict[tuple[str, ...], Any] = {}
+    for step in plan.steps:
+        if step.depfile and step.include_folders not in compiling:
+            folders = [own.fs.Dir(_named(path), own.fs.Top) for path in step.include_folders]
+            compiling[step.include_folders] = own.Clone(CPPPATH=folders)
+        made = _nodes(compiling.get(step.include_folders, own) if step.depfile else own, step, site, env)
+        nodes |= dict(zip(step.outputs, made, strict=True))
+    return nodes
+
+
+def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
+    made = [_file(own, output) for output in step.outputs]
+    known = getattr(made[0].attributes, "n6_step", None)
+    if known is not None:
+        if known != step:
+            both = f"{known.made_at or 'one'} and {step.made_at or 'another'}"
+            stop_with(N6Error("N6-STEP-003", f"two steps make {step.name}", where=both), env["N6_BUILD"])
+        return made
+    scanner = {"source_scanner": CScanner()} if step.depfile else {}
+    action = _StepAction(step, site, verbose=env["N6_VERBOSE"])
+    own.Command(made, [_file(own, source) for source in step.sources], action, **scanner)
+    if step.templates:
+        own.Depends(made, [_file(own, template) for template in step.templates])
+    if step.after:
+        own.Requires(made, [_file(own, before) for before in step.after])
+    if step.depfile:
+        own.Clean(made, _file(own, step.depfile))
+    if not step.shared:
+        own.NoCache(made)
+    if step.always or any(site.ledger.is_altered(output, step) for output in step.outputs):
+        own.AlwaysBuild(made)
+    for node in made:
+        node.attributes.n6_step, node.attributes.n6_site = step, site
+    return made
+
+
+def _file(env: Any, path: str) -> Any:
+    return env.fs.File(_named(path), env.fs.Top)
+
+
+def _named(path: str) -> str:
+    """A relative name that begins with '#' would count from the top of the project."""
+    return f"./{path}" if path.startswith("#") else path
+
+
+def _goals(env: Any, plan: Plan) -> None:
+    """Every goal of a plan as a target of its name."""
+    for name, outputs in plan.goals.items():
+        env.Alias(name.replace("$", "$$"), [_file(env, output) for output in outputs])
+
+
+class _StepAction(FunctionAction):
+    """SCons would sign the bytecode of a callable and ignore what it says of itself: the signature is given here, as text."""
+
+    def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
+        super().__init__(_Work(step, site), {})
+        self._step = step
+        self._signature = signature(step, site.code, str(site.top)).encode()
+        self._verbose = verbose
+
+    def strfunction(self, target: Any, source: Any, env: Any, executor: Any = None) -> str | None:
+        step = self._step
+        if step.quiet:
+            return None
+        if self._verbose and step.command:
+            return shown_command(step)
+        return line(step.verb, step.sources[0] if step.stage == "compile" else step.name)
+
+    def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
+        return self._signature
+
+
+class _Work:
+    def __init__(self, step: Step, site: Site) -> None:
+        self._step, self._site = step, site
+
+    def __call__(self, target: list[Any], source: list[Any], env: Any) -> None:
+        try:
+            perform(self._step, self._site, headers=lambda: [child.get_abspath() for child in target[0].children()])
+        except N6Error as error:
+            note_error(error, str(self._site.build))
+            raise BuildError(node=target[0], errstr=str(error), exitstatus=2) from None
+
+
+def _say_times(site: Site) -> None:
+    if not site.done or GetOption("no_exec"):
+        return
+    times: dict[str, float] = {}
+    for step in site.done:
+        times[step.stage] = times.get(step.stage, 0.0) + step.seconds
+    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
+    say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")
