@@ -12,7 +12,7 @@ from n6build.boards import load_board
 from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run_checks
 from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
 from n6build.errors import N6Error
-from n6build.image.manifest import make_manifest
+from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models import load_model
@@ -37,12 +37,12 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
     images = []
     for slot, size in (("fsbl", 6000), ("appli", 16000), ("weights", 29088)):
         (folder / f"{slot}.bin").write_bytes(bytes(size))
-        images.append((slot, folder / f"{slot}.bin"))
+        images.append(FlashFile(slot, folder / f"{slot}.bin"))
     return Subject(
         board=board,
         networks=(NetworkSubject(model, "reference", artifacts, pools, read_model_facts(model.file)),),
         plan=plan,
-        manifest=make_manifest(board, images, folder, {}),
+        manifest=make_manifest(board, images, folder),
         runtime=own_runtime(),
     )
 

@@ -20,7 +20,7 @@ from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import held_record
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.image.hexfile import merged_hex
-from n6build.image.manifest import FlashManifest, Segment, make_manifest, manifest_json, read_manifest
+from n6build.image.manifest import FlashFile, FlashManifest, Segment, make_manifest, manifest_json, read_manifest
 
 BASE = 0x7000_0000
 SECTOR = 4096
@@ -328,7 +328,7 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path)
     board = load_board("nucleo-n657")
     (tmp_path / "fsbl.bin").write_bytes(bytes(board.slots.fsbl.size + 5))
     with pytest.raises(N6Error, match="5 more than slot 'fsbl'"):
-        make_manifest(board, [("fsbl", tmp_path / "fsbl.bin")], tmp_path, {})
+        make_manifest(board, [FlashFile("fsbl", tmp_path / "fsbl.bin")], tmp_path)
 
 
 def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -> None:
@@ -336,14 +336,26 @@ def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -
     for name in ("a.bin", "b.bin", "none.bin"):
         (tmp_path / name).write_bytes(b"" if name == "none.bin" else bytes(9))
     slot = board.slots.weights
-    files = [("weights", tmp_path / name) for name in ("a.bin", "none.bin", "b.bin")]
-    behind = {"b.bin": slot.address + board.nor.sector}
-    manifest = make_manifest(board, files, tmp_path, behind)
-    assert [(part.file, part.address) for part in manifest.segments] == [("a.bin", slot.address), *behind.items()]
+
+    def with_b_at(address: int) -> FlashManifest:
+        files = [FlashFile("weights", tmp_path / name) for name in ("a.bin", "none.bin")]
+        return make_manifest(board, [*files, FlashFile("weights", tmp_path / "b.bin", address)], tmp_path)
+
+    behind = slot.address + board.nor.sector
+    found = [(part.file, part.address) for part in with_b_at(behind).segments]
+    assert found == [("a.bin", slot.address), ("b.bin", behind)]
     with pytest.raises(N6Error, match="share a flash sector"):
-        make_manifest(board, files, tmp_path, {"b.bin": slot.address + 16})
+        with_b_at(slot.address + 16)
     with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
-        make_manifest(board, files, tmp_path, {"b.bin": slot.end - 8})
+        with_b_at(slot.end - 8)
+
+
+@pytest.mark.parametrize("program", ["fsbl", "appli"])
+def test_an_empty_program_is_refused(tmp_path: Path, program: str) -> None:
+    """The board would start the program that it has, and all would look well."""
+    (tmp_path / "image.bin").write_bytes(b"")
+    with pytest.raises(N6Error, match="N6-IMAGE-008: is empty"):
+        make_manifest(load_board("nucleo-n657"), [FlashFile(program, tmp_path / "image.bin")], tmp_path)
 
 
 def test_a_manifest_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from n6build.boards import Board, load_board
 from n6build.errors import N6Error
 from n6build.memory_plan.generated_c import plan_source, pools_script
-from n6build.memory_plan.plan import CompiledNetwork, MemoryPlan, make_plan, plan_json, read_plan
+from n6build.memory_plan.plan import CompiledNetwork, Content, MemoryPlan, make_plan, plan_json, read_plan
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
 from n6build.network.artifacts import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.board_pools import external_regions
@@ -94,7 +94,7 @@ def test_vectors_of_several_networks_do_not_share_a_sector(tmp_path: Path) -> No
     plan = plan_of(replace(one, vectors=vectors), two)
     base = BOARD.slots.vectors.address
     assert [each.vectors.source for each in plan.networks] == [base, base + SECTOR]
-    assert plan.flash_addresses()["b_vectors.bin"] == base + SECTOR
+    assert plan.flash_addresses()[Content("vectors", "b")] == base + SECTOR
 
 
 def test_two_networks_of_the_same_symbols_cannot_be_linked(tmp_path: Path) -> None:

@@ -106,6 +106,6 @@ def test_mistakes_in_a_description(entry: str, id: str, words: str, tmp_path: Pa
 
 def test_a_partition_that_overflows_is_refused_by_size(tmp_path: Path) -> None:
     (partition,) = read_manifest(manifest(tmp_path, '{"type": "bin", "path": "romfs_config.json"}', size="100"), {})
-    check_size(partition, 100, "x")
+    check_size(partition.number, partition.size, 100, "x")
     with pytest.raises(N6Error, match=r"N6-ROMFS-005: romfs partition 0 overflows by 25 bytes: 125 of 100 \(125.0%\)"):
-        check_size(partition, 125, "x")
+        check_size(partition.number, partition.size, 125, "x")

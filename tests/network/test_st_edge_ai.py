@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.boards import load_board
+from n6build.environment import Environment, read_environment
 from n6build.errors import N6Error
 from n6build.files import sha256
 from n6build.network.board_pools import pools_of
@@ -174,27 +175,31 @@ def test_a_run_without_end_is_ended_with_all_that_it_started(compiled: Compile) 
     assert time.monotonic() - began < 20
 
 
+def caller(home: Path, **values: str) -> Environment:
+    return read_environment({"HOME": str(home), "PATH": "", **values})
+
+
 def test_the_core_folder_is_stronger_than_a_pack_and_a_pack_than_the_path(tmp_path: Path) -> None:
     core, home, path = tmp_path / "core", tmp_path / "home", tmp_path / "bin"
     packs = home / "STM32Cube/Repository/Packs/STMicroelectronics/X-CUBE-AI"
-    assert find_tool({"PATH": str(path)}, home) is None
+    assert find_tool(caller(home, PATH=str(path))) is None
     path.mkdir()
     shutil.copy2(install(tmp_path / "elsewhere"), path / "stedgeai")
-    assert find_tool({"PATH": str(path)}, home) == Installation(None, path / "stedgeai")
+    assert find_tool(caller(home, PATH=str(path))) == Installation(None, path / "stedgeai")
     for release in ("9.0.0", "10.2.0", "10.10.0"):
         install(packs / release)
-    found = find_tool({"PATH": str(path)}, home)
+    found = find_tool(caller(home, PATH=str(path)))
     assert found is not None
     assert found.root == packs / "10.10.0"
     install(core)
-    found = find_tool({"STEDGEAI_CORE_DIR": str(core), "PATH": str(path)}, home)
+    found = find_tool(caller(home, STEDGEAI_CORE_DIR=str(core), PATH=str(path)))
     assert found is not None
     assert found.root == core
 
 
 def test_a_core_folder_without_the_tool_is_an_error_not_silence(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-STAI-001: STEDGEAI_CORE_DIR names a folder without stedgeai"):
-        find_tool({"STEDGEAI_CORE_DIR": str(tmp_path)}, tmp_path)
+        find_tool(caller(tmp_path, STEDGEAI_CORE_DIR=str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.checks.run import Result
 from n6build.checks.subject import Finding
-from n6build.report.actions import DoneAction
+from n6build.plan.perform import DoneStep
 from n6build.report.content import EpochRow, Part, Report, Space, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
@@ -55,7 +55,7 @@ def test_names_from_outside_stay_text() -> None:
     evil = "<img src=x onerror=alert(1)>\"'&"
     network = replace(REPORT.networks[0], model=evil, inputs=(evil,), epochs=(EpochRow(1, evil, "CPU", 1, 0, None),))
     page = Page(
-        report_html(replace(REPORT, application=evil, networks=(network,), actions=(DoneAction(evil, evil, 0.0),)))
+        report_html(replace(REPORT, application=evil, networks=(network,), actions=(DoneStep(evil, evil, 0.0),)))
     )
     assert not page.references
     assert page.text.count(evil) >= 5
@@ -175,5 +175,5 @@ def named(name: str) -> Report:
         networks=(network,),
         elsewhere=(Part(name, "weights", 0, 1),),
         checks=(Result("N6-CHECK-001", "t", "error", "failed", (Finding(name, name, name),)),),
-        actions=(DoneAction("network", name, 0.0),),
+        actions=(DoneStep("network", name, 0.0),),
     )

@@ -70,7 +70,7 @@ def _check_size(image: InitializerImage) -> None:
     except N6Error as error:
         raise N6Error(
             "N6-FILE-002",
-            f"initializers of pool {image.pool}: {error.what}",
+            f"cannot read the initializers of pool {image.pool}: {error.what.removeprefix('cannot read: ')}",
             where=str(image.file),
             hint="it belongs to what the network compiler leaves beside network.c",
         ) from error
