@@ -135,7 +135,9 @@ class _StepAction(FunctionAction):
     """SCons would sign the bytecode of a callable and ignore what it says of itself: the signature is given here, as text."""
 
     def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
-        super().__init__(_Work(step, site), {})
+        # It would look through what it is given at length.
+        super().__init__(_nothing, {})
+        self.execfunction = _Work(step, site)
         self._step = step
         self._signature = signature(step, site.code, str(site.top)).encode()
         self._verbose = verbose
@@ -150,6 +152,10 @@ class _StepAction(FunctionAction):
 
     def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
         return self._signature
+
+
+def _nothing() -> None:
+    """Stands in for what is not to be signed."""
 
 
 class _Work:

@@ -27,11 +27,12 @@ _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 @dataclass(frozen=True)
 class _Module:
-    """imports: absolute names, of modules or of what is in them."""
+    """direct: modules of ours that importing it loads, itself and its imports alone. packages: distributions of others."""
 
     path: str
     digest: str
-    imports: frozenset[str]
+    direct: tuple[str, ...]
+    packages: tuple[str, ...]
 
 
 @dataclass
@@ -40,7 +41,9 @@ class Code:
 
     roots: Mapping[str, Path]
     _modules: dict[str, _Module | None] = field(default_factory=dict)
+    _files: dict[str, str | None] = field(default_factory=dict)
     _closures: dict[str, dict[str, str]] = field(default_factory=dict)
+    _folders: dict[str, str] = field(default_factory=dict)
     _packages: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
 
@@ -52,17 +55,17 @@ class Code:
         """Name -> digest, of modules of ours and of distributions of others, sorted by name."""
         if module not in self._closures:
             parts: dict[str, str] = {}
-            waiting = [module]
+            waiting = [name for name in _with_parents(module) if self._file(name)]
             while waiting:
-                for name in _with_parents(waiting.pop()):
-                    if name in parts:
-                        continue
-                    found = self._module(name)
-                    if found is not None:
-                        parts[name] = found.digest
-                        waiting += found.imports
-                    elif name.partition(".")[0] not in self.roots and "." not in name:
-                        parts |= self._package(name)
+                name = waiting.pop()
+                if name in parts:
+                    continue
+                found = self._module(name)
+                if found is not None:
+                    parts[name] = found.digest
+                    waiting += found.direct
+                    for package in found.packages:
+                        parts[package] = self._package(package)
             self._closures[module] = dict(sorted(parts.items()))
         return self._closures[module]
 
@@ -75,10 +78,28 @@ class Code:
     def _module(self, name: str) -> _Module | None:
         if name not in self._modules:
             path = self._file(name)
-            self._modules[name] = _read(name, path) if path else None
+            self._modules[name] = self._read(name, path) if path else None
         return self._modules[name]
 
+    def _read(self, name: str, path: str) -> _Module:
+        with open(path, "rb") as file:  # noqa: PTH123 - not an input of a step by itself: its digest is in the signature
+            data = file.read()
+        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+        imported = imports_in(data, package)
+        ours = {part for each in imported if self._is_ours(each) for part in _with_parents(each) if self._file(part)}
+        tops = {each.partition(".")[0] for each in imported if not self._is_ours(each)}
+        others = {_distribution(top) for top in tops if top not in sys.stdlib_module_names}
+        return _Module(path, hashlib.sha256(data).hexdigest(), tuple(ours), tuple(others))
+
+    def _is_ours(self, name: str) -> bool:
+        return name.partition(".")[0] in self.roots
+
     def _file(self, name: str) -> str | None:
+        if name not in self._files:
+            self._files[name] = self._find(name)
+        return self._files[name]
+
+    def _find(self, name: str) -> str | None:
         top, _, rest = name.partition(".")
         if top not in self.roots:
             return None
@@ -91,15 +112,18 @@ class Code:
                 return path
         return None
 
-    def _package(self, name: str) -> dict[str, str]:
+    def _package(self, distribution: str) -> str:
         """The list of a distribution's files has their hashes in it; who edits an installed file by hand is not noticed."""
-        if name in sys.stdlib_module_names or name in sys.builtin_module_names:
-            return {}
-        if not self._packages:
-            self._packages.update(_installed())
-        distribution = _DISTRIBUTIONS.get(name, name).replace("-", "_").lower()
-        folder = self._packages.get(distribution)
-        return {f"{distribution} (package)": _file_digest(f"{folder}/RECORD") if folder else "not installed"}
+        if not self._folders:
+            self._folders.update(_installed())
+        if distribution not in self._packages:
+            folder = self._folders.get(distribution)
+            self._packages[distribution] = _file_digest(f"{folder}/RECORD") if folder else "not installed"
+        return self._packages[distribution]
+
+
+def _distribution(top: str) -> str:
+    return _DISTRIBUTIONS.get(top, top).replace("-", "_").lower()
 
 
 def _installed() -> dict[str, str]:
@@ -119,13 +143,6 @@ def _installed() -> dict[str, str]:
 def _with_parents(name: str) -> list[str]:
     parts = name.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-
-
-def _read(name: str, path: str) -> _Module:
-    with open(path, "rb") as file:  # noqa: PTH123 - not an input of a step by itself: its digest is in the signature
-        data = file.read()
-    package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
-    return _Module(path, hashlib.sha256(data).hexdigest(), frozenset(imports_in(data, package)))
 
 
 def imports_in(data: bytes, package: str) -> set[str]:
