@@ -26,13 +26,14 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import Program, Signing, appli, board_firmware, fsbl, image_step, reloc_appli
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.memory_plan import memory_plan_step
-from n6build.steps.network import NetworkSteps, Stage1, network_steps
+from n6build.steps.network import Stage1, network_steps
 from n6build.steps.reloc import ModelOptions, ModelSteps, reloc_network, reloc_plan
 from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from n6build.boards import Board
 from n6build.environment import CORE_DIR, Environment
@@ -16,41 +15,10 @@ from n6build.network.names import network_names
 from n6build.network.runtimes import Runtime
 from n6build.network.st_edge_ai.find import find_tool
 from n6build.plan.step import Step
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.prebuilt_network import prebuilt_network_step
 from n6build.steps.reference_network import reference_network_step
 from n6build.steps.st_edge_ai_network import st_edge_ai_network_step
-
-
-@dataclass(frozen=True)
-class NetworkSteps:
-    """A network of the application. name: of its files. folder: that they are in. pools: that its compiler is given."""
-
-    model: Model
-    name: str
-    folder: str
-    backend: str
-    pools: tuple[MemoryPool, ...]
-    step: Step
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return self.step.outputs
-
-    @property
-    def raws(self) -> tuple[str, ...]:
-        """Weights, of one memory pool each."""
-        return tuple(output for output in self.step.outputs if output.endswith(".raw"))
-
-    @property
-    def c_files(self) -> tuple[str, ...]:
-        """What the Appli is linked with."""
-        return tuple(
-            each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_")
-        )
-
-    @property
-    def headers(self) -> tuple[str, ...]:
-        return tuple(output for output in self.step.outputs if output.endswith(".h"))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.session import read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.templates import with_included
 from n6build.toolchain import compiler_version
 
