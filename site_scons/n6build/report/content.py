@@ -122,12 +122,3 @@ def report_json(report: Report) -> str:
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
             written_space["used"] = space.used
     return to_json(document)
-
-
-def printable(text: str) -> str:
-    r"""Names come from model files: one line, and nothing that drives a terminal or that a file cannot hold (\x1b, \ud800)."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
