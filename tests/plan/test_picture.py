@@ -75,6 +75,14 @@ def test_boxes_of_the_same_name_are_told_apart() -> None:
     assert [box.label for box in boxes_of(make_plan(steps))] == ["one/network.c", "two/network.c"]
 
 
+def test_labels_are_short_and_say_what_is_known() -> None:
+    slots = [make("Weights", "image", f"build/a+b+c/weights_{name}_slot.bin", (f"{name}.raw",)) for name in "abc"]
+    compiled = [compilation("build/fsbl", f"firmware/fsbl/{name}.c", ()) for name in ("main", "load")]
+    single = compilation("build/x", f"src/{'long' * 20}.c", ())
+    labels = [box.label for box in boxes_of(make_plan([*slots, *compiled, single]))]
+    assert labels == ["weights_a_slot.bin, wei...", "firmware/fsbl", f"...{('long' * 20 + '.c')[-23:]}"]
+
+
 def test_files_that_wait_for_each_other_never_share_a_box() -> None:
     first = compilation("build", "src/tool.c", ())
     tool = link("build/tool.elf", [first.name], ("a.ld",))

@@ -15,7 +15,7 @@ _LETTERS = 26
 
 @dataclass(frozen=True)
 class Box:
-    """label: files, or their folder where they are many; of compilations the sources. level: how many steps are before it."""
+    """label: the files; of several compilations the folder of their sources. level: how many steps are before it."""
 
     steps: tuple[Step, ...]
     label: str
@@ -114,9 +114,9 @@ def _labels(groups: Sequence[Sequence[Step]]) -> list[str]:
 
 
 def _label(group: Sequence[Step], path: str, used: Mapping[tuple[str, str], set[str]]) -> str:
-    names = ", ".join(_last(_shown(step), 1) for step in group)
-    if len(group) > 1 and len(names) <= _LETTERS:
-        return names
+    if len(group) > 1 and group[0].verb != "Compile":
+        names = ", ".join(_last(step.name, 1) for step in group)
+        return names if len(names) <= _LETTERS else f"{names[: _LETTERS - 3]}..."
     # 'kernels' may be anything, 'firmware/kernels' is known.
     for parts in range(1 if len(group) == 1 else 2, 4):
         label = _last(path, parts)
