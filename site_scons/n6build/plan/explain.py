@@ -46,11 +46,11 @@ def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger
     reasons = tuple(reasons_for(step, ledger, parts, ignoring=lambda file: _is_made_by(plan, file, waiting)))
     if reasons:
         return Status(step, "to do", reasons)
+    if step.always:
+        return Status(step, "to do", ("it is done whenever it is asked for",))
     used = [name for name in sorted(waiting) if not _only_after(step, plan, name)]
     if used:
         return Status(step, "if changed", tuple(f"{name} is made again" for name in used))
-    if step.always:
-        return Status(step, "to do", ("it is done whenever it is asked for",))
     return Status(step, "up to date", ())
 
 

@@ -22,7 +22,8 @@ from n6build.steps.board import BoardChoice, board_as_chosen, board_files, board
 
 @dataclass(frozen=True)
 class Target:
-    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as the option
+    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as the
+    option
     has it. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board. everything:
     whatever the board is believed to hold. dry: touch nothing, and tell.
     """

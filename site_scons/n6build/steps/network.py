@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from n6build.boards import Board
 from n6build.environment import CORE_DIR, Environment
@@ -23,8 +24,8 @@ from n6build.steps.st_edge_ai_network import st_edge_ai_network_step
 
 @dataclass(frozen=True)
 class Stage1:
-    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. build: folder for what ST's
-    tool has said of itself."""
+    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. notes: folder for what
+    ST's tool has said of itself."""
 
     board: Board
     profile: str
@@ -32,7 +33,7 @@ class Stage1:
     loader: str
     runtime: Runtime
     environment: Environment
-    build: str
+    notes: Path | None
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
@@ -57,7 +58,7 @@ def _step(backend: str, folder: str, model: Model, pools: Sequence[MemoryPool], 
     if backend == "prebuilt":
         return prebuilt_network_step(folder, model, name)
     if backend == "st_edge_ai":
-        return st_edge_ai_network_step(folder, model, pools, name, given.environment, given.build)
+        return st_edge_ai_network_step(folder, model, pools, name, given.environment, given.notes)
     return reference_network_step(folder, model, pools, name, given.runtime.version)
 
 
