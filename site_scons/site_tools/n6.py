@@ -109,7 +109,11 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
         own.Clean(made, _file(own, step.depfile))
     if not step.shared:
         own.NoCache(made)
-    if step.always or any(site.ledger.is_altered(output, step) for output in step.outputs):
+    objections = site.ledger.objections(step)
+    if objections:
+        site.noticed[step.name] = objections
+    # SCons would take an output that was altered for the right one.
+    if step.always or objections:
         own.AlwaysBuild(made)
     for node in made:
         node.attributes.n6_step, node.attributes.n6_site = step, site

@@ -19,6 +19,7 @@ from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
 from n6scons import stop_with
+from SCons.Errors import BuildError
 from SCons.Script import BUILD_TARGETS, GetOption
 
 _PLANNER = "n6build.steps.application"
@@ -93,7 +94,7 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
                 goals = [name for name in targets if name != "plan"] or ["build"]
                 show_plan(plan, goals, site, verbose=env["N6_VERBOSE"])
         except N6Error as error:
-            stop_with(error, env["N6_BUILD"])
+            raise BuildError(errstr=str(error), exitstatus=2) from None
 
     env.AlwaysBuild(env.Alias("plan", [], env.Action(show, cmdstr=None)))
     BUILD_TARGETS[:] = ["plan"]

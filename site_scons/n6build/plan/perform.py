@@ -15,7 +15,7 @@ from n6build.errors import N6Error
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile
-from n6build.plan.explain import reasons_for
+from n6build.plan.explain import changes_for
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
@@ -36,6 +36,7 @@ class DoneStep:
 class Site:
     """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
     `top`, which is the working directory. environment: of commands. done, failed: in this process. plan: of all steps.
+    noticed: what had become of a step's outputs before it was done again, by its name.
     """
 
     top: Path
@@ -45,6 +46,7 @@ class Site:
     environment: Mapping[str, str]
     done: list[DoneStep] = field(default_factory=list)
     failed: list[DoneStep] = field(default_factory=list)
+    noticed: dict[str, list[str]] = field(default_factory=dict)
     plan: Plan = field(default_factory=lambda: Plan(()))
     began: float = field(default_factory=time.monotonic)
 
@@ -66,7 +68,7 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     global _site  # noqa: PLW0603 - one build a process
     _site = site
     parts = signed_parts(step, site.code, str(site.top))
-    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was asked for"]
+    reasons = [*changes_for(step, site.ledger, parts), *site.noticed.get(step.name, ())] or ["it was asked for"]
     began = time.monotonic()
     try:
         if step.command:
