@@ -88,6 +88,12 @@ def size_of(path: Path) -> int:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
 
+def digest_of(path: Path) -> str:
+    """SHA-256, empty where the file cannot be read. It counts as read."""
+    uses.note("content", path)
+    return uses.digest_of(path)
+
+
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:
     """Everything in the folder with such a name, files and folders, sorted; none where there is no such folder."""
     uses.note("listing", folder, pattern)
