@@ -31,7 +31,8 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
-from network_models import own_models, samples_folder
+from network_models import own_models
+from samples import sample
 from stedgeai_stand_in import stedgeai
 from stedgeai_stand_in.tree import BUILDS, install
 
@@ -296,10 +297,7 @@ def test_log_lines_are_cleaned() -> None:
 
 
 def test_real_logs_are_understood() -> None:
-    folder = samples_folder() / "logs"
-    if not folder.is_dir():
-        pytest.skip("no sample of ST's tool")
-    log = read_log((folder / "e103-float-model.txt").read_text())
+    log = read_log(sample("logs/e103-float-model.txt").read_text())
     error = diagnose(log, 255, pool_bytes=1 << 20)
     assert error is not None
     assert (error.id, len(log.not_quantised)) == ("N6-STAI-026", 612)
