@@ -21,7 +21,8 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
     source = read_network_c(path)
-    info = read_c_info(info_path) if info_path.is_file() else _from_source(source, path)
+    postfixes = {pool.name: pool.fname for pool in source.pools}
+    info = read_c_info(info_path, postfixes) if info_path.is_file() else _from_source(source, path)
     artifacts = NetworkArtifacts(
         name=name,
         suffix=source.suffix,
