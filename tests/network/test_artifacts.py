@@ -124,4 +124,5 @@ def test_a_description_by_st_s_tool(tmp_path: Path) -> None:
     assert artifacts.inputs[0].address == 0x342E0000
     assert artifacts.outputs[0].address == 0x34100000 + 600_000
     assert artifacts.ll_aton == (1, 1, 1, 14)
-    assert len(artifacts.epochs) > 400
+    # As its report counts them.
+    assert (len(artifacts.epochs), sum(epoch.on_cpu for epoch in artifacts.epochs)) == (407, 150)

@@ -21,6 +21,7 @@ from n6build.network.names import network_names
 from n6build.network.prebuilt import find_network, import_network
 from n6build.network.read_artifacts import read_artifacts
 from network_c_texts import CORES, network_c
+from samples import sample
 
 RELEASE_3, RELEASE_2 = CORES[3], CORES[0]
 WEIGHTS = bytes(range(256)) * 18 + bytes(96)
@@ -214,3 +215,40 @@ def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     # Twice the bytes while they are collected, and the text that the test writes.
     assert peak < 20 << 20
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "ll_aton", "weights", "input_shape", "output_bytes", "pools"),
+    [
+        ("yamnet-core-2.2", "network", (1, 1, 1, 14), 3_581_153, (1, 64, 96, 1), 40, {"AXISRAM6": 147_456}),
+        (
+            "reid-mobilenetv2-core-3.0",
+            "reid",
+            (1, 1, 3, 8),
+            2_432_337,
+            (1, 256, 128, 3),
+            1280,
+            {"AXISRAM5": 393_216, "AXISRAM4": 327_680, "AXISRAM3": 458_752},
+        ),
+    ],
+)
+def test_networks_that_st_compiled_for_the_npu(
+    tmp_path: Path,
+    folder: str,
+    name: str,
+    ll_aton: tuple[int, ...],
+    weights: int,
+    input_shape: tuple[int, ...],
+    output_bytes: int,
+    pools: dict[str, int],
+) -> None:
+    network = find_network(sample(f"npu/{folder}"))
+    import_network(network, tmp_path)
+    artifacts = read_artifacts(tmp_path, network.name)
+    assert (network.name, artifacts.ll_aton) == (name, ll_aton)
+    assert [(image.fname, image.bytes) for image in artifacts.initializers] == [("xSPI2", weights)]
+    assert artifacts.initializers[0].file.read_bytes() == network.weights[0].file.read_bytes()
+    assert [buffer.shape for buffer in artifacts.inputs] == [input_shape]
+    assert [buffer.bytes for buffer in artifacts.outputs] == [output_bytes]
+    used = {pool.fname: pool.used_bytes for pool in artifacts.pools if pool.rights == "ACC_WRITE" and pool.used_bytes}
+    assert used == pools

@@ -303,6 +303,14 @@ def test_real_logs_are_understood() -> None:
     assert (error.id, len(log.not_quantised)) == ("N6-STAI-026", 612)
 
 
+def test_a_real_log_of_two_runs_that_failed_for_different_reasons() -> None:
+    first, second = sample("logs/e700-m55-out-of-ram.txt").read_text().split("Ho cambiato la versione di ir")
+    errors = [diagnose(read_log(text), 255, pool_bytes=1 << 20) for text in (first, second)]
+    assert [error and error.id for error in errors] == ["N6-STAI-022", "N6-STAI-028"]
+    assert "ONNX IR version 10, this release of the tool reads up to 9" in str(errors[0])
+    assert "3211264 bytes missing" in str(errors[1])
+
+
 @given(
     st.lists(
         st.sampled_from([*"\r\n\x1b[0m \tE103():", "PASS:", "ERROR", "<<<", ">>> Shell execution has FAILED", "7"])
