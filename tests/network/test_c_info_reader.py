@@ -151,8 +151,8 @@ def test_pools_of_core_2_0_get_the_postfix_that_network_c_says(document: Any, tm
     changed = copy.deepcopy(document)
     for pool in changed["memory_pools"]:
         del pool["fname"]
+    expected = read(tmp_path, json.dumps(document))
     (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
-    expected = read(tmp_path / "..", json.dumps(document))
     postfixes = {pool.name: pool.fname for pool in expected.pools}
     assert read_c_info(tmp_path / "network_c_info.json", postfixes) == expected
     postfixes.popitem()
