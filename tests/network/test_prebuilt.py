@@ -100,6 +100,13 @@ def test_a_folder_with_network_c_is_a_model(tmp_path: Path) -> None:
     assert network_names([model]) == ["network"]
 
 
+def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
+    model = load_model(str(put(tmp_path / "net", {"od.c": network_c(RELEASE_3), "main.c": ""})))
+    assert (model.file, model.network.backend, network_names([model])) == (None, "prebuilt", ["od"])
+    with pytest.raises(N6Error, match="N6-MODEL-001: no model file or folder"):
+        load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
+
+
 def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
     models = [load_model(str(put(tmp_path / name, {"network.c": network_c(RELEASE_2)}))) for name in ("a", "b")]
     with pytest.raises(N6Error, match="N6-NET-023: two networks of the application are called 'network'"):
@@ -243,6 +250,7 @@ def test_networks_that_st_compiled_for_the_npu(
     pools: dict[str, int],
 ) -> None:
     network = find_network(sample(f"npu/{folder}"))
+    assert network_names([load_model(str(sample(f"npu/{folder}")))]) == [name]
     import_network(network, tmp_path)
     artifacts = read_artifacts(tmp_path, network.name)
     assert (network.name, artifacts.ll_aton) == (name, ll_aton)

@@ -76,7 +76,7 @@ def weights_name(network: str, pool: str) -> str:
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     """name: where the folder holds several networks. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
-    found = {path.stem: path for path in sorted(folder.glob("*.c")) if not _NOT_NETWORKS.fullmatch(path.stem)}
+    found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
         raise N6Error("N6-PRE-001", f"no network '{name}' ({name}.c)", where=str(folder), hint=hint)
@@ -90,6 +90,15 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
         weights=_weights(folder, name, alone=len(found) == 1),
         weight_sources=tuple(sorted(folder.glob(f"{name}_atonbuf.*.c"))),
     )
+
+
+def holds_network(folder: Path) -> bool:
+    """Whether `find_network` would find one or several."""
+    return bool(_networks(folder))
+
+
+def _networks(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder.glob("*.c")) if not _NOT_NETWORKS.fullmatch(path.stem)}
 
 
 def _only_network(folder: Path, found: dict[str, Path]) -> str:
