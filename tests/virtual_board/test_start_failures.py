@@ -16,6 +16,28 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
         run.run_program(find_emulator(), tmp_path / "none.elf", stop=lambda _: False)
 
 
+def stand_in(folder: Path, does: str) -> Path:
+    """Of the emulator: a shell's command, with its arguments."""
+    path = folder / "emulator"
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_an_emulator_that_hangs_is_said_to_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "HANGS_S", 0.5)
+    with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs"):
+        run.run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf", stop=lambda _: False)
+
+
+@pytest.mark.parametrize("gdb", [False, True])
+def test_only_a_debugger_may_take_as_long_as_it_likes(tmp_path: Path, gdb: bool) -> None:
+    emulator = stand_in(tmp_path, 'echo "$@"')
+    (line,) = run.run_program(emulator, tmp_path / "a.elf", stop=lambda _: False, gdb=gdb).lines
+    for limit in ("max-instructions=", "max-silence=", "guest-time="):
+        assert (limit in line) is not gdb
+
+
 def test_a_debugger_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

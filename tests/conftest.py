@@ -1,0 +1,10 @@
+"""No test depends on how busy the machine is: hypothesis measures no example by the clock."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "n6build", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("n6build")
