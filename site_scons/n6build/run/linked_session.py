@@ -46,8 +46,8 @@ T = TypeVar("T")
 # Of silence: a real board has said all of it in a second; the virtual one, in guest time, may first try every model that it has.
 _REAL_PATIENCE_S = 10.0
 _VIRTUAL_PATIENCE_S = 30.0
-# In guest time, too; less than the silence that ends the virtual board.
-_VIRTUAL_RUN_S = 60.0
+# Instructions, more than all attempts of a request wait for: a board that a host has left is to come to an end, no other one.
+_VIRTUAL_SILENCE = 10_000_000_000
 _RESTARTS = 3
 _STREAM_S = 0.05
 
@@ -183,11 +183,12 @@ def virtual_link(
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         guest_time = GuestTime(Path(folder) / "guest_time")
         ours, theirs = socket.socketpair()
-        limits = Limits(instructions=None)
+        limits = Limits(None, _VIRTUAL_SILENCE)
         command = nor_command(emulator, boot, findings, "chardev:console", limits, guest_time.file)
         command += ["-chardev", f"socket,id=console,fd={theirs.fileno()}", *more]
         with (
             ours,
+            theirs,
             subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -199,7 +200,7 @@ def virtual_link(
             theirs.close()
             try:
                 with _unbroken("the virtual board"):
-                    yield Link(_Console(ours), on_text, run_s=_VIRTUAL_RUN_S, now=lambda: guest_time.read() / GUEST_HZ)
+                    yield Link(_Console(ours), on_text, now=lambda: guest_time.read() / GUEST_HZ)
             except N6Error as error:
                 if error.id == "N6-LINK-009" and not guest_time.has_begun:
                     what = "the virtual board's console cannot be opened: the emulator ended at once"

@@ -72,7 +72,7 @@ class Limits:
     """Of guest time, in instructions; None: no limit. silence: in which the console neither says nor hears a byte.
 
     An idle host executes 200 million a second, but only 15 million of code that polls a peripheral: a firmware that computes
-    without end is ended in half a minute, one that polls in some minutes, one that starts again and again in three.
+    without end is ended in half a minute, one that polls in some minutes, one that starts again and again in three minutes.
     """
 
     instructions: int | None = 40_000_000_000
@@ -94,14 +94,19 @@ class GuestTime:
 
     file: Path
     _seen: int = -1
-    _since: float = 0.0
+    _looked: float = 0.0
+    _still_s: float = 0.0
 
     def read(self) -> int:
-        """Raises N6-VB-007 where it stands still."""
+        """Raises N6-VB-007 where it stands still while one looks again and again; a long time between two looks is none in which
+        it stood still, for who stops this process (Ctrl-Z) stops the emulator, too."""
         seen, now = self._read(), time.monotonic()
         if seen != self._seen:
-            self._seen, self._since = seen, now
-        elif now - self._since > HANGS_S:
+            self._seen, self._still_s = seen, 0.0
+        else:
+            self._still_s += min(now - self._looked, _LOOK_S)
+        self._looked = now
+        if self._still_s > HANGS_S:
             what = f"the emulator hangs: it has executed nothing for {HANGS_S:g} s"
             raise N6Error("N6-VB-007", what, hint="is it stopped, or the host out of memory?")
         return seen
