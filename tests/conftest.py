@@ -1,9 +1,10 @@
-"""What holds for all tests."""
+"""No test depends on how busy the machine is: hypothesis measures no example by the clock."""
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("n6build", deadline=None)
+settings.register_profile(
+    "n6build", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 settings.load_profile("n6build")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import tflite
+from patience import NET_S
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -45,10 +46,10 @@ class Project:
     root: Path
     home: Path
 
-    def scons(self, *arguments: str, timeout_s: int = 300, **environment: str) -> Result:
+    def scons(self, *arguments: str, **environment: str) -> Result:
         with self.started(*arguments, **environment) as process:
             try:
-                output, _ = process.communicate(timeout=timeout_s)
+                output, _ = process.communicate(timeout=NET_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise

@@ -8,14 +8,12 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from core_tree import make_core
 from onnx_models import onnx_model
+from patience import NET_S, wait_until
 from stedgeai_stand_in.tree import install
 
 from end_to_end.conftest import Project
@@ -52,22 +50,12 @@ def alive_in_session(session: int) -> list[str]:
 
 def test_ctrl_c_ends_the_compiler_and_what_it_has_started(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", scenario="sleeps")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "SCons", "-Q", "model=keyword", "network"],
-        cwd=project.root,
-        env={**path_with(tmp_path / "core"), "HOME": str(project.home), "PYTHONPATH": str(project.root / "site_scons")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    while b"Backend" not in process.stdout.readline():
-        pass
-    time.sleep(2)
-    os.killpg(process.pid, signal.SIGINT)  # As a terminal does.
-    output, _ = process.communicate(timeout=20)
-    assert b"Traceback" not in output
-    assert not alive_in_session(process.pid)
+    with project.started("model=keyword", "network", **path_with(tmp_path / "core")) as process:
+        wait_until(lambda: any("sleep" in name for name in alive_in_session(process.pid)), process)
+        os.killpg(process.pid, signal.SIGINT)  # As a terminal does.
+        output, _ = process.communicate(timeout=NET_S)
+    assert "Traceback" not in output
+    wait_until(lambda: not alive_in_session(process.pid))
     assert not (project.root / "build/nucleo-n657/keyword/network/network.c").exists()
 
 

@@ -33,9 +33,7 @@ def nors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def boot(folder: Path, nor: bytearray, jedec_id: int = BOARD.nor.jedec_id) -> RunResult:
     path = folder / "nor.bin"
     path.write_bytes(nor)
-    return run_nor(
-        find_emulator(), NorBoot(path, jedec_id, BOARD.slots.appli.address), programs=[], stop=ends_run, timeout_s=60
-    )
+    return run_nor(find_emulator(), NorBoot(path, jedec_id, BOARD.slots.appli.address), programs=[], stop=ends_run)
 
 
 def erase(slot: str, start: int = 0) -> Callable[[bytearray], None]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from patience import NET_S
 
 from end_to_end.conftest import Project, make_project
 
@@ -256,19 +253,14 @@ def test_a_terminal_that_lacks_a_letter(project: Project, tmp_path: Path) -> Non
 
 
 def test_an_interrupted_build_leaves_nothing_half_written(project: Project) -> None:
-    command = [sys.executable, "-m", "SCons", "-Q", *VIRTUAL, "flash"]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(project.home),
-        "PYTHONPATH": str(project.root / "site_scons"),
-    }
-    for delay in (0.3, 0.5, 0.8, 1.2):
-        with subprocess.Popen(
-            command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            time.sleep(delay)
+    for lines in (1, 3, 9, 20):
+        with project.started(*VIRTUAL, "flash") as process:
+            assert process.stdout is not None
+            for _ in range(lines):
+                process.stdout.readline()
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.communicate(timeout=NET_S)
+        assert process.returncode, f"was not interrupted after {lines} lines"
     result = project.scons(*VIRTUAL, "flash", "run")
     assert result.status == 0, result.output
     assert "10 of 10 outputs equal" in result.output

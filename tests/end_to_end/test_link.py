@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import socket
-import time
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from n6build.network.read_artifacts import read_artifacts
 from n6build.run.link import Restarted
 from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot
+from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, nor_command
 
 from end_to_end.conftest import Project, make_project
 
@@ -89,7 +90,7 @@ def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path], 
 
 @dataclass
 class Resetting:
-    """A line on which the board is reset after so many requests. monitor: the emulator's."""
+    """A line on which the board is reset after so many requests. monitor: the emulator's, which answers in JSON."""
 
     stream: Any
     monitor: Path
@@ -108,11 +109,14 @@ class Resetting:
         # In the middle of a request.
         self.stream.write(data[: len(data) // 2])
         if self.requests == self.after:
-            with socket.socket(socket.AF_UNIX) as monitor:
+            with socket.socket(socket.AF_UNIX) as monitor, monitor.makefile("rw") as talk:
                 monitor.connect(str(self.monitor))
-                monitor.sendall(b"system_reset\n")
-                monitor.recv(1)
-                time.sleep(0.2)
+                for command in ("qmp_capabilities", "system_reset"):
+                    talk.write(json.dumps({"execute": command}))
+                    talk.flush()
+                # Only then it has happened.
+                while json.loads(talk.readline()).get("event") != "RESET":
+                    pass
         self.stream.write(data[len(data) // 2 :])
         return len(data)
 
@@ -124,12 +128,30 @@ def test_a_reset_in_the_middle_of_a_transfer(
     """The run begins anew, and ends with the right outputs."""
     project, folder = flashed
     monitor = tmp_path / "monitor"
-    more = ["-monitor", f"unix:{monitor},server=on,wait=off"]
+    more = ["-qmp", f"unix:{monitor},server=on,wait=off"]
     with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None, more) as link:
         link.stream = Resetting(link.stream, monitor, after)
         _, outcomes = run_over_link(link, networks_of(folder, runs=2), 60.0)
     assert "Restarted the board, in the middle of a run, attempt 1 of 3" in capsys.readouterr().out
     assert [[verdict.equal for verdict in network.verdicts] for network in outcomes] == [[True] * 2] * 2
+
+
+def test_a_board_whose_host_is_gone_comes_to_an_end(flashed: tuple[Project, Path], tmp_path: Path) -> None:
+    project, _ = flashed
+    limits = Limits(None, 20_000_000)
+    command = nor_command(find_emulator(), boot_of(project), tmp_path / "findings", "null", limits)
+    assert subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode == LIMIT_STATUS
+    summary = json.loads((tmp_path / "findings").read_text().splitlines()[-1])
+    assert summary["ended"] == "silence"
+
+
+def test_an_emulator_that_does_not_start(tmp_path: Path) -> None:
+    boot = NorBoot(tmp_path / "none.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    with (
+        pytest.raises(N6Error, match="N6-LINK-006: the virtual board's console cannot be opened"),
+        virtual_link(find_emulator(), boot, tmp_path / "findings", lambda _: None) as link,
+    ):
+        link.hello()
 
 
 def test_more_runs_than_inputs_at_the_highest_clock(project: Project) -> None:

@@ -7,7 +7,6 @@ import select
 import signal
 import sys
 import threading
-import time
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,8 @@ from pathlib import Path
 import pytest
 from n6build.boards import load_board
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, nor_command
+from n6build.virtual_board.run import Limits, NorBoot, nor_command
+from patience import NET_S, wait_until
 from programmer_stand_ins.board import Desk, Settings, make_desk
 
 from end_to_end.conftest import Project, Result
@@ -86,14 +86,11 @@ def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "build").status == 0
     desk.fail(12, "hangs")
     with project.started("model=keyword", "flash", PATH=f"{desk.commands}:{os.environ['PATH']}") as process:
-        deadline = time.monotonic() + 60
-        while not (desk.folder / "hangs").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until((desk.folder / "hangs").exists, process)
         # A second build finds the board taken.
         assert "N6-FLASH-002: another build is using board '0041'" in scons(project, desk, "flash").output
         os.killpg(process.pid, signal.SIGINT)
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=NET_S)
     assert process.returncode
     assert "Traceback" not in output, output
     desk.work()
@@ -141,7 +138,7 @@ def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
 def switched_on(desk: Desk, port: str) -> Settings:
     """A board that starts from its NOR when the programmer resets it, or with what was put into its RAM."""
     boot = NorBoot(desk.folder / "nor.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    command = nor_command(find_emulator(), boot, desk.folder / "findings.jsonl", port)
+    command = nor_command(find_emulator(), boot, desk.folder / "findings.jsonl", port, Limits(instructions=None))
     in_ram = [*command, "-kernel", str(desk.folder / "ram.bin")]
     # Gone with the test, and with what ran before.
     script = (

@@ -21,7 +21,7 @@ def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
     elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], appli_script(BOARD.soc), extra)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
     boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    result = run_nor(find_emulator(), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"), timeout_s=30)
+    result = run_nor(find_emulator(), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"))
     assert result.ended == "stopped"
     return result.lines[-1], elf
 

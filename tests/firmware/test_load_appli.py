@@ -41,7 +41,6 @@ def says(tmp_path: Path, fsbl: bytes, appli: bytes) -> list[str]:
         boot,
         programs=[],
         stop=lambda line: ends_run(line) or line.startswith(started),
-        timeout_s=30,
     )
     assert result.ended == "stopped"
     return list(result.lines)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from kernel_descriptors import KERNELS, Case, Image, lay_out
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
+from patience import NET_S
 
 COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
@@ -50,14 +52,15 @@ class Result:
     instructions: int
 
 
-_OPTIONS = ("-nographic", "-monitor", "none", "-serial", "null", "-icount", "shift=0")
+_OPTIONS = ("-nographic", "-monitor", "none", "-serial", "null", *GUEST_TIME_OPTIONS)
+_MACHINE = f"stm32n6virt,{Limits(silence=None).options}"
 _SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
 
 
 def virtual_board() -> Machine:
     """The project's machine: real STM32N6 addresses, and an instruction counter in DWT_CYCCNT."""
     return Machine(
-        command=(str(find_emulator()), "-M", "stm32n6virt", *_OPTIONS, *_SEMIHOSTING, "-kernel"),
+        command=(str(find_emulator()), "-M", _MACHINE, *_OPTIONS, *_SEMIHOSTING, "-kernel"),
         code_base=0x34180400,
         stack_top=0x34200000,
         arena_base=0x34000000,
@@ -124,8 +127,9 @@ def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeat
         stream += image.descriptor + image.memory
     (folder / "cases").write_bytes(stream)
     done = subprocess.run(
-        [*machine.command, str(elf)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [*machine.command, str(elf)], cwd=folder, capture_output=True, text=True, timeout=NET_S, check=False
     )
+    assert done.returncode != LIMIT_STATUS, "a kernel does not end"
     results = (folder / "results").read_bytes()
     answers: list[Result] = []
     for call, (_, image) in zip(calls, images, strict=True):

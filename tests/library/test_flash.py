@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.boards import load_board
 from n6build.errors import N6Error
@@ -111,7 +111,7 @@ def test_one_changed_byte_programs_one_sector(tmp_path: Path, parts: dict[int, b
     assert [sector.address for sector in plan.lacking] == [BASE + 0x40000 + 2 * SECTOR]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=4))
 def test_after_any_number_of_interrupts_the_next_flash_ends_correct(
     tmp_path_factory: pytest.TempPathFactory, failures: list[int]
@@ -364,7 +364,6 @@ def test_a_manifest_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> Non
 
 
 @given(text=st.text(max_size=60) | st.sampled_from(["{}", "[]", '{"segments": [1]}', '{"segments": []}', "null"]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(N6Error, match="N6-IMAGE-007"):

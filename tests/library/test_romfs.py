@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.image.romfs import RomfsFile, encode_number, make_romfs, read_romfs
@@ -20,7 +20,6 @@ FILES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(FILES)
 def test_files_read_back_and_are_aligned(files: list[RomfsFile]) -> None:
     image = make_romfs(files)
@@ -29,7 +28,6 @@ def test_files_read_back_and_are_aligned(files: list[RomfsFile]) -> None:
     assert all(place.offset % file.alignment == 0 for place, file in zip(placed, files, strict=True))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 200))
 def test_damaged_images_are_refused_or_read(tail: bytes, cut: int) -> None:
     whole = make_romfs([RomfsFile("a.tflite", tail, 32), RomfsFile("b", b"x" * 50, 4)])

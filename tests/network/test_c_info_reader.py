@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from host_network import extflash
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.network.c_info_reader import read_c_info
@@ -99,7 +99,6 @@ def test_a_truncated_file_names_line_and_column(document: Any, tmp_path: Path) -
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_value_anywhere_is_read_or_refused(document: Any, tmp_path: Path, data: st.DataObject) -> None:
     changed = copy.deepcopy(document)
     *way, last = data.draw(st.sampled_from(paths(document)))
@@ -115,7 +114,6 @@ def test_any_value_anywhere_is_read_or_refused(document: Any, tmp_path: Path, da
 
 
 @given(content=st.binary(max_size=300) | st.sampled_from([b"[" * 100_000, b'{"a":' * 50_000, b"1e999", b"NaN"]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_no_description(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(N6Error, match="N6-NET-020"):
         read(tmp_path, content)

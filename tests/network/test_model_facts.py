@@ -7,7 +7,7 @@ from pathlib import Path
 import one_op_models as ops
 import onnx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.network.model_facts import read_model_facts
@@ -63,7 +63,6 @@ MODELS = {
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damage_is_an_error_of_ours_or_none(tmp_path: Path, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(MODELS)))
     model = bytearray(MODELS[name])

@@ -14,8 +14,10 @@ from n6build.network.memory_pools import MemoryPool
 from n6build.network.read_artifacts import read_artifacts
 from n6build.network.reference import compile_network
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
 from network_models import own_models
 from numpy.typing import NDArray
+from patience import NET_S
 
 HERE = Path(__file__).parent
 # RAM that is on after reset: this program powers no bank and maps no flash.
@@ -23,7 +25,8 @@ POOLS = [
     MemoryPool("ram", "FLEXRAM", 0x34000000, 0x64000, "ACC_WRITE"),
     MemoryPool("flash", "AXISRAM2", 0x34100000, 0x80000, "ACC_READ", use_for_initializers=True),
 ]
-_OPTIONS = ["-M", "stm32n6virt", "-nographic", "-monitor", "none", "-serial", "null"]
+_MACHINE = f"stm32n6virt,{Limits(silence=None).options}"
+_OPTIONS = ["-M", _MACHINE, "-nographic", "-monitor", "none", "-serial", "null", *GUEST_TIME_OPTIONS]
 
 
 def program(folder: Path) -> Path:
@@ -59,7 +62,7 @@ def run(elf: Path, artifacts: NetworkArtifacts, inputs: list[NDArray[np.generic]
     (folder / "memory.bin").write_bytes(memory)
     semihosting = ["-semihosting-config", "enable=on,target=native"]
     command = [str(find_emulator()), *_OPTIONS, *semihosting, "-kernel", str(elf)]
-    result = subprocess.run(command, cwd=folder, timeout=60, stdin=subprocess.DEVNULL, check=False)
+    result = subprocess.run(command, cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False)
     assert result.returncode == 0, "9: the processor faulted" if result.returncode == 9 else f"exit {result.returncode}"
     return (folder / "outputs.bin").read_bytes()
 

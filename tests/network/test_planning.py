@@ -64,7 +64,7 @@ def buffer_lists(draw: st.DrawFn) -> list[Buffer]:
     return made
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(buffer_lists(), st.integers(0, 3000))
 def test_live_buffers_never_overlap(buffers: list[Buffer], weights: int) -> None:
     subject = network(buffers, (weights // 2, weights - weights // 2) if weights else ())
@@ -74,7 +74,7 @@ def test_live_buffers_never_overlap(buffers: list[Buffer], weights: int) -> None
     assert plan.bound <= plan.peak <= sum(aligned(buffer.bytes) for buffer in buffers)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(buffer_lists(), st.integers(0, 3000))
 def test_several_small_pools_with_the_weights_in_one_of_them(buffers: list[Buffer], weights: int) -> None:
     """Either everything finds its place, or the error says how many bytes find none."""

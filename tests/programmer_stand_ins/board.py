@@ -68,7 +68,7 @@ class Board:
                     os.kill(os.getpid(), signal.SIGKILL)
                 if fault["kind"] == "hangs":
                     (self.folder / "hangs").touch()
-                    time.sleep(600)
+                    time.sleep(3600)
                 if fault["kind"] == "ignored":
                     self._ignores = True
                 else:

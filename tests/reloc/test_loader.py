@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
@@ -215,7 +215,7 @@ def survives(data: bytes) -> None:
     as_text(model)
 
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=150)
 
 
 @QUICK

@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.boards import load_board
 from n6build.errors import N6Error
@@ -65,7 +65,7 @@ def test_addresses_that_cannot_be(text: str) -> None:
 WORDS = st.integers(0, 2**32 - 1)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.binary(min_size=1, max_size=300), st.binary(max_size=40), st.one_of(st.none(), WORDS), WORDS)
 def test_a_slot_reads_back_what_was_put_there(data: bytes, test: bytes, expected: int | None, revision: int) -> None:
     identity = Identity(name_crc32("m"), 7)
@@ -79,7 +79,7 @@ def test_a_slot_reads_back_what_was_put_there(data: bytes, test: bytes, expected
     assert newer.revision == revision
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_any_byte_that_changes_is_noticed(position: int, change: int) -> None:
     data = bytes(range(200))
@@ -169,7 +169,7 @@ def test_of_a_slot_no_more_is_read_than_is_in_it(board: Board) -> None:
     assert board.bytes_read < len(board.model.data) + 3 * 4096 < NOR // 4
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(0, 6000), st.binary(min_size=1, max_size=8)), max_size=6))
 def test_whatever_a_slot_holds_an_update_is_found(board: Board, changes: list[tuple[int, bytes]]) -> None:
     board.offer(b"1")

@@ -182,7 +182,7 @@ LETTERS = st.sampled_from("\x1b\ud800\u202e\n<>&\"'{}ab") | st.characters()
 
 
 @given(st.lists(LETTERS, max_size=150).map("".join))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_name_can_harm_a_terminal_or_the_page(name: str) -> None:
     report = named(name)
     text = report_text(report)

@@ -16,6 +16,7 @@ from n6build.plan.plan import make_plan
 from n6build.plan.step import Step
 from n6build.report.content import Report
 from n6build.report.html import report_html
+from patience import NET_S
 from PIL import Image
 from report_samples import LARGE, REPORT
 
@@ -45,7 +46,7 @@ def browse(page: Path, folder: Path, *options: str) -> str:
     quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
     command = [browser, "--headless", *quiet.split(), "--disable-component-update", "--hide-scrollbars"]
     command += [f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=NET_S, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

@@ -98,8 +98,9 @@ def main(settings_file: str, arguments: list[str]) -> int:
     scenario, place = settings["scenario"], MACHINES[settings["machine"]][0]
     progress()
     if scenario == "sleeps":
-        subprocess.Popen(["sleep", "60"])
-        time.sleep(60)
+        child = subprocess.Popen(["sleep", "3600"])
+        Path(settings_file).with_name("sleeping").write_text(str(child.pid))
+        time.sleep(3600)
     status, text = FAILURES.get(scenario, (0, ""))
     print(text.replace("{place}", place), flush=True)
     if scenario != "nothing written" and (status == 0 or "usable output" in scenario):

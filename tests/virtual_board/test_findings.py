@@ -10,7 +10,7 @@ from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
 from n6build.errors import N6Error
 from n6build.image.boot_header import BinaryType
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
 PROGRAMS = Path(__file__).parent / "programs"
 WEIGHTS = bytes(range(1, 256)) * 17
@@ -23,7 +23,7 @@ def line_of(source: str, text: str) -> str:
     return f"tests/virtual_board/programs/{source}:{number} in "
 
 
-def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], timeout_s: float = 60) -> RunResult:
+def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
     nor = write_nor(tmp_path / "nor.bin", parts)
     boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
     return run_nor(
@@ -31,7 +31,7 @@ def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], timeout_
         boot_from,
         programs=programs,
         stop=lambda line: line.startswith(("end", "n6 fault")),
-        timeout_s=timeout_s,
+        limits=Limits(silence=200_000_000),
     )
 
 
@@ -136,7 +136,7 @@ def test_an_appli_that_was_not_copied_so_far_as_to_say_a_word(tmp_path: Path) ->
     appli = build_appli(tmp_path, PROGRAMS / "appli_behind_64_kb.c")
     image = image_of(appli, BinaryType.SSBL)
     parts = {BOARD.slots.fsbl.address: image_of(fsbl, BinaryType.FSBL), BOARD.slots.appli.address: image}
-    result = boot(tmp_path, parts, [fsbl, appli], timeout_s=3)
+    result = boot(tmp_path, parts, [fsbl, appli])
     (finding,) = [finding for finding in result.findings if finding.kind == "short-copy"]
     assert f"the last {len(image) - 0x10000} of its {len(image)} bytes were never copied to RAM" in finding.text
 
@@ -166,13 +166,14 @@ def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, va
 
 def test_an_emulator_that_cannot_start_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-VB-006: the emulator ended: .*cannot read the NOR"):
-        run_nor(find_emulator(), NorBoot(tmp_path / "none.bin", 1, 0), programs=[], stop=lambda _: True, timeout_s=20)
+        run_nor(find_emulator(), NorBoot(tmp_path / "none.bin", 1, 0), programs=[], stop=lambda _: True)
 
 
 def test_a_program_that_falls_silent_is_stopped_in_time(tmp_path: Path) -> None:
     elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
     boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, timeout_s=6)
+    limits = Limits(silence=200_000_000)
+    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, limits=limits)
     assert result.ended == "timeout"
     assert "end" in result.lines

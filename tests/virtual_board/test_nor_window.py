@@ -23,7 +23,6 @@ def read_after(tmp_path: Path, change: str) -> RunResult:
         NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address),
         programs=[elf],
         stop=lambda line: line.startswith(("end", "n6 fault")),
-        timeout_s=60,
     )
 
 

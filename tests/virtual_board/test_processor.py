@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from firmware_build import build
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import RunResult, run_program
+from n6build.virtual_board.run import Limits, RunResult, run_program
 
 PROGRAM = Path(__file__).parent / "programs" / "alone.c"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
 EXIT_STATUS = 9
+ENOUGH = Limits(1_000_000_000)
 
 
 def line_with(text: str) -> str:
@@ -19,9 +20,9 @@ def line_with(text: str) -> str:
     return f"tests/virtual_board/programs/alone.c:{number} in "
 
 
-def run(tmp_path: Path, does: str) -> RunResult:
+def run(tmp_path: Path, does: str, limits: Limits = ENOUGH) -> RunResult:
     elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(), elf, stop=lambda _: False, timeout_s=30)
+    return run_program(find_emulator(), elf, stop=lambda _: False, limits=limits)
 
 
 def test_a_program_ends_the_emulator_with_its_status(tmp_path: Path) -> None:
@@ -37,6 +38,23 @@ def test_instructions_are_counted_and_nothing_else(tmp_path: Path) -> None:
 
 def test_sleep_is_not_counted(tmp_path: Path) -> None:
     assert run(tmp_path, "SLEEP_FIRST").instructions < 200
+
+
+def test_the_system_timer_ticks_with_each_instruction_as_the_cycle_counter_does(tmp_path: Path) -> None:
+    assert run(tmp_path, "COMPARE_COUNTERS").exit_code == 0
+
+
+@pytest.mark.parametrize("limits", [Limits(1_000_000, None), Limits(None, 1_000_000), Limits(2_000_000, 1_000_000)])
+def test_a_program_without_end_is_ended_at_its_limit_to_the_instruction(tmp_path: Path, limits: Limits) -> None:
+    result = run(tmp_path, "LOOP_FOR_EVER", limits)
+    assert (result.ended, result.exit_code, result.instructions) == ("timeout", None, 1_000_000)
+
+
+def test_who_sleeps_for_ever_is_at_the_limit_at_once(tmp_path: Path) -> None:
+    """Years of guest time, which an emulator that waited for them would not see the end of."""
+    result = run(tmp_path, "SLEEP_FOR_EVER", Limits(1_000_000_000 * 86400 * 365))
+    assert result.ended == "timeout"
+    assert result.instructions < 100
 
 
 @pytest.mark.parametrize("does", ["FAULT_WITHOUT_HANDLER", "FAULT_IN_HANDLER"])

@@ -13,7 +13,29 @@ from n6build.virtual_board.build import find_emulator
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*No such file"):
-        run.run_program(find_emulator(), tmp_path / "none.elf", stop=lambda _: False, timeout_s=20)
+        run.run_program(find_emulator(), tmp_path / "none.elf", stop=lambda _: False)
+
+
+def stand_in(folder: Path, does: str) -> Path:
+    """Of the emulator: a shell's command, with its arguments."""
+    path = folder / "emulator"
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_an_emulator_that_hangs_is_said_to_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "HANGS_S", 0.5)
+    with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs"):
+        run.run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf", stop=lambda _: False)
+
+
+@pytest.mark.parametrize("gdb", [False, True])
+def test_only_a_debugger_may_take_as_long_as_it_likes(tmp_path: Path, gdb: bool) -> None:
+    emulator = stand_in(tmp_path, 'echo "$@"')
+    (line,) = run.run_program(emulator, tmp_path / "a.elf", stop=lambda _: False, gdb=gdb).lines
+    for limit in ("max-instructions=", "max-silence=", "guest-time="):
+        assert (limit in line) is not gdb
 
 
 def test_a_debugger_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,4 +45,4 @@ def test_a_debugger_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(run, "GDB_PORT", taken.getsockname()[1])
         (tmp_path / "empty.bin").write_bytes(bytes(64))
         with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*in use"):
-            run.run_program(find_emulator(), tmp_path / "empty.bin", stop=lambda _: False, timeout_s=20, gdb=True)
+            run.run_program(find_emulator(), tmp_path / "empty.bin", stop=lambda _: False, gdb=True)

@@ -7,6 +7,14 @@
  *   -M stm32n6virt,nor=FILE,findings=FILE[,jedec=0xC2803A][,appli-slot=0x70100000]
  *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table 0x34180400, no boot ROM
  *
+ * Guest time is one unit an instruction; under -icount shift=0,sleep=off it is QEMU's virtual time in ns, and how fast the host
+ * executes plays no part. A processor that sleeps executes nothing: guest time then jumps to the next event that can wake it,
+ * so that a sleep counts as the instructions that SysTick ticks for. Where nothing can, it jumps to a limit.
+ *
+ *   ,max-instructions=N   so much guest time ends the run, with status 124 and "ended": "limit" in the summary
+ *   ,max-silence=N        as much of it in which the console neither says nor hears a byte does so, too: "ended": "silence"
+ *   ,guest-time=FILE      guest time for who waits for this board: 8 bytes, little endian, every 2^20 instructions
+ *
  * The test NPU (registers of our own, at the NPU's base): SRC +0, LEN +4, START +8, RESULT +0xC. START sums LEN bytes at SRC
  * as the NPU would see them.
  */
@@ -42,7 +50,11 @@ OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 /* Clear in the non-secure alias of a memory. */
 #define SECURE_BIT 0x10000000u
 #define PERIPHERAL_BYTES 0x10000000u
-#define CLOCK_HZ 64000000
+/* Of SysTick: a tick an instruction, which is what the cycle counter counts too. A second that a program makes of N6_CPU_HZ
+ * ticks has N6_CPU_HZ instructions. */
+#define CLOCK_HZ 1000000000
+#define LIMIT_STATUS 124
+#define PULSE (1 << 20)
 #define HEADER_BYTES 0x240u
 
 struct N6Virt {
@@ -52,6 +64,8 @@ struct N6Virt {
 
     char *nor_path;
     char *findings_path;
+    char *guest_time_path;
+    uint64_t max_instructions, max_silence;
     uint32_t jedec_id;
     uint32_t appli_slot;
 
@@ -71,6 +85,10 @@ struct N6Virt {
     bool appli_checked;
     int64_t cycle_base;
     uint32_t npu[4];
+    int guest_time_file;
+    QEMUTimer *pulse, *limit, *silence;
+    int64_t last_byte; /* guest time */
+    const char *ended;
     Notifier exit;
 };
 
@@ -217,8 +235,7 @@ static const MemoryRegionOps cache_ops = {
     .read = cache_read, .write = cache_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-/* Cycle counter: one cycle an instruction under -icount shift=0. QEMU's virtual time is of no use: it goes on while the CPU
- * sleeps, as fast as the host's. */
+/* Cycle counter: one cycle an instruction under -icount shift=0, without what was slept. */
 
 static int64_t instructions(void)
 {
@@ -244,6 +261,74 @@ static void dwt_write(void *opaque, hwaddr offset, uint64_t value, unsigned size
 static const MemoryRegionOps dwt_ops = {
     .read = dwt_read, .write = dwt_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
+
+/* Guest time */
+
+static int64_t guest_time(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+/* In the thread of the CPU or in the main loop, in both cases between two instructions. */
+static void on_limit(void *opaque)
+{
+    board->ended = "limit";
+    exit(LIMIT_STATUS);
+}
+
+static void on_silence(void *opaque)
+{
+    int64_t end = board->last_byte + board->max_silence;
+
+    if (guest_time() < end) {
+        timer_mod(board->silence, end);
+        return;
+    }
+    board->ended = "silence";
+    exit(LIMIT_STATUS);
+}
+
+static void on_pulse(void *opaque)
+{
+    int64_t now = guest_time();
+    uint64_t shown = cpu_to_le64(now);
+
+    if (pwrite(board->guest_time_file, &shown, sizeof(shown), 0) != sizeof(shown)) {
+        error_report("cannot write guest time to %s: %s", board->guest_time_path, strerror(errno));
+        exit(1);
+    }
+    timer_mod(board->pulse, now + PULSE);
+}
+
+static void start_guest_time(N6Virt *s)
+{
+    if ((s->max_instructions || s->max_silence || s->guest_time_path) && (!icount_enabled() || icount_to_ns(1) != 1)) {
+        error_report("max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
+        exit(1);
+    }
+    if (MAX(s->max_instructions, s->max_silence) > INT64_MAX / 2) {
+        error_report("max-instructions or max-silence is out of range");
+        exit(1);
+    }
+    if (s->max_instructions) {
+        s->limit = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_limit, s);
+        timer_mod(s->limit, s->max_instructions);
+    }
+    if (s->max_silence) {
+        s->silence = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_silence, s);
+        timer_mod(s->silence, s->max_silence);
+    }
+    if (s->guest_time_path) {
+        s->guest_time_file = open(s->guest_time_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        if (s->guest_time_file < 0) {
+            error_report("cannot write guest time to %s: %s", s->guest_time_path, strerror(errno));
+            exit(1);
+        }
+        /* External: a processor that sleeps is not woken to tell the time. */
+        s->pulse = timer_new_full(NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, QEMU_TIMER_ATTR_EXTERNAL, on_pulse, s);
+        on_pulse(NULL);
+    }
+}
 
 /* Test NPU */
 
@@ -509,6 +594,7 @@ static void usart_write(uint32_t address, uint32_t value)
             return;
         }
         qemu_chr_fe_write_all(&board->console, &character, 1);
+        board->last_byte = guest_time();
     }
 }
 
@@ -600,6 +686,7 @@ static void console_receive(void *opaque, const uint8_t *data, int size)
 {
     board->received = data[0];
     board->has_received = true;
+    board->last_byte = guest_time();
 }
 
 /* Boot ROM */
@@ -674,7 +761,8 @@ static void on_exit_notify(Notifier *notifier, void *data)
     bool first = true;
 
     check_appli_copy();
-    g_string_append_printf(text, "\"instructions\": %" PRId64 ", \"banks_on\": [", instructions());
+    g_string_append_printf(text, "\"instructions\": %" PRId64 ", \"ended\": \"%s\", \"banks_on\": [", instructions(),
+                           board->ended ? board->ended : "");
     for (unsigned bank = 0; bank < BANKS; bank++) {
         if (bank_is_on(bank)) {
             g_string_append_printf(text, "%s\"AXISRAM%u\"", first ? "" : ", ", bank + 3);
@@ -809,6 +897,7 @@ static void n6virt_init(MachineState *machine)
     s->exit.notify = on_exit_notify;
     qemu_add_exit_notifier(&s->exit);
     signal(SIGABRT, on_abort);
+    start_guest_time(s);
     armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
 }
 
@@ -832,6 +921,16 @@ static void set_findings(Object *object, const char *value, Error **errp)
     N6VIRT(object)->findings_path = g_strdup(value);
 }
 
+static char *get_guest_time(Object *object, Error **errp)
+{
+    return g_strdup(N6VIRT(object)->guest_time_path);
+}
+
+static void set_guest_time(Object *object, const char *value, Error **errp)
+{
+    N6VIRT(object)->guest_time_path = g_strdup(value);
+}
+
 static void n6virt_instance_init(Object *object)
 {
     N6Virt *s = N6VIRT(object);
@@ -840,6 +939,8 @@ static void n6virt_instance_init(Object *object)
     s->appli_slot = N6_XSPI2_WINDOW_BASE + 0x100000;
     object_property_add_uint32_ptr(object, "jedec", &s->jedec_id, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint32_ptr(object, "appli-slot", &s->appli_slot, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_uint64_ptr(object, "max-instructions", &s->max_instructions, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_uint64_ptr(object, "max-silence", &s->max_silence, OBJ_PROP_FLAG_READWRITE);
 }
 
 static void n6virt_class_init(ObjectClass *class, void *data)
@@ -851,6 +952,7 @@ static void n6virt_class_init(ObjectClass *class, void *data)
     machine->max_cpus = 1;
     object_class_property_add_str(class, "nor", get_nor, set_nor);
     object_class_property_add_str(class, "findings", get_findings, set_findings);
+    object_class_property_add_str(class, "guest-time", get_guest_time, set_guest_time);
 }
 
 static const TypeInfo n6virt_type = {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
+import select
 import socket
+import struct
 import subprocess
 import tempfile
-import time
+import termios
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +29,24 @@ from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, outcome_of
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, nor_command, read_findings
+from n6build.virtual_board.run import (
+    GUEST_HZ,
+    HANGS_S,
+    GuestTime,
+    Limits,
+    NorBoot,
+    end,
+    nor_command,
+    read_findings,
+)
 
 T = TypeVar("T")
 
-# Of silence: a real board has said all of it in a second; the virtual one may take a minute for an inference.
+# Of silence: a real board has said all of it in a second; the virtual one, in guest time, may first try every model that it has.
 _REAL_PATIENCE_S = 10.0
-_VIRTUAL_PATIENCE_S = 60.0
+_VIRTUAL_PATIENCE_S = 30.0
+# Instructions, more than all attempts of a request wait for: a board that a host has left is to come to an end, no other one.
+_VIRTUAL_SILENCE = 10_000_000_000
 _RESTARTS = 3
 _STREAM_S = 0.05
 
@@ -163,36 +177,64 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
 def virtual_link(
     emulator: Path, boot: NorBoot, findings: Path, on_text: Callable[[str], None], more: Sequence[str] = ()
 ) -> Iterator[Link]:
-    """The virtual board with its console on a local socket, until the block ends. findings: file for what it objects to. more:
-    options of the emulator."""
-    port = _free_port()
-    command = [*nor_command(emulator, boot, findings, f"tcp:127.0.0.1:{port},server=on,wait=on"), *more]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        try:
-            with _opened(f"socket://127.0.0.1:{port}", process) as stream, _unbroken("the virtual board"):
-                yield Link(stream, on_text)
-        finally:
-            process.terminate()
+    """The virtual board with its console on a socket of ours, until the block ends: the link's time is guest time. findings: file
+    for what it objects to. more: options of the emulator. Raises N6-LINK-006 where the emulator does not start."""
+    with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
+        guest_time = GuestTime(Path(folder) / "guest_time")
+        ours, theirs = socket.socketpair()
+        limits = Limits(None, _VIRTUAL_SILENCE)
+        command = nor_command(emulator, boot, findings, "chardev:console", limits, guest_time.file)
+        command += ["-chardev", f"socket,id=console,fd={theirs.fileno()}", *more]
+        with (
+            ours,
+            theirs,
+            subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            ) as process,
+        ):
+            theirs.close()
+            try:
+                with _unbroken("the virtual board"):
+                    yield Link(_Console(ours), on_text, now=lambda: guest_time.read() / GUEST_HZ)
+            except N6Error as error:
+                if error.id == "N6-LINK-009" and not guest_time.has_begun:
+                    what = "the virtual board's console cannot be opened: the emulator ended at once"
+                    raise N6Error("N6-LINK-006", what) from error
+                raise
+            finally:
+                process.terminate()
+                end(process)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@dataclass(frozen=True)
+class _Console:
+    """The emulator's end of a line, as a port."""
 
+    socket: socket.socket
 
-def _opened(url: str, process: subprocess.Popen[bytes]) -> Any:
-    """A port of pyserial; waits until the emulator listens."""
-    deadline = time.monotonic() + 10
-    while True:
-        try:
-            return serial.serial_for_url(url, timeout=_STREAM_S)
-        except serial.SerialException as error:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise N6Error("N6-LINK-006", f"the virtual board's console cannot be opened: {error}") from error
-            time.sleep(0.05)
+    def __post_init__(self) -> None:
+        self.socket.settimeout(HANGS_S)
+
+    @property
+    def in_waiting(self) -> int:
+        (count,) = struct.unpack("i", fcntl.ioctl(self.socket, termios.FIONREAD, bytes(4)))
+        return int(count)
+
+    def read(self, size: int = 1, /) -> bytes:
+        if not select.select([self.socket], [], [], _STREAM_S)[0]:
+            return b""
+        data = self.socket.recv(size)
+        if not data:
+            raise ConnectionError("the emulator has ended")
+        return data
+
+    def write(self, data: bytes, /) -> int:
+        self.socket.sendall(data)
+        return len(data)
 
 
 @contextlib.contextmanager

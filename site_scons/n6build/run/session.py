@@ -20,8 +20,6 @@ from n6build.run.console_log import EpochCycles, Inference, ends_run, read_conso
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 
-_TIMEOUT_S = 120
-
 
 @dataclass(frozen=True)
 class RunModel:
@@ -106,7 +104,6 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
         boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=enough,
-        timeout_s=_TIMEOUT_S,
         on_line=show_line,
     )
     log = read_console(result.lines)
@@ -137,7 +134,6 @@ def run_on_virtual_board(
         boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=ends_run,
-        timeout_s=None if gdb else _TIMEOUT_S,
         on_line=on_line,
         gdb=gdb,
     )

@@ -14,6 +14,9 @@
 #define CLEAN_BY_SET_AND_WAY 5
 #define SPEAK_WITHOUT_PIN 6
 #define SPEAK_WITHOUT_CLOCK 7
+#define SLEEP_FOR_EVER 8
+#define LOOP_FOR_EVER 9
+#define COMPARE_COUNTERS 10
 
 #define REG(address) (*(volatile uint32_t *)(address))
 #define STACK_TOP 0x341F0000u
@@ -31,9 +34,9 @@ __attribute__((section(".vectors"), used)) const uintptr_t vectors[16] = {
 };
 
 /* Semihosting, SYS_EXIT_EXTENDED: reason ADP_Stopped_ApplicationExit and a status. */
-static _Noreturn void finish(void)
+static _Noreturn void finish(uint32_t status)
 {
-    static const uint32_t block[] = {0x20026, EXIT_STATUS};
+    const uint32_t block[] = {0x20026, status};
     register uint32_t operation __asm("r0") = 0x20;
     register const uint32_t *argument __asm("r1") = block;
     __asm volatile("bkpt 0xab" ::"r"(operation), "r"(argument) : "memory");
@@ -46,15 +49,34 @@ void handler(void)
     __asm volatile("udf #2"); /* SECOND FAULT */
 }
 
-/* Waits for one millisecond of SysTick at 64 MHz, without its interrupt being taken. */
+static void start_ticks(uint32_t count)
+{
+    REG(0xE000E014) = count;
+    REG(0xE000E018) = 0;
+    REG(0xE000E010) = 7;
+}
+
+/* Waits for 64000 ticks of SysTick, without its interrupt being taken. */
 static void sleep(void)
 {
     __asm volatile("cpsid i");
-    REG(0xE000E014) = 64000;
-    REG(0xE000E018) = 0;
-    REG(0xE000E010) = 7;
+    start_ticks(64000);
     __asm volatile("wfi");
     REG(0xE000E010) = 0;
+}
+
+/* 0 where SysTick and the cycle counter tell the same time, give or take the instructions between two readings. */
+static uint32_t compare_counters(void)
+{
+    __asm volatile("cpsid i");
+    start_ticks(0xffffff);
+    uint32_t ticks = REG(0xE000E018), cycles = REG(0xE0001004);
+    for (volatile uint32_t i = 0; i < 10000; i++) {
+    }
+    ticks = (ticks - REG(0xE000E018)) & 0xffffff; /* It counts down. */
+    cycles = REG(0xE0001004) - cycles;
+    REG(0xE000E010) = 0;
+    return cycles < 10000u || ticks - cycles + 20u > 40u;
 }
 
 static void power_axisram3(void)
@@ -84,6 +106,8 @@ static void speak(void)
 
 void reset(void)
 {
+    uint32_t status = EXIT_STATUS;
+
     switch (DOES) {
     case SLEEP_FIRST:
         sleep();
@@ -105,6 +129,16 @@ void reset(void)
     case SPEAK_WITHOUT_CLOCK:
         speak();
         break;
+    case SLEEP_FOR_EVER:
+        for (;;) {
+            __asm volatile("wfi");
+        }
+    case LOOP_FOR_EVER:
+        for (;;) {
+        }
+    case COMPARE_COUNTERS:
+        status = compare_counters();
+        break;
     }
-    finish();
+    finish(status);
 }
