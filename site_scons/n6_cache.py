@@ -20,7 +20,7 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
 
     @classmethod
     def copy_to_cache(cls, env: Any, src: str, dst: str) -> str:
-        with open(src, "rb") as source, open(dst, "wb") as target:  # noqa: PTH123
+        with open(src, "rb") as source, open(dst, "wb") as target:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
             target.write(_MAGIC + digest.encode() + b"\n")
             source.seek(0)
@@ -30,16 +30,16 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
     @classmethod
     def copy_from_cache(cls, env: Any, src: str, dst: str) -> str:
         """Raises OSError where the entry is damaged; SCons then builds the file."""
-        with open(src, "rb") as source:  # noqa: PTH123
+        with open(src, "rb") as source:
             head = source.read(_HEAD)
             digest = hashlib.file_digest(source, "sha256").hexdigest()
             if head == _MAGIC + digest.encode() + b"\n":
                 source.seek(_HEAD)
-                with open(dst, "wb") as target:  # noqa: PTH123
+                with open(dst, "wb") as target:
                     shutil.copyfileobj(source, target)
                 return dst
         # Out of the way, or the right one could not take its place.
-        os.unlink(src)  # noqa: PTH108
+        os.unlink(src)
         raise OSError(f"the cache's entry for {dst} was altered")
 
     def retrieve(self, node: Any) -> bool:
@@ -57,7 +57,7 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
         """Of the file, not of the entry around it."""
         _, path = self.cachepath(node)
         try:
-            with open(path, "rb") as source:  # noqa: PTH123
+            with open(path, "rb") as source:
                 source.seek(_HEAD)
                 return str(hashlib.file_digest(source, _algorithm()).hexdigest())
         except OSError:

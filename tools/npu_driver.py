@@ -28,6 +28,7 @@ from n6build.network.prebuilt import PrebuiltNetwork, find_network
 from n6build.network.read_artifacts import read_artifacts
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
 from n6build.paths import project_path
+from n6build.plan.ledger import FOLDER
 from n6build.plan.local import execute, local_site
 from n6build.plan.plan import make_plan
 from n6build.reloc.pools import pool_table
@@ -125,7 +126,7 @@ def _model(
         project_path(work),
         project_path(options.output),
         runtime,
-        find_toolchain(environment, work / ".n6build" / "compiler.json"),
+        find_toolchain(environment, work / FOLDER if options.no_clean else None),
         ModelOptions(
             secure=not options.no_secure,
             split=options.split,

@@ -19,6 +19,7 @@ from n6build.console import say
 from n6build.environment import read_environment
 from n6build.errors import N6Error
 from n6build.plan.local import do_step, local_site, read_plan_file, step_for
+from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 from n6build.uses import line_of
 
@@ -26,21 +27,25 @@ from n6build.uses import line_of
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        _do(step_for(options.name, read_plan_file(options.plan)), options.build)
+        plan = read_plan_file(options.plan)
+        _do(step_for(options.name, plan), plan, options.build)
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
 
 
-def _do(step: Step, build: Path) -> None:
+def _do(step: Step, plan: Plan, build: Path) -> None:
     """Raises N6-STEP-015 where a step's function fails in a way that nobody has foreseen, and what `do_step` raises."""
     site = local_site(build, dict(read_environment().commands))
+    site.plan = plan
     if not step.quiet:
         say(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
     try:
         do_step(step, site)
-    except (LookupError, TypeError, ValueError, AttributeError, AssertionError, OSError) as error:
+    except N6Error:
+        raise
+    except Exception as error:
         # A plan that somebody has edited gives a function what it cannot have been written for.
         raise N6Error(
             "N6-STEP-015",

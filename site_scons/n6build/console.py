@@ -51,3 +51,12 @@ def kib(size: int) -> str:
     if size < 1 << 10:
         return f"{size} B"
     return f"{size / (1 << 10):.1f} KiB" if size < 1 << 20 else f"{size / (1 << 20):.1f} MiB"
+
+
+def printable(text: str) -> str:
+    """Names come from model files and folders: one line, with nothing that drives a terminal or that a file cannot hold."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )

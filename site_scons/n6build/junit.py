@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from n6build.report.content import printable
+from n6build.console import printable
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ LINK_FLAGS = (
 _PROGRAMS = ("cc1", "as", "collect2", "ld")
 _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
 _TIMEOUT_S = 60
+_NOTE = "compiler.json"
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ def which(name: str, path: str) -> Path | None:
     return None
 
 
-def find_toolchain(environment: Environment, cache: Path) -> Toolchain:
-    """cache: a file in the build folder; the compiler is asked what it consists of once for each state of its driver.
+def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
+    """notes: folder that keeps what the compiler has said of itself; it is asked once for each state of its driver. None: nothing
+    is kept.
 
     Raises N6-TOOL-001 where it is not in PATH, N6-TOOL-002 where it does not answer.
     """
@@ -74,7 +76,7 @@ def find_toolchain(environment: Environment, cache: Path) -> Toolchain:
     if driver is None:
         hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
         raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
-    parts = _parts(driver, environment, cache)
+    parts = _parts(driver, environment, notes)
     for path in parts:
         uses.note("content", path)
     digests = [(Path(path).name, uses.digest_of(path)) for path in parts]
@@ -87,20 +89,28 @@ def find_toolchain(environment: Environment, cache: Path) -> Toolchain:
     return Toolchain(COMPILER, Tool(COMPILER, digest))
 
 
-def _parts(driver: Path, environment: Environment, cache: Path) -> list[str]:
+def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[str]:
     """Absolute paths, the driver first, headers last."""
     # Through links: /usr/bin/... may name another release tomorrow.
     resolved = os.path.realpath(driver)
-    key = [resolved, uses.digest_of(resolved), list(map(list, environment.commands))]
+    key: list[object] = [resolved, uses.digest_of(resolved), list(map(list, environment.commands))]
+    known = _known_parts(notes, key)
+    if known is not None:
+        return known
+    parts = [resolved, *_asked(resolved, environment)]
+    if notes is not None:
+        write_atomically(notes / _NOTE, canonical({"key": key, "parts": parts}) + "\n")
+    return parts
+
+
+def _known_parts(notes: Path | None, key: list[object]) -> list[str] | None:
     try:
-        known = json.loads(cache.read_text(encoding="utf-8"))
-        if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):  # noqa: PTH113
+        known = json.loads((notes / _NOTE).read_text(encoding="utf-8")) if notes is not None else {}
+        if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):
             return [str(path) for path in known["parts"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    parts = [resolved, *_asked(resolved, environment)]
-    write_atomically(cache, canonical({"key": key, "parts": parts}) + "\n")
-    return parts
+    return None
 
 
 def _asked(driver: str, environment: Environment) -> list[str]:
@@ -133,7 +143,7 @@ def _headers(folders: Sequence[str]) -> list[str]:
     for folder in folders:
         for place, names, files in os.walk(folder):
             names[:] = sorted(name for name in names if name != "c++")
-            found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".h")]  # noqa: PTH118
+            found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".h")]
     return found
 
 

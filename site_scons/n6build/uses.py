@@ -20,8 +20,8 @@ from types import FrameType
 from typing import Literal
 
 Kind = Literal["content", "existence", "listing"]
-_LIBRARY = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - on the way of every build
-_NOT_THE_READER = frozenset({os.path.join(_LIBRARY, name) for name in ("uses.py", "files.py")})  # noqa: PTH118
+_LIBRARY = os.path.dirname(os.path.abspath(__file__))
+_NOT_THE_READER = frozenset({os.path.join(_LIBRARY, name) for name in ("uses.py", "files.py")})
 # A file that was changed a moment before it was hashed may be changed again without another time.
 _YOUNG_NS = 2_000_000_000
 
@@ -68,7 +68,7 @@ def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
 def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
     uses = _current.get()
     if uses is not None:
-        use = Use(kind, os.path.abspath(path), pattern)  # noqa: PTH100 - links stay as they are named
+        use = Use(kind, os.path.abspath(path), pattern)
         if use not in uses.lines:
             uses.lines[use] = line_of(sys._getframe(1))
 
@@ -83,7 +83,7 @@ def repeat(uses: Uses) -> None:
 
 def visible(path: str | Path) -> bool:
     uses = _current.get()
-    return uses is None or uses.sees is None or uses.sees(os.path.abspath(path))  # noqa: PTH100
+    return uses is None or uses.sees is None or uses.sees(os.path.abspath(path))
 
 
 def line_of(frame: FrameType | None) -> str:
@@ -91,7 +91,7 @@ def line_of(frame: FrameType | None) -> str:
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_LIBRARY) and file not in _NOT_THE_READER:
-            return f"{os.path.relpath(file, os.path.dirname(_LIBRARY))}:{frame.f_lineno}"  # noqa: PTH120
+            return f"{os.path.relpath(file, os.path.dirname(_LIBRARY))}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
 
@@ -101,14 +101,14 @@ def fingerprint(use: Use) -> str:
     if use.kind == "content":
         return digest_of(use.path)
     if use.kind == "existence":
-        return "file" if os.path.isfile(use.path) else "folder" if os.path.isdir(use.path) else ""  # noqa: PTH112, PTH113
+        return "file" if os.path.isfile(use.path) else "folder" if os.path.isdir(use.path) else ""
     return hashlib.sha256("\0".join(names_in(use.path, use.pattern)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def names_in(folder: str, pattern: str) -> list[str]:
     """Sorted; none where there is no such folder."""
     try:
-        return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))  # noqa: PTH208
+        return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))
     except OSError:
         return []
 
@@ -122,7 +122,7 @@ def digest_of(path: str | Path) -> str:
         known = _digests.get(path)
         if known is not None and known[0] == state:
             return known[1]
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
@@ -133,7 +133,7 @@ def digest_of(path: str | Path) -> str:
 
 def state_of(path: str | Path) -> State:
     """Raises OSError where there is no such file."""
-    found = os.stat(path)  # noqa: PTH116
+    found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 

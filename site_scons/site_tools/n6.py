@@ -26,7 +26,7 @@ from n6build.plan.ledger import read_ledger
 from n6build.plan.local import library_code
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site, perform
-from n6build.plan.plan import Plan
+from n6build.plan.plan import Plan, joined
 from n6build.plan.signature import signature
 from n6build.plan.step import Step
 from n6scons import note_error, stop_with
@@ -66,13 +66,13 @@ def site_of(env: Any) -> Site:
         site = Site(top, folder, library_code(), read_ledger(folder), dict(read_environment().commands))
         build.attributes.n6_site = site
         atexit.register(_say_times, site)
-    site: Site = build.attributes.n6_site
-    return site
+    return build.attributes.n6_site  # type: ignore[no-any-return]
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:
     """Nodes by path, of all outputs. Steps that are there already are left as they are: plans may share some."""
     site = site_of(env)
+    site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
     if env["N6_CACHE"]:
@@ -109,7 +109,11 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
         own.Clean(made, _file(own, step.depfile))
     if not step.shared:
         own.NoCache(made)
-    if step.always or any(site.ledger.is_altered(output, step) for output in step.outputs):
+    objections = site.ledger.objections(step)
+    if objections:
+        site.noticed[step.name] = objections
+    # SCons would take an output that was altered for the right one.
+    if step.always or objections:
         own.AlwaysBuild(made)
     for node in made:
         node.attributes.n6_step, node.attributes.n6_site = step, site
@@ -131,7 +135,7 @@ def _goals(env: Any, plan: Plan) -> None:
         env.Alias(name.replace("$", "$$"), [_file(env, output) for output in outputs])
 
 
-class _StepAction(FunctionAction):
+class _StepAction(FunctionAction):  # type: ignore[misc]
     """SCons would sign the bytecode of a callable and ignore what it says of itself: the signature is given here, as text."""
 
     def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
@@ -171,10 +175,11 @@ class _Work:
 
 
 def _say_times(site: Site) -> None:
-    if not site.done or GetOption("no_exec"):
+    done = [*site.done, *site.failed]
+    if not done or GetOption("no_exec"):
         return
     times: dict[str, float] = {}
-    for step in site.done:
+    for step in done:
         times[step.stage] = times.get(step.stage, 0.0) + step.seconds
     parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
     say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")

@@ -15,10 +15,12 @@ from n6build.environment import read_environment
 from n6build.errors import N6Error
 from n6build.flash.receipt import settled
 from n6build.paths import ROOT
+from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
 from n6scons import stop_with
-from SCons.Script import BUILD_TARGETS
+from SCons.Errors import BuildError
+from SCons.Script import BUILD_TARGETS, GetOption
 
 _PLANNER = "n6build.steps.application"
 _ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
@@ -38,6 +40,8 @@ def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
     """choices: of N6Options, or made by another project. Remembered while nothing has changed that it follows from."""
     site = env.N6Site()
     environment = read_environment()
+    # A dry run writes nothing.
+    notes = None if GetOption("no_exec") else site.build / FOLDER
     goals = sorted({*targets} - {"plan"})
     try:
         choices = replace(choices, build=env["N6_BUILD"])
@@ -47,9 +51,9 @@ def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
         def make() -> Plan:
             from n6build.steps.application import application_plan
 
-            return application_plan(choices, environment, goals, programmer)
+            return application_plan(choices, environment, goals, programmer, notes)
 
-        plan = remembered_plan(key, site.build, site.code, _PLANNER, make)
+        plan = remembered_plan(key, site.build, site.code, _PLANNER, make, keep=notes is not None)
     except N6Error as error:
         stop_with(error, env["N6_BUILD"])
     return settled(plan)
@@ -83,10 +87,14 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
     site = env.N6Site()
 
     def show(target: Any, source: Any, env: Any) -> None:
-        if env["N6_EXPLAIN"]:
-            explain(env["N6_EXPLAIN"], plan, site)
-        else:
-            show_plan(plan, [name for name in targets if name != "plan"] or ["build"], site, verbose=env["N6_VERBOSE"])
+        try:
+            if env["N6_EXPLAIN"]:
+                explain(env["N6_EXPLAIN"], plan, site)
+            else:
+                goals = [name for name in targets if name != "plan"] or ["build"]
+                show_plan(plan, goals, site, verbose=env["N6_VERBOSE"])
+        except N6Error as error:
+            raise BuildError(errstr=str(error), exitstatus=2) from None
 
     env.AlwaysBuild(env.Alias("plan", [], env.Action(show, cmdstr=None)))
     BUILD_TARGETS[:] = ["plan"]

@@ -76,7 +76,9 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
     for target in targets:
         # SCons would say that it does not know how to make the file.
         if target not in TARGETS and not Path(target).exists() and "/" not in target:
-            stop_with(N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS)))
+            stop_with(
+                N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS)), env["N6_BUILD"]
+            )
     return bool(targets) and set(LISTS).issuperset(targets)
 
 

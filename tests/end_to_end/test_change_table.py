@@ -28,6 +28,7 @@ BOARD_READERS = [
     "Plan miniresnet/memory_plan.json",
     "Manifest miniresnet/flash_manifest.json",
     "Check miniresnet/checks.json",
+    "Sizes miniresnet/sizes.txt",
 ]
 
 

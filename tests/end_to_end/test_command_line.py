@@ -281,7 +281,7 @@ def test_another_project_uses_the_tools_from_its_own_sconstruct(project: Project
     shutil.copy(project.root / "models/keyword/keyword.tflite", theirs / "net.tflite")
     tools = project.root / "site_scons"
     script = (project.root / "SConstruct").read_text()
-    script = script.replace("    tools=[", f'    toolpath=["{tools / "site_tools"}"],\n    tools=[')
+    script = script.replace('tools=["n6"', f'toolpath=["{tools / "site_tools"}"], tools=["n6"')
     (theirs / "SConstruct").write_text(f'import sys\n\nsys.path.insert(0, "{tools}")\n{script}')
     result = Project(theirs, project.home).scons(
         "model=net.tflite", "probe=virtual", "flash", "run", PYTHONPATH=str(tools)

@@ -50,7 +50,7 @@ class Compiled:
         root = folder / "core"
         self.installation = Installation(root, install(root, release, **stand_in))
         environment = {**os.environ, "MAKEFLAGS": "-j8", "CFLAGS": "-O0"}
-        self.version = installed_version(self.installation, environment, folder / "version.json")
+        self.version = installed_version(self.installation, environment, folder)
         model = next(path for path in own_models() if path.stem == "keyword")
         compile_network(
             model,
@@ -223,14 +223,14 @@ def test_versions_that_are_none_or_too_old(text: str, id: str) -> None:
 
 def test_the_version_is_asked_once_for_each_executable(tmp_path: Path) -> None:
     installation = Installation(tmp_path, install(tmp_path, "3.0"))
-    cache = tmp_path / "cache.json"
-    assert installed_version(installation, os.environ, cache).text == BUILDS["3.0"]
+    notes = tmp_path / "notes"
+    assert installed_version(installation, os.environ, notes).text == BUILDS["3.0"]
     before = installation.executable.stat()
-    installation.executable.write_text("x" * before.st_size)
-    os.utime(installation.executable, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert installed_version(installation, os.environ, cache).text == BUILDS["3.0"]
+    installation.executable.chmod(0o600)
+    assert installed_version(installation, os.environ, notes).text == BUILDS["3.0"]
     install(tmp_path, "4.0.1")
-    assert installed_version(installation, os.environ, cache).text == BUILDS["4.0.1"]
+    os.utime(installation.executable, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert installed_version(installation, os.environ, notes).text == BUILDS["4.0.1"]
 
 
 def test_helium_scratch_is_asked_for_where_the_release_needs_it() -> None:

@@ -312,3 +312,13 @@ def test_a_plan_is_the_same_when_it_is_read_again() -> None:
     plan = make_plan([*DIAMOND.steps, step("größe $x; rm", "base")], {"build": ("build/top",)})
     Path("plan.json").write_bytes(to_json(plan_json(plan)))
     assert read_plan_file(Path("plan.json")) == plan
+
+
+def test_the_ledger_knows_what_had_become_of_an_output() -> None:
+    for _ in range(2):
+        done(DIAMOND, "base")
+    assert read_ledger(Path("build")).entries["build/base"].reason == "it was asked for"
+    Path("build/base").write_text("of the user")
+    done(DIAMOND, "base")
+    assert "build/base" in read_ledger(Path("build")).entries["build/base"].reason
+    assert Path("build/base").read_text() == "base()"

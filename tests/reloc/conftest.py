@@ -27,8 +27,8 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def toolchain(tmp_path_factory: pytest.TempPathFactory) -> Toolchain:
-    return find_toolchain(read_environment(), tmp_path_factory.mktemp("toolchain") / "compiler.json")
+def toolchain() -> Toolchain:
+    return find_toolchain(read_environment(), None)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from n6build.checks.run import Result
 from n6build.checks.subject import Finding
 from n6build.plan.perform import DoneStep
+from n6build.plan.picture import plan_svg
+from n6build.plan.plan import Plan, make_plan
+from n6build.plan.step import Step
 from n6build.report.content import EpochRow, Part, Report, Space, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
@@ -145,6 +148,33 @@ def test_shares_of_npu_and_cpu() -> None:
     html = report_html(report)
     assert "share of the epochs: NPU 50.0%, CPU 50.0%" in html
     assert "share of the MACs: NPU 90.0%, CPU 10.0%" in html
+
+
+def plan_of(*names: str) -> Plan:
+    return make_plan(Step("Make", "stage", (name,), command=("make", name), made_at="here") for name in names)
+
+
+def test_the_page_alone_shows_the_plan() -> None:
+    svg = plan_svg(plan_of("some_object.o"), ())
+    report = replace(REPORT, plan_svg=svg)
+    html = report_html(report)
+    assert html.count(svg) == 1
+    page = Page(html)
+    assert not page.open
+    assert not page.references
+    assert "Build plan" in page.text
+    assert "Build plan" not in report_html(REPORT)
+    assert "<svg" not in report_html(REPORT)
+    assert report_text(report) == report_text(REPORT)
+    assert report_json(report) == report_json(REPORT)
+    assert "plan_svg" not in report_json(report)
+
+
+def test_names_in_the_plan_stay_text() -> None:
+    evil = "<img src=x onerror=alert(1)>\"'&"
+    pages = [Page(report_html(replace(REPORT, plan_svg=plan_svg(plan_of(name), (name,))))) for name in (evil, "a")]
+    assert pages[0].tags == pages[1].tags
+    assert evil in pages[0].text
 
 
 # A lone surrogate is what "\ud800" in a JSON file becomes; no file of ours can hold it.

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from n6build.plan.picture import plan_svg
+from n6build.plan.plan import make_plan
+from n6build.plan.step import Step
 from n6build.report.content import Report
 from n6build.report.html import report_html
 from PIL import Image
@@ -21,6 +24,17 @@ LONG = replace(
     application="a" * 300,
     networks=(replace(REPORT.networks[0], model="b" * 300, inputs=("c" * 300,)),),
     versions=(("d" * 300, "e" * 300),),
+)
+# Wider and longer than any window.
+PLANNED = replace(
+    REPORT,
+    plan_svg=plan_svg(
+        make_plan(
+            Step("Make", "s", (f"{n}/{'o' * 40}",), (f"{n - 7}/{'o' * 40}",), command=("make",), made_at="here")
+            for n in range(60)
+        ),
+        ("3/" + "o" * 40,),
+    ),
 )
 
 
@@ -71,7 +85,7 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
     assert abs(widest(image, colour["activations"]) - bar / 2) <= 4
 
 
-@pytest.mark.parametrize("report", [REPORT, LARGE, LONG], ids=["small", "600 epochs", "long names"])
+@pytest.mark.parametrize("report", [REPORT, LARGE, LONG, PLANNED], ids=["small", "600 epochs", "long names", "plan"])
 @pytest.mark.parametrize("width", [390, 1400])
 def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
     page = html.escape(report_html(report))
@@ -85,6 +99,28 @@ def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width:
     match = re.search(r"widths (\d+) (\d+)", dom)
     assert match, dom[:500]
     assert int(match[1]) <= int(match[2]) == width
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) -> None:
+    page = report_html(PLANNED)
+    # The picture alone on the page: it has colours of its own, for those who look at it alone.
+    page = page[: page.index("<h1>")] + page[page.index("<h2>Build plan") :]
+    (tmp_path / "report.html").write_text(page)
+    shot = tmp_path / "shot.png"
+    options = [
+        "--window-size=1200,900",
+        f"--screenshot={shot}",
+        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+    ]
+    browse(tmp_path / "report.html", tmp_path, *options)
+    picture = dict(
+        re.findall(r"--plan-(\w+): (#\w{6})", page.partition("@media (prefers-color-scheme: dark) { .n6")[2 * dark])
+    )
+    assert picture["paper"] == colours(page, dark=dark)["paper"]
+    image = Image.open(shot)
+    assert widest(image, picture["tint"]) > 100
+    assert widest(image, picture["paper"]) == 1200
 
 
 def test_on_paper_nothing_is_folded(tmp_path: Path) -> None:

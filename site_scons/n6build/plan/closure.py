@@ -82,7 +82,7 @@ class Code:
         return self._modules[name]
 
     def _read(self, name: str, path: str) -> _Module:
-        with open(path, "rb") as file:  # noqa: PTH123 - not an input of a step by itself: its digest is in the signature
+        with open(path, "rb") as file:
             data = file.read()
         package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
         imported = imports_in(data, package)
@@ -108,7 +108,7 @@ class Code:
             return root if not rest else None
         base = f"{root}/{rest.replace('.', '/')}" if rest else root
         for path in (f"{base}.py", f"{base}/__init__.py") if rest else (f"{base}/__init__.py",):
-            if os.path.isfile(path):  # noqa: PTH113 - on the way of every build
+            if os.path.isfile(path):
                 return path
         return None
 
@@ -131,7 +131,7 @@ def _installed() -> dict[str, str]:
     found: dict[str, str] = {"": ""}
     for place in reversed(sys.path):
         try:
-            names = os.listdir(place or ".")  # noqa: PTH208
+            names = os.listdir(place or ".")
         except OSError:
             continue
         for name in names:
@@ -175,7 +175,7 @@ def _absolute(source: str, package: str) -> str:
 
 def _file_digest(path: str) -> str:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return "not there"

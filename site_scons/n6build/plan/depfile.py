@@ -50,8 +50,8 @@ def _check_incbin(step: Step, path: str, expected: set[str]) -> None:
     for match in _INCBIN.finditer(data):
         named = _QUOTED.search(match[1] or match[2] or b"")
         file = os.fsdecode(named[1]) if named else ""
-        folders = ("", os.path.dirname(path), *step.include_folders)  # noqa: PTH120
-        if not named or not any(os.path.realpath(os.path.join(each, file)) in expected for each in folders):  # noqa: PTH118
+        folders = ("", os.path.dirname(path), *step.include_folders)
+        if not named or not any(os.path.realpath(os.path.join(each, file)) in expected for each in folders):
             line = data.count(b"\n", 0, match.start()) + 1
             what = f"step {step.name} takes in the file {file or 'of an .incbin'}, which is none of its sources"
             raise N6Error("N6-STEP-013", what, where=f"{path}:{line}", hint="make it one, or use a C array")

@@ -46,11 +46,12 @@ def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger
     reasons = tuple(reasons_for(step, ledger, parts, ignoring=lambda file: _is_made_by(plan, file, waiting)))
     if reasons:
         return Status(step, "to do", reasons)
-    used = [name for name in sorted(waiting) if not _only_after(step, plan, name)]
-    if used:
-        return Status(step, "if changed", tuple(f"{name} is made again" for name in used))
     if step.always:
         return Status(step, "to do", ("it is done whenever it is asked for",))
+    taken = {*step.sources, *step.templates, *_headers_of(step, ledger)}
+    used = [name for name in sorted(waiting) if not taken.isdisjoint(plan.makers[name].outputs)]
+    if used:
+        return Status(step, "if changed", tuple(f"{name} is made again" for name in used))
     return Status(step, "up to date", ())
 
 
@@ -64,14 +65,14 @@ def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
     return maker is not None and maker.name in names
 
 
-def _only_after(step: Step, plan: Plan, name: str) -> bool:
-    made = plan.makers[name].outputs
-    return not any(output in made for output in (*step.sources, *step.templates)) and any(
-        output in made for output in step.after
-    )
-
-
 def reasons_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
+    """As `changes_for`, and what has become of its outputs."""
+    yield from changes_for(step, ledger, parts, ignoring=ignoring)
+    if step.name in ledger.entries:
+        yield from ledger.objections(step)
+
+
+def changes_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
     """What speaks for doing it, most telling first; nothing where all is as it was. ignoring: files whose change does not
     count."""
     entry = ledger.entries.get(step.name)
@@ -83,11 +84,6 @@ def reasons_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignorin
         now = uses.digest_of(file)
         if now != was and not (ignoring and ignoring(file)):
             yield _changed_file(file, was, now)
-    for output in step.outputs:
-        if not uses.digest_of(output):
-            yield f"{output} is not there"
-        elif ledger.is_altered(output, step):
-            yield f"{output} was altered since it was made"
 
 
 def _changed_file(file: str, was: str, now: str) -> str:

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
-from n6build.console import say
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
+from n6build.plan.graphviz import find_dot
 from n6build.plan.perform import Site
-from n6build.plan.plan import Plan, make_plan, plan_json
+from n6build.plan.picture import plan_svg
+from n6build.plan.plan import Plan, plan_json
+from n6build.plan.show import explain_text, plan_text
 
 
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
     """Of the steps that these goals need; plan.json and plan.svg go to the build folder."""
-    wanted = make_plan(plan.behind(_files_of(plan, goals)), plan.goals)
+    wanted = Plan(plan.behind(file for goal in goals for file in plan.goals.get(goal, (goal,))), plan.goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
-    for status in found:
-        say(status.state, status.step.name, "; ".join(status.reasons))
-    write_atomically(site.build / "plan.json", to_json(plan_json(wanted)))
-
-
-def _files_of(plan: Plan, goals: Sequence[str]) -> list[str]:
-    return [file for goal in goals for file in plan.goals.get(goal, (goal,))]
+    print(plan_text(found, goals, verbose=verbose), end="", flush=True)
+    # As it follows from the choices: what a board holds by now belongs to no plan.
+    portable = replace(wanted, goals={name: wanted.goals[name] for name in goals if name in wanted.goals})
+    write_atomically(site.build / "plan.json", to_json(plan_json(portable)))
+    write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
 
 
 def explain(file: str, plan: Plan, site: Site) -> None:
     """Raises N6-STEP-014 for a file that no step of the plan makes."""
-    name = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)  # noqa: PTH117
+    name = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:
         what = f"no step of this build makes {name}"
         raise N6Error("N6-STEP-014", what, hint=f"{did_you_mean(name, plan.makers)} (scons plan lists them)")
     found = {status.step.name: status for status in statuses(plan, site.ledger, site.code, str(site.top))}
-    say("Explain", name)
-    for line in explanation(found[step.name], site.ledger.entries.get(step.name)):
-        print(f"            {line}")
+    print(explain_text(name, explanation(found[step.name], site.ledger.entries.get(step.name))), end="", flush=True)

@@ -62,17 +62,22 @@ class Ledger:
         finally:
             os.close(handle)
 
-    def is_altered(self, output: str, step: Step) -> bool:
-        """Whether the file is another one than the step has written. False where nothing is known of it, or it is not there."""
+    def objections(self, step: Step) -> list[str]:
+        """Outputs that are not as the step has left them, in words; nothing where nothing is known of it."""
         entry = self.entries.get(step.name)
-        written = entry.outputs.get(output) if entry else None
-        if written is None:
-            return False
-        try:
-            state = uses.state_of(output)
-        except OSError:
-            return False
-        return state != written.state and (state[0] != written.state[0] or uses.digest_of(output) != written.digest)
+        if entry is None:
+            return []
+        return [found for output, written in entry.outputs.items() if (found := _objection(output, written))]
+
+
+def _objection(output: str, written: Output) -> str:
+    try:
+        state = uses.state_of(output)
+    except OSError:
+        return f"{output} is not there"
+    if state == written.state or (state[0] == written.state[0] and uses.digest_of(output) == written.digest):
+        return ""
+    return f"{output} was altered since it was made"
 
 
 def ledger_path(build: Path) -> Path:

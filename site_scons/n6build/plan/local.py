@@ -22,7 +22,7 @@ from n6build.paths import ROOT
 from n6build.plan.closure import Code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform
-from n6build.plan.plan import Plan, needs_of, read_plan_json
+from n6build.plan.plan import Plan, joined, needs_of, read_plan_json
 from n6build.plan.step import Step
 
 # A plan with three networks has 200 kB.
@@ -88,6 +88,7 @@ def execute(
     wanted = tuple(wanted)
     for file in wanted:
         step_for(file, plan)
+    site.plan = joined([site.plan, plan])
     steps = plan.behind(wanted)
     left = {step.name: _waits_for(step, plan) for step in steps}
     by_name = {step.name: step for step in steps}
@@ -118,6 +119,9 @@ def do_step(step: Step, site: Site) -> None:
 
     Raises N6-FILE-001 where an old output cannot be removed, and what `perform` raises.
     """
+    objections = site.ledger.objections(step)
+    if objections:
+        site.noticed[step.name] = objections
     try:
         _make_room(step)
     except OSError as error:
@@ -126,14 +130,14 @@ def do_step(step: Step, site: Site) -> None:
         perform(step, site)
     except BaseException:
         for file in _written(step):
-            if not os.path.isdir(file):  # noqa: PTH112
+            if not os.path.isdir(file):
                 Path(file).unlink(missing_ok=True)
         raise
 
 
 def step_for(file: str, plan: Plan) -> Step:
     """Raises N6-STEP-014 for a file that no step of the plan makes."""
-    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)  # noqa: PTH117
+    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:
         raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))

@@ -15,8 +15,9 @@ from n6build.errors import N6Error
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile
-from n6build.plan.explain import reasons_for
+from n6build.plan.explain import changes_for
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
+from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
 from n6build.plan.step import Call, Step
 from n6build.plan.watch import watched
@@ -34,7 +35,9 @@ class DoneStep:
 @dataclass
 class Site:
     """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
-    `top`, which is the working directory. environment: of commands. done: what was done in this process."""
+    `top`, which is the working directory. environment: of commands. done, failed: in this process. plan: of all steps.
+    noticed: what had become of a step's outputs before it was done again, by its name.
+    """
 
     top: Path
     build: Path
@@ -42,6 +45,9 @@ class Site:
     ledger: Ledger
     environment: Mapping[str, str]
     done: list[DoneStep] = field(default_factory=list)
+    failed: list[DoneStep] = field(default_factory=list)
+    noticed: dict[str, list[str]] = field(default_factory=dict)
+    plan: Plan = field(default_factory=lambda: Plan(()))
     began: float = field(default_factory=time.monotonic)
 
 
@@ -62,7 +68,7 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     global _site  # noqa: PLW0603 - one build a process
     _site = site
     parts = signed_parts(step, site.code, str(site.top))
-    reasons = list(reasons_for(step, site.ledger, parts)) or ["it was asked for"]
+    reasons = [*changes_for(step, site.ledger, parts), *site.noticed.get(step.name, ())] or ["it was asked for"]
     began = time.monotonic()
     try:
         if step.command:
@@ -71,9 +77,11 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
             _call(step, site)
         _check_outputs(step)
         read = _read_by_compiler(step, headers)
-    finally:
-        seconds = time.monotonic() - began
-        site.done.append(DoneStep(step.stage, step.name, seconds))
+    except BaseException:
+        site.failed.append(DoneStep(step.stage, step.name, time.monotonic() - began))
+        raise
+    seconds = time.monotonic() - began
+    site.done.append(DoneStep(step.stage, step.name, seconds))
     _enter(step, site.ledger, parts, read, "; ".join(reasons), "here", seconds)
 
 
@@ -112,7 +120,7 @@ def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
 
 def _check_outputs(step: Step) -> None:
     for output in step.outputs:
-        if not os.path.isfile(output):  # noqa: PTH113
+        if not os.path.isfile(output):
             what = f"step {step.name} ended well and has not made {output}"
             raise N6Error("N6-STEP-005", what, where=step.made_at or None)
 

@@ -18,8 +18,9 @@ from n6build.plan.plan import Plan, plan_json, read_plan_json
 from n6build.plan.step import canonical
 
 
-def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Callable[[], Plan]) -> Plan:
-    """key: all that was chosen, as JSON can say it. planner: module whose import closure makes the plan. Raises what `make`
+def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Callable[[], Plan], *, keep: bool) -> Plan:
+    """key: all that was chosen, as JSON can say it. planner: module whose import closure makes the plan.
+    keep: False where nothing may be written. Raises what `make`
     does."""
     text = canonical(key)
     path = build / FOLDER / "plans" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
@@ -32,6 +33,8 @@ def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Calla
     found = [
         [use.kind, use.path, use.pattern, uses.fingerprint(use), uses.trusted_state(use.path)] for use in used.lines
     ]
+    if not keep:
+        return plan
     document = {"key": text, "code": signature, "uses": found, "plan": plan_json(plan)}
     write_atomically(path, json.dumps(document) + "\n")
     return plan

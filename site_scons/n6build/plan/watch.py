@@ -100,7 +100,7 @@ class _View:
 
     def _lists_declared(self, use: Use) -> bool:
         """Whether all that is in the folder is declared: then a file more or less is another plan."""
-        return all(os.path.join(use.path, name) in self._declared() for name in names_in(use.path, use.pattern))  # noqa: PTH118
+        return all(os.path.join(use.path, name) in self._declared() for name in names_in(use.path, use.pattern))
 
     def _check_written(self, opened: _Opened) -> None:
         path = opened.path
@@ -108,8 +108,7 @@ class _View:
         folder, name = os.path.split(path)
         # Files are written under another name beside their own, and renamed when they are whole.
         temporary = name.startswith(".") and any(
-            folder == os.path.dirname(output) and name.startswith(f".{os.path.basename(output)}.")  # noqa: PTH119, PTH120
-            for output in outputs
+            folder == os.path.dirname(output) and name.startswith(f".{os.path.basename(output)}.") for output in outputs
         )
         if path in outputs or temporary or not self._is_watched(path) or self._is_state(path):
             return
@@ -124,7 +123,7 @@ class _View:
         return _declared(self.step, str(self.top))
 
     def _absolute(self, path: str) -> str:
-        return os.path.join(self.top, path)  # noqa: PTH118
+        return os.path.join(self.top, path)
 
     def _is_state(self, path: str) -> bool:
         return any(_inside(path, self._absolute(each)) or path == self._absolute(each) for each in self.step.state)
@@ -135,15 +134,15 @@ class _View:
             return False
         if any(_inside(path, str(place)) for place in (ROOT, self.top, self.build)):
             return True
-        folder = os.path.dirname(path)  # noqa: PTH120
+        folder = os.path.dirname(path)
         if folder == tempfile.gettempdir():
             return False
-        return any(folder == os.path.dirname(self._absolute(source)) for source in self.step.sources)  # noqa: PTH120
+        return any(folder == os.path.dirname(self._absolute(source)) for source in self.step.sources)
 
 
 @cache
 def _declared(step: Step, top: str) -> frozenset[str]:
-    return frozenset(os.path.join(top, path) for path in (*step.sources, *step.templates, *step.outputs))  # noqa: PTH118
+    return frozenset(os.path.join(top, path) for path in (*step.sources, *step.templates, *step.outputs))
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -157,7 +156,7 @@ def _shown(path: str, top: Path) -> str:
 @cache
 def _interpreter() -> tuple[str, ...]:
     """A virtual environment may stand in the checkout."""
-    return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})  # noqa: PTH100
+    return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})
 
 
 @cache
@@ -179,6 +178,6 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     seen = _seen.get()
     if seen is None or not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
         return  # A descriptor that is open already, or no path at all.
-    path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100
+    path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(sys._getframe(1))))

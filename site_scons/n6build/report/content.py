@@ -93,7 +93,8 @@ class NetworkSection:
 class Report:
     """elsewhere: used ranges that are not wholly inside a memory or a region of the board, so that no axis shows all of them.
 
-    versions: of tools and parts. actions: what this call of scons has rebuilt.
+    versions: of tools and parts. actions: what this call of scons has rebuilt. plan_svg: picture of the build plan, an element as
+    `plan_svg` of n6build.plan.picture makes it; for the page alone, which shows it as it is. Empty: no picture.
     """
 
     application: str
@@ -107,6 +108,7 @@ class Report:
     checks: tuple[Result, ...]
     actions: tuple[DoneStep, ...]
     seconds: float
+    plan_svg: str = ""
 
 
 def urgency(result: Result) -> tuple[int, str]:
@@ -116,18 +118,10 @@ def urgency(result: Result) -> tuple[int, str]:
 
 
 def report_json(report: Report) -> str:
-    """The fields above under their names; each space has its `used` bytes as well."""
+    """The fields above under their names but for the picture; each space has its `used` bytes as well."""
     document = asdict(report)
+    del document["plan_svg"]
     for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):
             written_space["used"] = space.used
     return to_json(document)
-
-
-def printable(text: str) -> str:
-    r"""Names come from model files: one line, and nothing that drives a terminal or that a file cannot hold (\x1b, \ud800)."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )

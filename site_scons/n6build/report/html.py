@@ -14,6 +14,8 @@ EPOCHS_SHOWN = 20
 
 
 def report_html(report: Report) -> str:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2, which a build that renders nothing need not wait for.
+
     environment = page_environment(TEMPLATE.parent)
     environment.filters["kib"] = kib
     environment.filters["address"] = lambda value: f"0x{value:08X}"
@@ -21,4 +23,7 @@ def report_html(report: Report) -> str:
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
-    return str(environment.get_template(TEMPLATE.name).render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN))
+    # The one place where text is believed to be markup: `plan_svg` has made it, and has escaped what is in it.
+    picture = Markup(report.plan_svg)
+    template = environment.get_template(TEMPLATE.name)
+    return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from n6build.console import kib
-from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, printable, urgency
+from n6build.console import kib, printable
+from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, urgency
 
 _COLUMNS = 100
 _WIDTH = 64

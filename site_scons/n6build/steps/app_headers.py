@@ -12,7 +12,7 @@ from n6build.files import write_atomically
 from n6build.network.read_artifacts import read_artifacts
 from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.templates import with_included
 
 

@@ -26,13 +26,14 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import Program, Signing, appli, board_firmware, fsbl, image_step, reloc_appli
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.memory_plan import memory_plan_step
-from n6build.steps.network import NetworkSteps, Stage1, network_steps
+from n6build.steps.network import Stage1, network_steps
 from n6build.steps.reloc import ModelOptions, ModelSteps, reloc_network, reloc_plan
 from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step
@@ -62,6 +63,7 @@ class _Setting:
     toolchain: Toolchain
     folder: str
     board_folder: str
+    notes: Path | None
 
     @property
     def virtual_board(self) -> str:
@@ -83,7 +85,7 @@ class _Setting:
     def stage1(self) -> Stage1:
         choices = self.choices
         return Stage1(
-            self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, choices.build
+            self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, self.notes
         )
 
 
@@ -108,13 +110,15 @@ class _Images:
         return (*self.programs, *self.weights)
 
 
-def application_plan(choices: Choices, environment: Environment, goals: Collection[str], programmer: str = "") -> Plan:
+def application_plan(
+    choices: Choices, environment: Environment, goals: Collection[str], programmer: str = "", notes: Path | None = None
+) -> Plan:
     """goals: what is asked for; those that need a board are in the plan only then. programmer: name of the one that was chosen
-    for them, such as 'virtual'.
+    for them, such as 'virtual'. notes: folder that keeps what tools have said of themselves; None: nothing is kept.
 
     Raises N6Error for whatever cannot be built as it was chosen.
     """
-    setting = _setting(choices, environment)
+    setting = _setting(choices, environment, notes)
     _check_goals(choices, goals)
     networks = network_steps(setting.folder, setting.models, setting.stage1)
     images = _reloc_images(setting, networks) if choices.loader == "reloc" else _linked_images(setting, networks)
@@ -173,7 +177,7 @@ def application_plan(choices: Choices, environment: Environment, goals: Collecti
     return make_plan(steps, named)
 
 
-def _setting(choices: Choices, environment: Environment) -> _Setting:
+def _setting(choices: Choices, environment: Environment, notes: Path | None) -> _Setting:
     board = load_board(choices.board)
     models = tuple(load_model(name, relative_to=Path(choices.launched)) for name in choices.models)
     if choices.name:
@@ -184,12 +188,12 @@ def _setting(choices: Choices, environment: Environment) -> _Setting:
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
     runtime = st_runtime(environment.core, environment.cmsis) if environment.core else own_runtime()
-    toolchain = find_toolchain(environment, Path(choices.build) / ".n6build" / "compiler.json")
+    toolchain = find_toolchain(environment, notes)
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
     folder = f"{board_folder}/{'+'.join(model.name for model in models)}{profile}{loader}"
-    return _Setting(choices, environment, board, models, runtime, toolchain, folder, board_folder)
+    return _Setting(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
 
 
 def _flags(choices: Choices) -> tuple[str, ...]:

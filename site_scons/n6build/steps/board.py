@@ -34,5 +34,10 @@ def boards_folder(board: Board) -> str:
 
 def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:
     """sources: of a step, with the files of a board among them."""
-    board = read_board(next(path for path in sources if path.name == "board.yaml"))
+    return board_as_chosen(next(path for path in sources if path.name == "board.yaml"), choice)
+
+
+def board_as_chosen(file: Path, choice: BoardChoice) -> Board:
+    """file: board.yaml."""
+    board = read_board(file)
     return replace(board, clock=board.soc.clock(choice.clock), alias=choice.alias)

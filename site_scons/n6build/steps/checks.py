@@ -23,7 +23,7 @@ from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from n6build.reloc.compilation import SECURE, firmware_defines
 from n6build.steps.board_header import board_header_step
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step

@@ -17,15 +17,18 @@ from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import checked_identity, held_record, recorded
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, boards_folder, choice_of, chosen_board
+from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folder, choice_of
 
 
 @dataclass(frozen=True)
 class Target:
-    """A board that is programmed. probe: as the option has it. name: of the programmer, such as 'virtual' or a serial number.
-    virtual_board: folder of the virtual board. everything: whatever the board is believed to hold. dry: touch nothing, and
-    tell."""
+    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as the
+    option
+    has it. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board. everything:
+    whatever the board is believed to hold. dry: touch nothing, and tell.
+    """
 
+    file: str
     board: BoardChoice
     probe: str
     name: str
@@ -45,7 +48,7 @@ def target_of(
     everything: bool,
     dry: bool,
 ) -> Target:
-    return Target(choice_of(board), probe, name, virtual_board, start, everything, dry)
+    return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry)
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
@@ -54,7 +57,7 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(manifest, *images, *board_files(board)),
+        sources=(manifest, *images),
         parameters=to_parameters(target),
         state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.flash_board:make",
@@ -64,7 +67,7 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
 
 def make(call: Call) -> None:
     target = call.parameters_as(Target)
-    board = chosen_board(call.sources, target.board)
+    board = board_as_chosen(Path(target.file), target.board)
     manifest = call.sources[0]
     programmer = choose_programmer(target.probe, board, Path(target.virtual_board))
     with board_lock(programmer):

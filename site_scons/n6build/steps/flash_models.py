@@ -22,7 +22,7 @@ from n6build.flash.virtual import VIRTUAL
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board
-from n6build.steps.board import boards_folder, chosen_board
+from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.emulator import emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
@@ -41,7 +41,7 @@ def flash_models_step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(plan, *elves, *images, *emulator_files(board, target)),
+        sources=(plan, *elves, *images, *emulator_files(target)),
         parameters=to_parameters(target),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
@@ -53,7 +53,7 @@ def flash_models_step(
 
 def make(call: Call) -> None:
     target = call.parameters_as(Target)
-    board = chosen_board(call.sources, target.board)
+    board = board_as_chosen(Path(target.file), target.board)
     path, *elves = call.sources[:3]
     folder = Path(target.virtual_board)
     programmer = choose_programmer(target.probe, board, folder)

@@ -15,7 +15,7 @@ from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
 from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.templates import with_included
 
 

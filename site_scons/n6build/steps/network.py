@@ -16,47 +16,16 @@ from n6build.network.names import network_names
 from n6build.network.runtimes import Runtime
 from n6build.network.st_edge_ai.find import find_tool
 from n6build.plan.step import Step
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.prebuilt_network import prebuilt_network_step
 from n6build.steps.reference_network import reference_network_step
 from n6build.steps.st_edge_ai_network import st_edge_ai_network_step
 
 
 @dataclass(frozen=True)
-class NetworkSteps:
-    """A network of the application. name: of its files. folder: that they are in. pools: that its compiler is given."""
-
-    model: Model
-    name: str
-    folder: str
-    backend: str
-    pools: tuple[MemoryPool, ...]
-    step: Step
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return self.step.outputs
-
-    @property
-    def raws(self) -> tuple[str, ...]:
-        """Weights, of one memory pool each."""
-        return tuple(output for output in self.step.outputs if output.endswith(".raw"))
-
-    @property
-    def c_files(self) -> tuple[str, ...]:
-        """What the Appli is linked with."""
-        return tuple(
-            each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_")
-        )
-
-    @property
-    def headers(self) -> tuple[str, ...]:
-        return tuple(output for output in self.step.outputs if output.endswith(".h"))
-
-
-@dataclass(frozen=True)
 class Stage1:
-    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. build: folder for what ST's
-    tool has said of itself."""
+    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. notes: folder for what
+    ST's tool has said of itself."""
 
     board: Board
     profile: str
@@ -64,7 +33,7 @@ class Stage1:
     loader: str
     runtime: Runtime
     environment: Environment
-    build: str
+    notes: Path | None
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
@@ -89,7 +58,7 @@ def _step(backend: str, folder: str, model: Model, pools: Sequence[MemoryPool], 
     if backend == "prebuilt":
         return prebuilt_network_step(folder, model, name)
     if backend == "st_edge_ai":
-        return st_edge_ai_network_step(folder, model, pools, name, given.environment, given.build)
+        return st_edge_ai_network_step(folder, model, pools, name, given.environment, given.notes)
     return reference_network_step(folder, model, pools, name, given.runtime.version)
 
 

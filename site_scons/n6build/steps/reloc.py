@@ -18,9 +18,9 @@ from n6build.reloc.compilation import LINK, conf_header_name, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.steps.c_array import c_array_step
 from n6build.steps.compile import Compilation, compile_step, link_step
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
-from n6build.steps.network import NetworkSteps
 from n6build.steps.prebuilt_network import import_step
 from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step

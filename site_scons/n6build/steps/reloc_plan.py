@@ -14,8 +14,8 @@ from n6build.network.board_pools import external_regions
 from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.memory_plan import PlannedNetwork, compiled, network_files, planned_networks, sizes_of
-from n6build.steps.network import NetworkSteps
 from n6build.templates import with_included
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.boards import Board
@@ -19,6 +19,7 @@ from n6build.network.read_artifacts import read_artifacts
 from n6build.network.runtimes import RuntimeVersion, version_text
 from n6build.paths import project_path
 from n6build.plan.perform import current_site
+from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
@@ -27,7 +28,7 @@ from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.session import read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
-from n6build.steps.network import NetworkSteps
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.templates import with_included
 from n6build.toolchain import compiler_version
 
@@ -102,6 +103,9 @@ def make(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
+    if site and site.plan.steps:
+        # Without Graphviz, which is not there on every machine: the same page everywhere.
+        report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
     text = report_text(report)
     for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):
         write_atomically(path, content)

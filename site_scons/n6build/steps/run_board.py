@@ -22,10 +22,10 @@ from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
-from n6build.steps.board import boards_folder, chosen_board
+from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
-from n6build.steps.network import NetworkSteps
 from n6build.steps.start_board import begin
 
 
@@ -84,7 +84,7 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
-        sources=(*elves, *receipts, *files, *emulator_files(board, target)),
+        sources=(*elves, *receipts, *files, *emulator_files(target)),
         parameters=to_parameters(Parameters(target, described, session)),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
@@ -103,7 +103,7 @@ def _network(steps: NetworkSteps) -> _Network:
 
 def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.target.board)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[:2]
     folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line

@@ -34,15 +34,15 @@ class Parameters:
 
 
 def st_edge_ai_network_step(
-    folder: str, model: Model, pools: Sequence[MemoryPool], name: str, environment: Environment, build: str
+    folder: str, model: Model, pools: Sequence[MemoryPool], name: str, environment: Environment, notes: Path | None
 ) -> Step:
-    """build: folder of all build products, which keeps what the tool has said of its version.
+    """notes: folder that keeps what the tool has said of its version.
 
     Raises N6-STAI-004 where it is not there, N6-STAI-00x for its version, N6-STAI-013 and N6-PROFILE-00x for a profile.
     """
     assert model.file is not None
     installation = _installed(environment)
-    version = installed_version(installation, dict(environment.stedgeai), Path(build) / "stedgeai.json")
+    version = installed_version(installation, dict(environment.stedgeai), notes)
     described_in = model.description_file.parent if model.description_file else None
     options = with_profile(model.network.st_edge_ai, described_in)
     parameters = Parameters(name, tuple(pools), model.sha256, tuple(sorted(model.waived)), options, version)

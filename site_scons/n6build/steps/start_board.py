@@ -15,7 +15,7 @@ from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
 from n6build.flash.virtual import VIRTUAL
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_files, boards_folder, chosen_board
+from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.flash_board import Target
 
 
@@ -25,7 +25,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
         verb="Start",
         stage="run",
         outputs=(output,),
-        sources=(fsbl, *receipts, *board_files(board)),
+        sources=(fsbl, *receipts),
         parameters=to_parameters(target),
         state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.start_board:make",
@@ -37,7 +37,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
 
 def make(call: Call) -> None:
     target = call.parameters_as(Target)
-    board = chosen_board(call.sources, target.board)
+    board = board_as_chosen(Path(target.file), target.board)
     if target.probe == VIRTUAL:
         say("Ready", f"{board.name} (virtual)", "it is on while somebody runs it; mode=no-run")
     else:

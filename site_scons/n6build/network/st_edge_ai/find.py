@@ -13,6 +13,7 @@ from n6build.environment import CORE_DIR, Environment
 from n6build.errors import N6Error
 from n6build.files import files_in, is_file, to_json, write_atomically
 from n6build.toolchain import which
+from n6build.uses import digest_of
 
 # Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
 _EXECUTABLES = tuple(
@@ -21,6 +22,7 @@ _EXECUTABLES = tuple(
 )
 _PACKS = "STM32Cube/Repository/Packs/STMicroelectronics/X-CUBE-AI"
 _TIMEOUT_S = 120
+_NOTE = "stedgeai.json"
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,14 @@ def parse_version(output: str) -> CoreVersion:
     return version
 
 
-def installed_version(installation: Installation, environment: Mapping[str, str], cache: Path) -> CoreVersion:
+def installed_version(installation: Installation, environment: Mapping[str, str], notes: Path | None) -> CoreVersion:
     """Asked once for each executable: the answer takes seconds, and a build that changes nothing has not that time.
 
-    cache: a file in the build folder. Raises N6-STAI-002, N6-STAI-003.
+    notes: folder that keeps the answer, None: nothing is kept. Raises N6-STAI-002, N6-STAI-003.
     """
-    state = installation.executable.stat()
-    key = [str(installation.executable), state.st_size, state.st_mtime_ns]
+    key = [str(installation.executable), digest_of(installation.executable)]
     try:
-        known = json.loads(cache.read_text())
+        known = json.loads((notes / _NOTE).read_text()) if notes is not None else {}
         if known["executable"] == key:
             return parse_version(known["version"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -135,5 +136,6 @@ def installed_version(installation: Installation, environment: Mapping[str, str]
         raise N6Error("N6-STAI-002", f"stedgeai --version: {error}", where=str(installation.executable)) from error
     output = result.stdout.decode("utf-8", "replace")
     version = parse_version(output)
-    write_atomically(cache, to_json({"executable": key, "version": f"ST Edge AI Core v{version.text}"}))
+    if notes is not None:
+        write_atomically(notes / _NOTE, to_json({"executable": key, "version": f"ST Edge AI Core v{version.text}"}))
     return version

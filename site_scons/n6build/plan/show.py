@@ -1,0 +1,233 @@
+"""A plan as text: what `scons plan` prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from n6build.console import line, printable, styled
+from n6build.plan.explain import Status
+from n6build.plan.step import Step
+
+_COLUMNS = 100
+# Behind the verb; and behind 'from', 'with', 'why' below it.
+_SUBJECT_AT = 12
+_DETAIL_AT = _SUBJECT_AT + 5
+_FOLDED_FROM = 3
+_REASONS_SHOWN = 3
+_DEPTH_SHOWN = 4
+_BARE = re.compile(r"[A-Za-z_][\w./+-]*")
+
+
+def plan_text(
+    statuses: Sequence[Status], goals: Sequence[str] = (), *, verbose: bool = False, columns: int = _COLUMNS
+) -> str:
+    """goals: names of what was asked for. Neighbours of one folder that are alike, and are what they are for the same reasons,
+    share a line. verbose: each step on its own, with all there is to say of it. columns: that no line is longer than.
+    """
+    lines = [_line("Goals", ", ".join(goals), "", columns)] if goals else []
+    room = columns - _DETAIL_AT
+    same = _reasons_of_all(statuses)
+    for alike in _alone(statuses) if verbose else _folded(statuses):
+        lines.append(_headline(alike, columns))
+        lines += _everything(alike[0], room) if verbose else _details(alike, room, why=not same)
+    lines.append(_line("In all", _counted(statuses), "", columns))
+    lines += _why(same, room) if not verbose else ()
+    return "".join(f"{each}\n" for each in lines)
+
+
+def explain_text(output: str, lines: Iterable[str], *, columns: int = _COLUMNS) -> str:
+    """lines: of `n6build.plan.explain.explanation`, which may be long and are not cut."""
+    rest = (f"{' ' * _SUBJECT_AT}{printable(each)}" for each in lines)
+    return "".join(f"{each}\n" for each in (_line("Explain", output, "", columns), *rest))
+
+
+def _alone(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
+    for status in statuses:
+        yield (status,)
+
+
+def _folded(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
+    """What is alike is brought together within its folder, and otherwise left where it is."""
+    for _, neighbours in groupby(statuses, key=lambda status: (status.step.verb, _folder(status.step.name))):
+        alike: dict[tuple[object, ...], list[Status]] = {}
+        for status in neighbours:
+            alike.setdefault((status.state, status.reasons), []).append(status)
+        for each in alike.values():
+            yield from _alone(each) if len(each) < _FOLDED_FROM else (tuple(each),)
+
+
+def _reasons_of_all(statuses: Sequence[Status]) -> tuple[str, ...]:
+    """In a new build folder there is one for everything, which is said once."""
+    reasons = {(status.state, status.reasons) for status in statuses}
+    return statuses[0].reasons if len(statuses) > 1 and len(reasons) == 1 else ()
+
+
+def _headline(alike: Sequence[Status], columns: int) -> str:
+    step, state = alike[0].step, alike[0].state
+    outputs = [output for status in alike for output in status.step.outputs]
+    if len(alike) > 1:
+        return _line(
+            step.verb, _folder(step.name), f"{len(outputs)} files, {state}", columns, dim=state == "up to date"
+        )
+    more = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
+    return _line(step.verb, step.name + more, state, columns, dim=state == "up to date")
+
+
+def _line(verb: str, subject: str, detail: str, columns: int, *, dim: bool = False) -> str:
+    room = columns - _SUBJECT_AT - (len(detail) + 2 if detail else 0)
+    verb, subject = _start(printable(verb), _SUBJECT_AT - 1), _end(printable(subject), room)
+    if dim:
+        return styled(f"{verb.rjust(_SUBJECT_AT - 1)} {subject}, {detail}", "dim")
+    return line(verb, subject, detail)
+
+
+def _details(alike: Sequence[Status], room: int, *, why: bool) -> Iterator[str]:
+    """A step that waits for others is told in two lines: its reasons name what it is made from."""
+    if alike[0].state == "to do":
+        steps = [status.step for status in alike]
+        files = _by_folder(dict.fromkeys(file for step in steps for file in _sources(step)))
+        if files:
+            yield _labelled("from", _listed(files, room))
+        if len({step.parameters for step in steps}) == 1 and steps[0].parameters != "{}":
+            yield _labelled("with", _start(printable(_parameters(steps[0])), room))
+    if why:
+        yield from _why(alike[0].reasons, room, shown=_REASONS_SHOWN if alike[0].state == "to do" else 1)
+
+
+def _why(reasons: Sequence[str], room: int, *, shown: int = _REASONS_SHOWN) -> Iterator[str]:
+    left = len(reasons) - shown
+    more = f", and {left} more" if left > 0 else ""
+    lines = [_start(printable(reason), room) for reason in reasons[:shown]]
+    if more:
+        lines[-1] = _start(lines[-1], room - len(more)) + more
+    yield from _column("why", lines)
+
+
+def _everything(status: Status, room: int) -> Iterator[str]:
+    step = status.step
+    yield from _column("and", _wrapped(step.outputs[1:], room))
+    yield from _column("from", _wrapped(_sources(step), room))
+    if step.parameters != "{}":
+        yield from _column("with", _filled(_parameters(step), room))
+    if step.command:
+        yield from _column("run", _filled(shlex.join(step.command), room))
+    yield from _column("why", (each for reason in status.reasons for each in _filled(reason, room)))
+
+
+def _column(label: str, lines: Iterable[str]) -> Iterator[str]:
+    for number, text in enumerate(lines):
+        yield _labelled("" if number else label, text)
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"{' ' * _SUBJECT_AT}{styled(label.ljust(4), 'dim')} {text}"
+
+
+def _sources(step: Step) -> tuple[str, ...]:
+    return (*step.sources, *step.templates)
+
+
+def _by_folder(files: Iterable[str]) -> list[tuple[str, int]]:
+    """(what to call them, how many they are): many files of one folder by their folder, in the order of the first of each."""
+    folders: dict[str, list[str]] = {}
+    for file in files:
+        folders.setdefault(_folder(file), []).append(file)
+    items: list[tuple[str, int]] = []
+    for folder, inside in folders.items():
+        if len(inside) < _FOLDED_FROM:
+            items += ((file, 1) for file in inside)
+        else:
+            items.append((f"{folder} ({len(inside)} files)", len(inside)))
+    return items
+
+
+def _listed(items: Sequence[tuple[str, int]], room: int) -> str:
+    """As many as fit, and how many files more; at least one."""
+    texts = [printable(text) for text, _ in items]
+    left = sum(count for _, count in items)
+    shown = ""
+    for number, (text, (_, count)) in enumerate(zip(texts, items, strict=True)):
+        left -= count
+        longer = f"{shown}, {text}" if number else _end(text, room - len(_and_more(left)))
+        if len(longer) + len(_and_more(left)) > room:
+            return shown + _and_more(left + count)
+        shown = longer
+    return shown
+
+
+def _and_more(count: int) -> str:
+    return f" and {count} more" if count else ""
+
+
+def _wrapped(texts: Sequence[str], room: int) -> Iterator[str]:
+    """All of them, none cut or broken unless it is alone too long."""
+    current = ""
+    for number, text in enumerate(texts):
+        item = printable(text) + ("," if number < len(texts) - 1 else "")
+        if current and len(current) + 1 + len(item) > room:
+            yield current
+            current = ""
+        current = f"{current} {item}" if current else _end(item, room)
+    if current:
+        yield current
+
+
+def _filled(text: str, room: int) -> list[str]:
+    return textwrap.wrap(printable(text), room, break_on_hyphens=False)
+
+
+def _parameters(step: Step) -> str:
+    """Without the outermost braces."""
+    try:
+        value = json.loads(step.parameters)
+    except ValueError:
+        return step.parameters
+    return _items(value, 0) if isinstance(value, dict) else _readable(value, 0)
+
+
+def _readable(value: Any, depth: int) -> str:
+    """JSON with as few marks as it can be understood with. Names and texts are cut nowhere, deep nesting is."""
+    if isinstance(value, dict):
+        return f"{{{_items(value, depth + 1)}}}" if depth < _DEPTH_SHOWN or not value else "{...}"
+    if isinstance(value, list):
+        inside = ", ".join(_readable(each, depth + 1) for each in value) if depth < _DEPTH_SHOWN or not value else "..."
+        return f"[{inside}]"
+    if isinstance(value, str) and _BARE.fullmatch(value) and value not in ("true", "false", "null"):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _items(value: dict[str, Any], depth: int) -> str:
+    return ", ".join(f"{key}: {_readable(each, depth)}" for key, each in value.items())
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+def _start(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: max(room - 3, 0)]}..."
+
+
+def _end(path: str, room: int) -> str:
+    """A file's own name says more than the folders in front of it."""
+    return path if len(path) <= room else f"...{path[len(path) - max(room - 3, 0) :]}"
+
+
+def _counted(statuses: Sequence[Status]) -> str:
+    to_do = sum(status.state == "to do" for status in statuses)
+    waiting = sum(status.state == "if changed" for status in statuses)
+    if not to_do and not waiting:
+        return (
+            f"nothing to do: {len(statuses)} steps up to date"
+            if len(statuses) != 1
+            else "nothing to do: 1 step up to date"
+        )
+    text = f"{to_do} of {len(statuses)} steps to do"
+    return f"{text}, {waiting} if those change" if waiting else text
