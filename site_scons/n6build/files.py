@@ -79,13 +79,10 @@ def is_folder(path: Path) -> bool:
     return path.is_dir()
 
 
-def size_of(path: Path) -> int:
-    """Bytes. Raises N6Error N6-FILE-002 where there is no such file."""
+def digest_of(path: Path) -> str:
+    """SHA-256, empty where the file cannot be read. It counts as read."""
     uses.note("content", path)
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    return uses.digest_of(path)
 
 
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:
@@ -122,24 +119,37 @@ def _found(use: uses.Use) -> tuple[str, bool]:
     return uses.fingerprint(use), uses.visible(use.path)
 
 
-def read_at_most(path: Path, limit: int) -> bytes:
-    """For files from outside. Raises N6-FILE-002 where one cannot be read, N6-FILE-003 where it has more than `limit` bytes."""
+def file_size(path: Path) -> int:
+    """Bytes. Raises N6-FILE-002 where there is no such file."""
+    uses.note("content", path)
     try:
-        size = path.stat().st_size
+        return path.stat().st_size
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def require_at_most(path: Path, limit: int) -> None:
+    """For files from outside. Raises N6-FILE-002 where one cannot be read, N6-FILE-003 where it has more than `limit` bytes."""
+    size = file_size(path)
     if size > limit:
         raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
+
+
+def read_at_most(path: Path, limit: int) -> bytes:
+    """`read_bytes` after `require_at_most`."""
+    require_at_most(path, limit)
     return read_bytes(path)
 
 
-def read_in_chunks(path: Path, chunk: int = 1 << 20) -> Iterator[bytes]:
-    """For files too large to hold. Raises N6-FILE-002 where the file cannot be read."""
+def read_in_chunks(path: Path, chunk: int = 1 << 20, *, first: int | None = None) -> Iterator[bytes]:
+    """For files too large to hold. first: size of the first chunk. Raises N6-FILE-002 where the file cannot be read."""
     uses.note("content", path)
     try:
         with path.open("rb") as file:
-            while data := file.read(chunk):
+            data = file.read(chunk if first is None else first)
+            while data:
                 yield data
+                data = file.read(chunk)
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 

@@ -10,6 +10,7 @@ from typing import Literal
 from n6build.application.description import Application, check_application
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import files_in, is_file, is_folder, read_bytes, sha256
+from n6build.network.prebuilt import holds_network
 from n6build.network.st_edge_ai.options import CompilerOptions, check_options
 from n6build.paths import MODELS
 from n6build.yaml_schema import Document, FileName, Size, read_document
@@ -117,7 +118,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
         return _described(path, f"{name.rstrip('/')}/model.yaml")
     if is_file(path) and path.suffix in MODEL_SUFFIXES:
         return _bare(path)
-    if is_folder(path) and is_file(path / "network.c"):
+    if is_folder(path) and holds_network(path):
         return _bare_network(path)
     if is_file(path):
         raise N6Error(
@@ -130,7 +131,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
         raise N6Error(
             "N6-MODEL-001",
             f"no model file or folder '{name}'",
-            hint="a .tflite or .onnx file, a folder with a model.yaml, or one with network.c",
+            hint="a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
 

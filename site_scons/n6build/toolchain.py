@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build import uses
 from n6build.environment import Environment
 from n6build.errors import N6Error
-from n6build.files import is_file, write_atomically
+from n6build.files import digest_of, is_file, write_atomically
 from n6build.plan.step import Tool, canonical
 
 PREFIX = "arm-none-eabi-"
@@ -77,11 +76,9 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
         hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
         raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
     parts = _parts(driver, environment, notes)
-    for path in parts:
-        uses.note("content", path)
-    digests = [(Path(path).name, uses.digest_of(path)) for path in parts]
+    digests = [(Path(path).name, digest_of(Path(path))) for path in parts]
     if any(not digest for _, digest in digests):
-        missing = next(path for path in parts if not uses.digest_of(path))
+        missing = next(path for path in parts if not digest_of(Path(path)))
         raise N6Error(
             "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
         )
@@ -93,7 +90,7 @@ def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[s
     """Absolute paths, the driver first, headers last."""
     # Through links: /usr/bin/... may name another release tomorrow.
     resolved = os.path.realpath(driver)
-    key: list[object] = [resolved, uses.digest_of(resolved), list(map(list, environment.commands))]
+    key: list[object] = [resolved, digest_of(Path(resolved)), list(map(list, environment.commands))]
     known = _known_parts(notes, key)
     if known is not None:
         return known

@@ -1,6 +1,9 @@
 """SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building.
 
 Targets that need a board are in the plan only where they are asked for: a board that is missing is said before anything is built.
+
+Construction variables: N6_CCFLAGS (further flags of the project around, which may be those of an ST project), N6_EXPLAIN (a
+file).
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
 
 
 def generate(env: Any) -> None:
-    env.SetDefault(N6_EXPLAIN="")
+    env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
     env.AddMethod(_plan, "N6Plan")
     env.AddMethod(_show, "N6Show")
 
@@ -44,7 +47,7 @@ def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
     notes = None if GetOption("no_exec") else site.build / FOLDER
     goals = sorted({*targets} - {"plan"})
     try:
-        choices = replace(choices, build=env["N6_BUILD"])
+        choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
         programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
         key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
 

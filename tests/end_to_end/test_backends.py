@@ -128,7 +128,7 @@ def test_st_s_runtime_is_linked_where_its_folder_is_named(
 
 
 def test_flags_of_an_st_project_may_be_added_as_they_are(project: Project) -> None:
-    project.replace("SConstruct", "    tools=[", '    N6_CCFLAGS=["-fcyclomatic-complexity", "-DMINE"],\n    tools=[')
+    project.replace("SConstruct", "tools=[", 'N6_CCFLAGS=["-fcyclomatic-complexity", "-DMINE"], tools=[')
     result = project.scons("verbose=1", "build")
     assert result.status == 0, result.output
     compiled = next(line for line in result.output.splitlines() if "n6_clock.c" in line)

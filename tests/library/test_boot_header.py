@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.image.boot_header import BinaryType, read_boot_header, with_boot_header
+from samples import sample
 
 ADDRESS = 0x3418_0400
 ENTRY = 0x3418_0501
@@ -80,3 +81,24 @@ def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
 def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
     with pytest.raises(N6Error, match="is outside the program"):
         with_boot_header(struct.pack("<II", 0, entry), ADDRESS, BinaryType.FSBL)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(
+            (f"{build}-{part}-trusted.bin", 16)
+            for build in ("LoadAndRun", "PSRAM", "XIP")
+            for part in ("FSBL", "Appli")
+        ),
+        ("fsbl_fw_lrun_v1.2.0.bin", 16),
+        ("aed_bm.bin", 0),
+    ],
+)
+def test_images_that_st_s_tool_has_signed_come_out_the_same_but_for_its_random_bytes(name: str, kind: int) -> None:
+    image = sample(f"boot/{name}").read_bytes()
+    header = read_boot_header(image, name)
+    assert header.binary_type == kind
+    ours = with_boot_header(image[0x400:], header.entry & ~0xFFF, BinaryType(kind))
+    random = slice(0xA8, 0x240)
+    assert (ours[: random.start], ours[random.stop :]) == (image[: random.start], image[random.stop :])

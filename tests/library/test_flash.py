@@ -19,7 +19,6 @@ from n6build.flash.record import BoardRecord, read_record, write_record
 from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import held_record
 from n6build.flash.virtual import VirtualProgrammer
-from n6build.image.hexfile import merged_hex
 from n6build.image.manifest import FlashFile, FlashManifest, Segment, make_manifest, manifest_json, read_manifest
 
 BASE = 0x7000_0000
@@ -321,7 +320,7 @@ def test_a_virtual_board_whose_nor_is_gone_is_programmed_anew(tmp_path: Path, pa
     assert plan.lacking == plan.wanted
 
 
-# Manifest and hex file
+# Manifest
 
 
 def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path) -> None:
@@ -370,20 +369,3 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(N6Error, match="N6-IMAGE-007"):
         read_manifest(tmp_path / "m.json")
-
-
-def test_the_hex_file_holds_every_segment_at_its_address(tmp_path: Path, parts: dict[int, bytes]) -> None:
-    from intelhex import IntelHex
-
-    manifest = manifest_of(tmp_path, parts)
-    (tmp_path / "all.hex").write_text(merged_hex(manifest.segments, tmp_path))
-    merged = IntelHex(str(tmp_path / "all.hex"))
-    for address, data in parts.items():
-        assert merged.tobinstr(start=address, size=len(data)) == data
-    assert sum(end - start for start, end in merged.segments()) == sum(map(len, parts.values()))
-
-
-def test_segments_that_overlap_make_no_hex_file(tmp_path: Path) -> None:
-    manifest = manifest_of(tmp_path, {BASE: bytes(5000), BASE + 4096: bytes(10)})
-    with pytest.raises(N6Error, match="N6-IMAGE-006"):
-        merged_hex(manifest.segments, tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from n6build.errors import N6Error
 from n6build.image.romfs import RomfsFile, encode_number, make_romfs, read_romfs
 from n6build.image.romfs_manifest import check_size, read_manifest
+from samples import sample
 
 NAMES = st.text("abcxyz_.0123456789", min_size=1, max_size=20)
 ALIGNMENTS = st.sampled_from([1, 4, 16, 32, 4096])
@@ -109,3 +111,22 @@ def test_a_partition_that_overflows_is_refused_by_size(tmp_path: Path) -> None:
     check_size(partition.number, partition.size, 100, "x")
     with pytest.raises(N6Error, match=r"N6-ROMFS-005: romfs partition 0 overflows by 25 bytes: 125 of 100 \(125.0%\)"):
         check_size(partition.number, partition.size, 125, "x")
+
+
+def test_openmv_s_own_description_is_read_but_for_its_cascades(tmp_path: Path) -> None:
+    text = sample("romfs/openmv_n6_romfs_config.json").read_text()
+    models = re.findall(r"\{TOP\}/(lib/models/\w+\.tflite)", text)
+    for name in models:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    file = tmp_path / "romfs_config.json"
+    file.write_text(text)
+    with pytest.raises(N6Error, match="N6-ROMFS-004: Haar cascades are not converted"):
+        read_manifest(file, {"TOP": str(tmp_path)})
+    file.write_text(text.replace('"type": "haar"', '"enabled": false, "type": "haar"'))
+    (partition,) = read_manifest(file, {"TOP": str(tmp_path)})
+    assert (partition.number, partition.size) == ("0", 0x1800000)
+    assert [(entry.path, entry.alignment, entry.profile, entry.model) for entry in partition.entries] == [
+        (tmp_path / name, 32, "default", True) for name in models
+    ]

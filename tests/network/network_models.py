@@ -1,6 +1,5 @@
-"""Model files that the tests of the network compiler read: the project's own, samples where present, and edited ones."""
+"""Model files that the tests of the network compiler read: the project's own, and edited ones."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,6 @@ ROOT = Path(__file__).parents[2]
 
 def own_models() -> list[Path]:
     return sorted(path for path in (ROOT / "models").glob("*/*.tflite"))
-
-
-def samples_folder() -> Path:
-    """Files of others, outside of this project: set N6BUILD_SAMPLES to their folder to test with them."""
-    return Path(os.environ.get("N6BUILD_SAMPLES", ROOT / "no samples"))
 
 
 def edit(model: bytes, change: Callable[[Any], object]) -> bytes:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from equality import assert_equal_everywhere, random_inputs
 from host_network import HostNetwork, extflash, noextmem
-from network_models import own_models, samples_folder
+from network_models import own_models
 from numpy.typing import NDArray
+from samples import sample
 
 SAMPLES = [
     "miniresnet_1stacks_64x50_tl_int8.tflite",
@@ -47,9 +48,7 @@ def test_the_models_of_the_project(
 @pytest.mark.parametrize("profile", [extflash, noextmem])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_models_of_others(host_network: Build, name: str, profile: Callable[[], object]) -> None:
-    model = samples_folder() / "models" / name
-    if not model.is_file():
-        pytest.skip(f"no sample {name}")
+    model = sample(f"models/{name}")
     data = model.read_bytes()
     network = host_network(model, profile())
     counts = [assert_equal_everywhere(network, data, random_inputs(data, seed)) for seed in range(RANDOM_INPUTS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from n6build.errors import N6Error
 from n6build.network.c_info_reader import read_c_info
 from n6build.network.reference import compile_network
 from network_models import own_models
+from samples import sample
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +119,89 @@ def test_any_value_anywhere_is_read_or_refused(document: Any, tmp_path: Path, da
 def test_what_is_no_description(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(N6Error, match="N6-NET-020"):
         read(tmp_path, content)
+
+
+# Descriptions as ST's releases write them
+
+
+def of_release_3(document: Any) -> Any:
+    """Kinds of operators have a key of their own, and the end of the network is an epoch in which nothing runs."""
+    changed = copy.deepcopy(document)
+    nodes = changed["graphs"][0]["nodes"]
+    for part in (part for node in nodes for part in node["subgraph_nodes"]):
+        part["type"] = part.pop("description").removeprefix("Node kind=")
+    last = copy.deepcopy(nodes[-1]) | {"name": f"epoch_{len(nodes) + 1}", "mapping": "NODE_NO_X"}
+    last["subgraph_nodes"] = [last["subgraph_nodes"][0] | {"name": "__NN__RETURN__", "type": "Return"}]
+    nodes.append(last)
+    return changed
+
+
+def test_releases_name_kinds_of_operators_in_two_ways(document: Any, tmp_path: Path) -> None:
+    assert read(tmp_path, json.dumps(of_release_3(document))) == read(tmp_path, json.dumps(document))
+
+
+@pytest.mark.parametrize("mapping", ["NODE_EC", "NODE_SW"])
+def test_the_end_of_the_network_is_no_epoch(document: Any, tmp_path: Path, mapping: str) -> None:
+    changed = of_release_3(document)
+    changed["graphs"][0]["nodes"][-1]["mapping"] = mapping
+    assert read(tmp_path, json.dumps(changed)).epochs == read(tmp_path, json.dumps(document)).epochs
+
+
+def test_pools_of_core_2_0_get_the_postfix_that_network_c_says(document: Any, tmp_path: Path) -> None:
+    changed = copy.deepcopy(document)
+    for pool in changed["memory_pools"]:
+        del pool["fname"]
+    expected = read(tmp_path, json.dumps(document))
+    (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
+    postfixes = {pool.name: pool.fname for pool in expected.pools}
+    assert read_c_info(tmp_path / "network_c_info.json", postfixes) == expected
+    postfixes.popitem()
+    with pytest.raises(N6Error, match="has no 'fname'"):
+        read_c_info(tmp_path / "network_c_info.json", postfixes)
+
+
+def test_a_network_for_a_processor_only_is_refused_as_one(document: Any, tmp_path: Path) -> None:
+    changed = copy.deepcopy(document)
+    for number, node in enumerate(changed["graphs"][0]["nodes"]):
+        node["name"] = f"conv2d_{number}"
+    with pytest.raises(N6Error, match=r"graphs\[0\].nodes: error N6-NET-020: describes a network for a Cortex-M"):
+        read(tmp_path, json.dumps(changed))
+
+
+def sample_text(path: str) -> bytes:
+    data = sample(path).read_bytes()
+    return gzip.decompress(data) if path.endswith(".gz") else data
+
+
+# Epochs: those in which something runs, numbered from 1 to the end of the network. Weights: what the pool says is used.
+@pytest.mark.parametrize(
+    ("name", "core", "epochs", "kinds", "shape", "weights"),
+    [
+        ("core-2.0-tiny_yolo_v2_224", "2.0.0-20049", 21, {"NODE_EC", "NODE_SW"}, (1, 224, 224, 3), 11_064_337),
+        ("core-3.0-mobilenet_v2", "3.0.0-20426 123672867", 56, {"NODE_HW", "NODE_SW"}, (1, 3, 128, 128), 212_609),
+        ("core-4.0.0-timeseries", "4.0.0-20500 359356bb0", 18, {"NODE_HW"}, (1, 20, 50, 2), 57_505),
+    ],
+)
+def test_real_descriptions(
+    tmp_path: Path, name: str, core: str, epochs: int, kinds: set[str], shape: tuple[int, ...], weights: int
+) -> None:
+    (tmp_path / "c_info.json").write_bytes(sample_text(f"c_info/{name}.json.gz"))
+    postfixes = {"flexMEM": "AXIFLEXMEM", "hyperRAM": "xSPI1", "octoFlash": "xSPI2"}
+    info = read_c_info(tmp_path / "c_info.json", postfixes)
+    assert info.tools[0] == ("ST.EdgeAI.Core", core)
+    assert ([buffer.shape for buffer in info.inputs], len(info.outputs)) == ([shape], 1)
+    assert (len(info.epochs), {epoch.mapping for epoch in info.epochs}) == (epochs, kinds)
+    assert all(epoch.kind for epoch in info.epochs)
+    (flash,) = (pool for pool in info.pools if pool.rights == "ACC_READ")
+    assert (flash.fname, flash.used_bytes, flash.weights_bytes) == ("xSPI2", weights, weights)
+
+
+def test_a_real_description_for_a_cortex_m_is_refused_as_one(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-NET-020: describes a network for a Cortex-M.*\n.*--st-neural-art"):
+        read(tmp_path, sample_text("c_info/core-4.0.0-cortex-m.json.gz"))
+
+
+@pytest.mark.parametrize("name", ["Conv2d_1x1", "Conv2d_3x3", "Depthwise_3x3"])
+def test_a_real_description_that_was_only_validated_is_refused_as_one(tmp_path: Path, name: str) -> None:
+    with pytest.raises(N6Error, match="N6-NET-020: has no 'graphs'\n.* that was only validated"):
+        read(tmp_path, sample_text(f"generated/core-2.2-{name}/network_c_info.json"))

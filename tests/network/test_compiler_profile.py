@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
-from n6build.network.compiler_profile import parse_profiles, profile_of, profile_text, profiles_text
+from n6build.network.compiler_profile import parse_profiles, profile_of, profile_text, profiles_text, read_profiles
 from n6build.network.lossless_yaml import from_yaml, to_yaml
+from samples import sample
 
 FILE = """{
     // profiles of a team
@@ -82,3 +83,22 @@ def test_damage_is_an_error_of_ours_or_none(data: st.DataObject) -> None:
         parse_profiles(bytes(text), "n.json")
     except N6Error as error:
         assert error.id.startswith("N6-PROFILE")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "mpools/user_neuralart_NUCLEO-N657X0-Q.json",
+        "mpools/user_neuralart_STM32N6570-DK.json",
+        "mpools/openmv_n6_neuralart.json",
+        "npu/yamnet-core-2.2/user_neural_art.json",
+    ],
+)
+def test_real_profiles_are_read_and_survive_the_way_to_yaml_and_back(file: str) -> None:
+    path = sample(file)
+    document = read_profiles(path)
+    profile = profile_of(document, "default", path.name)
+    assert profile.memory_pool.endswith(".mpool")
+    assert "--Os" in profile.options
+    _, back = from_yaml(to_yaml(document, "profiles"), path.name)
+    assert back == document

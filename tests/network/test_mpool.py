@@ -18,7 +18,7 @@ from n6build.network.lossless_yaml import from_yaml, to_yaml
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.mpool import mpool_text, parse_mpool, pools_of_document
 from n6build.network.strict_json import parse_strict, strict_text
-from network_models import samples_folder
+from samples import sample
 
 ROOT = Path(__file__).resolve().parents[2]
 DESCRIPTOR = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems"))
@@ -101,9 +101,8 @@ def test_yaml_keeps_the_spelling_of_a_number(number: str) -> None:
 
 
 def test_real_descriptors_survive_the_way_to_yaml_and_back() -> None:
-    found = sorted((samples_folder() / "mpools").glob("*.mpool"))
-    if not found:
-        pytest.skip("no sample of ST's tool")
+    found = sorted(sample("mpools").glob("*.mpool"))
+    assert found
     for path in found:
         _, document = from_yaml(to_yaml(parse_mpool(path.read_bytes(), path.name), "memory_pools"), path.name)
         assert spelled(strict_text(document)) == spelled(path.read_text())

@@ -15,7 +15,8 @@ from n6build.network.lowering import Buffer, Initializer, Network, lower
 from n6build.network.memory_pools import MemoryPool, initializer_pools
 from n6build.network.placement import Placement, place
 from n6build.network.tflite_reader import read_graph
-from network_models import own_models, samples_folder
+from network_models import own_models
+from samples import sample
 
 
 def ram(size: int, name: str = "npuRAM3", address: int = 0x34200000) -> MemoryPool:
@@ -177,8 +178,6 @@ def test_miniresnet_needs_less_than_with_its_paddings_stored() -> None:
 
 @pytest.mark.parametrize("name", ["miniresnet_1stacks_64x50_tl", "mlperf_kws_dscnn", "mlperf_resnet8"])
 def test_sample_models_take_no_more_than_the_lower_bound(name: str) -> None:
-    model = samples_folder() / "models" / f"{name}_int8.tflite"
-    if not model.is_file():
-        pytest.skip(f"no sample {name}")
+    model = sample(f"models/{name}_int8.tflite")
     plan = place(lower(read_graph(model), model.name), extflash())
     assert plan.peak == plan.bound

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import io
+import random
+import tracemalloc
 from pathlib import Path
 
 import intelhex
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from intelhex import Record
 from n6build.errors import N6Error
+from n6build.image.hexfile import merged_hex
+from n6build.image.manifest import Segment
 from n6build.models import load_model
+from n6build.network import prebuilt
 from n6build.network.names import network_names
 from n6build.network.prebuilt import find_network, import_network
 from n6build.network.read_artifacts import read_artifacts
 from network_c_texts import CORES, network_c
+from samples import sample
 
 RELEASE_3, RELEASE_2 = CORES[3], CORES[0]
 WEIGHTS = bytes(range(256)) * 18 + bytes(96)
@@ -93,6 +100,13 @@ def test_a_folder_with_network_c_is_a_model(tmp_path: Path) -> None:
     assert network_names([model]) == ["network"]
 
 
+def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
+    model = load_model(str(put(tmp_path / "net", {"od.c": network_c(RELEASE_3), "main.c": ""})))
+    assert (model.file, model.network.backend, network_names([model])) == (None, "prebuilt", ["od"])
+    with pytest.raises(N6Error, match="N6-MODEL-001: no model file or folder"):
+        load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
+
+
 def test_two_networks_of_one_name_are_refused(tmp_path: Path) -> None:
     models = [load_model(str(put(tmp_path / name, {"network.c": network_c(RELEASE_2)}))) for name in ("a", "b")]
     with pytest.raises(N6Error, match="N6-NET-023: two networks of the application are called 'network'"):
@@ -123,3 +137,126 @@ def test_a_hex_file_that_is_none(tmp_path_factory: pytest.TempPathFactory, data:
         import_network(find_network(folder), folder / "out")
     except N6Error as error:
         assert error.id == "N6-PRE-003"
+
+
+def records(*, data: st.SearchStrategy[bytes]) -> st.SearchStrategy[list[str]]:
+    """Lines of a hex file in any order, most of them apart from each other, around two ends of pages."""
+    place = st.integers(0, 300) | st.integers(0xFFC0, 0xFFFF)
+    line = (
+        st.builds(lambda at, part: Record.data(at, list(part)), place, data)
+        | st.sampled_from([0, 0x7038, 0x7039, 0x703C]).map(Record.extended_linear_address)
+        | st.sampled_from([Record.extended_segment_address(0xFFF), Record.start_linear_address(1), Record.eof(), ""])
+    )
+    return st.lists(line, max_size=12)
+
+
+def by_intelhex(text: str) -> bytes | None:
+    image = intelhex.IntelHex()
+    try:
+        image.loadhex(io.StringIO(text))
+    except intelhex.IntelHexError:
+        return None
+    spans = image.segments()
+    if not spans or spans[-1][1] - spans[0][0] > prebuilt.MAX_WEIGHTS_BYTES:
+        return None
+    return bytes(image.tobinstr(start=spans[0][0], end=spans[-1][1] - 1))
+
+
+@settings(deadline=None)
+@given(lines=records(data=st.binary(min_size=1, max_size=20)), at_once=st.integers(1, 4))
+def test_a_hex_file_read_in_pieces_is_as_read_at_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], at_once: int
+) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    folder = put(tmp_path_factory.mktemp("hex"), {"network.c": network_c(RELEASE_2), "network_data.hex": text})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prebuilt, "_LINES", at_once)
+        patch.setattr(prebuilt, "MAX_WEIGHTS_BYTES", 200_000)
+        expected = by_intelhex(text)
+        try:
+            import_network(find_network(folder), folder / "out")
+        except N6Error as error:
+            assert (error.id, expected) == ("N6-PRE-003", None)
+        else:
+            assert (folder / "out/network_atonbuf.raw").read_bytes() == expected
+
+
+def import_hex(folder: Path, text: str) -> bytes:
+    put(folder, {"network.c": network_c(RELEASE_2), "network_data.hex": text})
+    import_network(find_network(folder), folder / "out")
+    return (folder / "out/network_atonbuf.raw").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is an empty Intel hex file"),
+        (hex_of(b"ab", 0) + hex_of(b"c", 0), None),
+        (hex_of(bytes(40_000), 0x7038_0000).replace(":00000001FF\n", ":020000040000FA\n:0100000000FF\n"), "spans 1882"),
+        (hex_of(bytes(40_000), 0x100).replace(":00000001FF\n", ":0101000000FE\n"), "data overlap at address 0x100"),
+        (hex_of(bytes(40_000), 0).replace(":00000001FF", ":0100000000FE"), "line 2501 has invalid checksum"),
+        (":" * 2000, "line 1"),
+    ],
+)
+def test_what_a_hex_file_has_wrong_is_told(tmp_path: Path, text: str, message: str | None) -> None:
+    if message is None:
+        assert import_hex(tmp_path, text) == b"ab"
+        return
+    with pytest.raises(N6Error, match=message) as caught:
+        import_hex(tmp_path, text)
+    assert caught.value.id == "N6-PRE-003"
+    assert not (tmp_path / "out/network_atonbuf.raw").exists()
+
+
+def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
+    data = random.Random(1).randbytes(2 << 20)
+    segment = Segment("weights", "w.bin", 0x7038_0010, len(data), "")
+    (tmp_path / "w.bin").write_bytes(data)
+    text = merged_hex([segment], tmp_path)
+    (tmp_path / "w.bin").unlink()
+    tracemalloc.start()
+    try:
+        assert import_hex(tmp_path / "st", text) == data
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # Twice the bytes while they are collected, and the text that the test writes.
+    assert peak < 20 << 20
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "ll_aton", "weights", "input_shape", "output_bytes", "pools"),
+    [
+        ("yamnet-core-2.2", "network", (1, 1, 1, 14), 3_581_153, (1, 64, 96, 1), 40, {"AXISRAM6": 147_456}),
+        (
+            "reid-mobilenetv2-core-3.0",
+            "reid",
+            (1, 1, 3, 8),
+            2_432_337,
+            (1, 256, 128, 3),
+            1280,
+            {"AXISRAM5": 393_216, "AXISRAM4": 327_680, "AXISRAM3": 458_752},
+        ),
+    ],
+)
+def test_networks_that_st_compiled_for_the_npu(
+    tmp_path: Path,
+    folder: str,
+    name: str,
+    ll_aton: tuple[int, ...],
+    weights: int,
+    input_shape: tuple[int, ...],
+    output_bytes: int,
+    pools: dict[str, int],
+) -> None:
+    network = find_network(sample(f"npu/{folder}"))
+    assert network_names([load_model(str(sample(f"npu/{folder}")))]) == [name]
+    import_network(network, tmp_path)
+    artifacts = read_artifacts(tmp_path, network.name)
+    assert (network.name, artifacts.ll_aton) == (name, ll_aton)
+    assert [(image.fname, image.bytes) for image in artifacts.initializers] == [("xSPI2", weights)]
+    assert artifacts.initializers[0].file.read_bytes() == network.weights[0].file.read_bytes()
+    assert [buffer.shape for buffer in artifacts.inputs] == [input_shape]
+    assert [buffer.bytes for buffer in artifacts.outputs] == [output_bytes]
+    used = {pool.fname: pool.used_bytes for pool in artifacts.pools if pool.rights == "ACC_WRITE" and pool.used_bytes}
+    assert used == pools

@@ -10,6 +10,7 @@ from core_tree import make_core
 from n6build.errors import N6Error
 from n6build.network.generated_c import LL_ATON_VERSION
 from n6build.network.runtimes import check_version, own_runtime, read_ll_aton_version, st_runtime, without_unknown_flags
+from samples import sample
 
 
 def test_our_runtime_is_the_version_that_the_reference_backend_writes() -> None:
@@ -102,3 +103,18 @@ def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_pa
 
 def test_flags_of_st_s_own_compiler_are_left_out() -> None:
     assert without_unknown_flags(["-O2", "-fcyclomatic-complexity"]) == ["-O2"]
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "library"),
+    [
+        ("2.2", (1, 1, 1, 14), "NetworkRuntime1020_CM55_GCC.a"),
+        ("3.0", (1, 1, 3, 8), "NetworkRuntime1100_CM55_GCC.a"),
+    ],
+)
+def test_st_s_own_trees(release: str, version: tuple[int, ...], library: str) -> None:
+    runtime = st_runtime(sample(f"core/{release}"))
+    assert (runtime.version, [path.name for path in runtime.libraries]) == (version, [library])
+    assert all(path.exists() for path in (*runtime.sources, *runtime.include_folders[1:]))
+    assert runtime.reloc is not None
+    assert [path.name for path in runtime.reloc.libraries] == [library.replace(".a", "_PIC.a")]

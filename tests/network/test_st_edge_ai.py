@@ -32,7 +32,8 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
-from network_models import own_models, samples_folder
+from network_models import own_models
+from samples import sample
 from stedgeai_stand_in import stedgeai
 from stedgeai_stand_in.tree import BUILDS, install
 
@@ -301,13 +302,18 @@ def test_log_lines_are_cleaned() -> None:
 
 
 def test_real_logs_are_understood() -> None:
-    folder = samples_folder() / "logs"
-    if not folder.is_dir():
-        pytest.skip("no sample of ST's tool")
-    log = read_log((folder / "e103-float-model.txt").read_text())
+    log = read_log(sample("logs/e103-float-model.txt").read_text())
     error = diagnose(log, 255, pool_bytes=1 << 20)
     assert error is not None
     assert (error.id, len(log.not_quantised)) == ("N6-STAI-026", 612)
+
+
+def test_a_real_log_of_two_runs_that_failed_for_different_reasons() -> None:
+    first, second = sample("logs/e700-m55-out-of-ram.txt").read_text().split("Ho cambiato la versione di ir")
+    errors = [diagnose(read_log(text), 255, pool_bytes=1 << 20) for text in (first, second)]
+    assert [error and error.id for error in errors] == ["N6-STAI-022", "N6-STAI-028"]
+    assert "ONNX IR version 10, this release of the tool reads up to 9" in str(errors[0])
+    assert "3211264 bytes missing" in str(errors[1])
 
 
 @given(

@@ -1,28 +1,92 @@
-"""One Intel hex file of everything in flash, for any programmer that takes one."""
+"""One Intel hex file of everything in flash, for any programmer that takes one; written as a stream, since weights are large.
+
+Byte for byte what IntelHex.write_hex_file writes, which holds every byte as an entry of a dictionary.
+"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from intelhex import AddressOverlapError, IntelHex
+from intelhex import Record
 
 from n6build.errors import N6Error
-from n6build.files import read_bytes
+from n6build.files import file_size, read_in_chunks
 from n6build.image.manifest import Segment
+
+# What one extended linear address record reaches. No record crosses its end, so pages do not depend on each other.
+_PAGE = 1 << 16
+_RECORD_BYTES = 16
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """size: of the file as it is."""
+
+    name: str
+    address: int
+    path: Path
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+
+def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
+    """The file in pieces, each of no more than 64 KiB of flash. Raises N6-IMAGE-006 where two segments overlap, before any."""
+    placed = [_Placed(each.name, each.address, folder / each.file, file_size(folder / each.file)) for each in segments]
+    ordered = sorted((part for part in placed if part.size), key=lambda part: part.address)
+    for part, behind in itertools.pairwise(ordered):
+        if part.end > behind.address:
+            raise N6Error("N6-IMAGE-006", f"{behind.name} overlaps {part.name}", where=behind.path.name)
+    extended = bool(ordered) and ordered[-1].end > _PAGE
+    return _records(_runs(_pieces(ordered)), extended=extended)
 
 
 def merged_hex(segments: Sequence[Segment], folder: Path) -> str:
-    """Raises N6-IMAGE-006 where two segments overlap."""
-    merged = IntelHex()
-    for segment in segments:
-        part = IntelHex()
-        part.frombytes(read_bytes(folder / segment.file), offset=segment.address)
-        try:
-            merged.merge(part, overlap="error")
-        except AddressOverlapError as error:
-            raise N6Error("N6-IMAGE-006", f"{segment.name} overlaps another segment", where=segment.file) from error
-    text = io.StringIO()
-    merged.write_hex_file(text, eolstyle="native")
-    return text.getvalue()
+    """All of `hex_chunks` at once."""
+    return b"".join(hex_chunks(segments, folder)).decode()
+
+
+def _pieces(parts: Iterable[_Placed]) -> Iterator[tuple[int, bytes]]:
+    """(address, data), none across the end of a page."""
+    for part in parts:
+        address = part.address
+        for data in read_in_chunks(part.path, _PAGE, first=_PAGE - address % _PAGE):
+            yield address, data
+            address += len(data)
+
+
+def _runs(pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Pieces joined where one follows another in a page: a record may hold the end of one segment and the start of the next."""
+    start, run = 0, b""
+    for address, data in pieces:
+        if run and address % _PAGE and address == start + len(run):
+            run += data
+            continue
+        if run:
+            yield start, run
+        start, run = address, data
+    if run:
+        yield start, run
+
+
+def _records(runs: Iterable[tuple[int, bytes]], *, extended: bool) -> Iterator[bytes]:
+    """extended: whether addresses need more than 16 bits."""
+    page = None
+    for start, run in runs:
+        lines = []
+        if extended and start // _PAGE != page:
+            page = start // _PAGE
+            lines.append(Record.extended_linear_address(page))
+        for at in range(0, len(run), _RECORD_BYTES):
+            lines.append(Record.data((start + at) % _PAGE, list(run[at : at + _RECORD_BYTES])))
+        yield _text(lines)
+    yield _text([Record.eof()])
+
+
+def _text(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -7,7 +7,6 @@ before it replaces a file; what it writes is read-only. For unsigned images neit
 from __future__ import annotations
 
 import re
-import shutil
 import stat
 import struct
 import subprocess
@@ -17,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.captured import run_captured
-from n6build.environment import key_password
+from n6build.environment import key_password, read_environment
 from n6build.errors import N6Error
 from n6build.files import files_in, read_bytes
 from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
+from n6build.toolchain import which
 
 COMMAND = "STM32_SigningTool_CLI"
 _FIRST_WITH_ALIGN = (2, 21, 0)
@@ -49,11 +49,11 @@ def run_tool(command: Sequence[str]) -> tuple[int, str]:
 
 def find_signing_tool() -> Path:
     """Raises N6-SIGN-001 where it is not in PATH."""
-    found = shutil.which(COMMAND)
-    if not found:
+    found = which(COMMAND, read_environment().path)
+    if found is None:
         hint = "it comes with STM32CubeProgrammer; without 'sign' n6build writes the header itself"
         raise N6Error("N6-SIGN-001", f"{COMMAND} is not in PATH", hint=hint)
-    return Path(found)
+    return found
 
 
 def find_keys(folder: Path) -> Keys:

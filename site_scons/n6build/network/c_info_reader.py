@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.errors import N6Error
 from n6build.network.artifacts import EpochInfo, IoBuffer, PoolRange, Quantised, TensorType
 from n6build.network.json_value import JsonValue, read_json
 
@@ -22,6 +23,7 @@ _TYPES: dict[str, TensorType] = {
 }
 # The postfix of a pool's file; a pool of the C array format has another ending.
 _POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
+_EPOCH = re.compile(r"epoch_(\d{1,9})", re.ASCII)
 _SCHEMA_MAJOR = "2"
 # Real networks have a few ports, tensors a few axes, and one scale for each of some thousand channels.
 _MAX_PORTS, _MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
@@ -37,13 +39,17 @@ class CInfo:
     tools: tuple[tuple[str, str], ...]
 
 
-def read_c_info(path: Path) -> CInfo:
-    """Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says."""
+def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo:
+    """postfixes: of the pools' files by name of pool, as network.c says them: Core 2.0 leaves them out here.
+
+    Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says.
+    """
     document = read_json(path)
     version = document["json_schema_version"]
     if version.text().split(".")[0] != _SCHEMA_MAJOR:
         raise version.error(f"version {version.text()[:20]} of the schema is not known, {_SCHEMA_MAJOR}.x is")
     graph = document["graphs"].first()
+    _require_epochs(graph["nodes"])
     buffers = {buffer["id"].count(): buffer for buffer in document["buffers"]}
     pools = {pool["id"].count(): pool for pool in document["memory_pools"]}
     weights = _weights_bytes(buffers.values())
@@ -51,7 +57,9 @@ def read_c_info(path: Path) -> CInfo:
     outputs = [_buffer(number, buffers) for number in graph["outputs"].at_most(_MAX_PORTS)]
     io = {buffer["id"].count() for buffer in (*inputs, *outputs)}
     return CInfo(
-        pools=tuple(_pool(pool, weights.get(key, 0)) for key, pool in pools.items() if _is_concrete(pool)),
+        pools=tuple(
+            _pool(pool, weights.get(key, 0), postfixes or {}) for key, pool in pools.items() if _is_concrete(pool)
+        ),
         inputs=tuple(_io(buffer, pools) for buffer in inputs),
         outputs=tuple(_io(buffer, pools) for buffer in outputs),
         quantised=tuple(
@@ -63,6 +71,18 @@ def read_c_info(path: Path) -> CInfo:
             for tool in document["environment"]["tools"].at_most(_MAX_PORTS)
         ),
     )
+
+
+def _require_epochs(nodes: JsonValue) -> None:
+    """Raises N6-NET-020 for a network that was compiled for a processor only: its nodes are operators."""
+    listed = list(nodes)
+    if listed and not any(_EPOCH.fullmatch(node["name"].text()) for node in listed):
+        raise N6Error(
+            "N6-NET-020",
+            "describes a network for a Cortex-M, which has no epochs",
+            where=f"{nodes.file}: {nodes.path}",
+            hint="compile the network for the NPU (stedgeai generate --target stm32n6 --st-neural-art)",
+        )
 
 
 def _buffer(number: JsonValue, buffers: dict[int, JsonValue]) -> JsonValue:
@@ -87,15 +107,22 @@ def _is_concrete(pool: JsonValue) -> bool:
     return not list(pool["subpools"].at_most(_MAX_PORTS)) and not _is_own(pool)
 
 
-def _pool(pool: JsonValue, weights_bytes: int) -> PoolRange:
+def _postfix(pool: JsonValue, postfixes: Mapping[str, str]) -> str:
+    name = pool["name"].text()
+    if "fname" not in pool.data and name in postfixes:
+        return postfixes[name]
     fname = pool["fname"]
     match = _POOL_FILE.fullmatch(fname.text())
     if not match:
         raise fname.error(f"'{fname.text()[:40]}' is not the name of a pool's file")
+    return match[1]
+
+
+def _pool(pool: JsonValue, weights_bytes: int, postfixes: Mapping[str, str]) -> PoolRange:
     address = _address(pool)
     return PoolRange(
         name=pool["name"].text(),
-        fname=match[1],
+        fname=_postfix(pool, postfixes),
         address=address or 0,
         # Pools that the compiler makes for buffers of the application have no size of their own.
         size=max(pool["size_bytes"].integer(), 0),
@@ -154,20 +181,29 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
 
 
 def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
-    """Epoch 0 stands for the parameters; nothing runs there."""
-    match = re.fullmatch(r"epoch_(\d{1,9})", node["name"].text(), re.ASCII)
-    if not match or int(match[1]) == 0:
+    """None where nothing runs: epoch 0 stands for the parameters, the last one is the end of the network."""
+    match = _EPOCH.fullmatch(node["name"].text())
+    mapping = node["mapping"].text()
+    if not match or int(match[1]) == 0 or mapping == "NODE_NO_X":
         return None
     parts = list(node["subgraph_nodes"].at_most(_MAX_PARTS))
-    kinds = [part["description"].text().removeprefix("Node kind=") for part in parts]
+    kinds = dict.fromkeys(map(_kind, parts))
+    if list(kinds) == ["Return"]:
+        return None
     return EpochInfo(
         index=int(match[1]),
         name=" ".join(part["name"].text() for part in parts),
-        kind=" ".join(dict.fromkeys(kinds)),
+        kind=" ".join(kinds),
         macs=node["macc"].count() or sum(part["macc"].count() for part in parts),
         bytes=_bytes_of(node, buffers),
-        mapping=node["mapping"].text(),
+        mapping=mapping,
     )
+
+
+def _kind(part: JsonValue) -> str:
+    """Of an operator: a key of its own from Core 3.0 on."""
+    kind = part.get("type")
+    return kind.text() if kind else part["description"].text().removeprefix("Node kind=")
 
 
 def _bytes_of(node: JsonValue, buffers: dict[int, JsonValue]) -> int:

@@ -7,11 +7,25 @@ beforehand follows from the names of the files alone; nothing is parsed until so
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from n6build.errors import N6Error, did_you_mean
-from n6build.files import files_in, is_file, read_at_most, read_bytes, write_atomically
+from n6build.files import (
+    files_in,
+    is_file,
+    read_bytes,
+    read_in_chunks,
+    require_at_most,
+    write_atomically,
+    write_chunks_atomically,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # What names the memory pool in the name of a file with initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -27,6 +41,10 @@ _COPIED = (
 )
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
 MAX_WEIGHTS_BYTES = 256 << 20
+# Of a hex file: as many lines at a time are in a dictionary; and they are put into pages of as many bytes.
+_LINES = 1000
+_PAGE = 1 << 16
+_LONGER_THAN_A_RECORD = 600
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,7 @@ def weights_name(network: str, pool: str) -> str:
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     """name: where the folder holds several networks. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
-    found = {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
+    found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
         raise N6Error("N6-PRE-001", f"no network '{name}' ({name}.c)", where=str(folder), hint=hint)
@@ -80,6 +98,15 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
         weights=_weights(folder, name, alone=len(found) == 1),
         weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
     )
+
+
+def holds_network(folder: Path) -> bool:
+    """Whether `find_network` would find one or several."""
+    return bool(_networks(folder))
+
+
+def _networks(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
 
 
 def _only_network(folder: Path, found: dict[str, Path]) -> str:
@@ -115,31 +142,108 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
     for path in (network.source, *network.others, *network.weight_sources):
         write_atomically(out / path.name, read_bytes(path))
     for weights in network.weights:
-        write_atomically(out / weights_name(network.name, weights.pool), _initializers(weights.file))
+        write_chunks_atomically(out / weights_name(network.name, weights.pool), _initializers(weights.file))
 
 
-def _initializers(path: Path) -> bytes:
+def _initializers(path: Path) -> Iterable[bytes]:
+    """In pieces. A hex file is read whole before the first of them: what is wrong with it stands anywhere in it."""
     if path.suffix != ".hex":
-        return read_at_most(path, MAX_WEIGHTS_BYTES)
+        require_at_most(path, MAX_WEIGHTS_BYTES)
+        return read_in_chunks(path)
     # A byte takes a little more than two characters.
-    read_at_most(path, 3 * MAX_WEIGHTS_BYTES)
-    import intelhex  # noqa: PLC0415 - most networks come without a hex file.
-
-    image = intelhex.IntelHex()
-    try:
-        image.loadhex(str(path))
-    except (OSError, ValueError, intelhex.IntelHexError) as error:
-        raise N6Error("N6-PRE-003", f"is no Intel hex file: {error}", where=path.name) from error
-    spans = image.segments()
-    if not spans:
+    require_at_most(path, 3 * MAX_WEIGHTS_BYTES)
+    memory = _read_hex(path)
+    if memory.end <= memory.start:
         raise N6Error("N6-PRE-003", "is an empty Intel hex file", where=path.name)
-    start, end = spans[0][0], spans[-1][1]
-    if end - start > MAX_WEIGHTS_BYTES:
+    if not memory.is_whole:
         raise N6Error(
             "N6-PRE-003",
-            f"spans {end - start} bytes, from 0x{start:08X} to 0x{end:08X}: more than one memory pool",
+            f"spans {memory.end - memory.start} bytes, from 0x{memory.start:08X} to 0x{memory.end:08X}: "
+            "more than one memory pool",
             where=path.name,
             hint="give the raw file of each pool instead",
         )
-    data: bytes = image.tobinstr(start=start, end=end - 1)
-    return data
+    return memory.chunks()
+
+
+def _read_hex(path: Path) -> _Memory:
+    import intelhex  # noqa: PLC0415 - most networks come without a hex file.
+
+    memory = _Memory()
+    image = intelhex.IntelHex()
+    try:
+        file = path.open(encoding="ascii")
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    try:
+        with file:
+            image.loadhex(_Emptying(file, image, memory))
+        memory.take(image)
+    except (OSError, ValueError, intelhex.IntelHexError) as error:
+        raise N6Error("N6-PRE-003", f"is no Intel hex file: {error}", where=path.name) from error
+    return memory
+
+
+class _Emptying:
+    """Lines of `file` for `image.loadhex`, which keeps a dictionary entry of every byte: `memory` takes them away in time."""
+
+    def __init__(self, file: TextIO, image: Any, memory: _Memory) -> None:
+        self._file, self._image, self._memory = file, image, memory
+
+    def read(self) -> str:
+        """What loadhex knows an open file by; it never calls it."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        # A file without line ends is not one line in memory.
+        for count, line in enumerate(iter(lambda: self._file.readline(_LONGER_THAN_A_RECORD), "")):
+            if count % _LINES == 0:
+                self._memory.take(self._image)
+            yield line
+
+
+class _Memory:
+    """Bytes by address, in pages: 16 bits for each, -1 where nothing is, which as a byte is what an erased flash holds.
+
+    start, end: of what has been taken. Nothing is kept any more as soon as they are too far apart.
+    """
+
+    def __init__(self) -> None:
+        self.start, self.end = 1 << 64, 0
+        self._pages: dict[int, NDArray[np.int16]] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        return self.end - self.start <= MAX_WEIGHTS_BYTES
+
+    def take(self, image: Any) -> None:
+        """Moves the bytes of an IntelHex here. Raises ValueError where there is one already at an address."""
+        import numpy as np  # noqa: PLC0415 - as intelhex.
+
+        held = image.todict()
+        held.pop("start_addr", None)
+        if not held:
+            return
+        for address in held:
+            del image[address]
+        addresses = np.fromiter(held.keys(), np.int64, len(held))
+        values = np.fromiter(held.values(), np.int16, len(held))
+        self.start, self.end = min(self.start, int(addresses.min())), max(self.end, int(addresses.max()) + 1)
+        if not self.is_whole:
+            self._pages.clear()
+            return
+        numbers = addresses // _PAGE
+        for number in np.unique(numbers).tolist():
+            page = self._pages.setdefault(number, np.full(_PAGE, -1, np.int16))
+            here = numbers == number
+            places = addresses[here] % _PAGE
+            if (taken := places[page[places] >= 0]).size:
+                raise ValueError(f"data overlap at address 0x{number * _PAGE + int(taken.min()):X}")
+            page[places] = values[here]
+
+    def chunks(self) -> Iterator[bytes]:
+        """All from start to end."""
+        for begin in range(self.start - self.start % _PAGE, self.end, _PAGE):
+            wanted = slice(max(self.start - begin, 0), min(self.end - begin, _PAGE))
+            page = self._pages.get(begin // _PAGE)
+            yield b"\xff" * (wanted.stop - wanted.start) if page is None else page[wanted].astype("uint8").tobytes()

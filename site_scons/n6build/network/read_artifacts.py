@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.errors import N6Error
-from n6build.files import files_in, is_file, remembered, size_of
+from n6build.files import file_size, files_in, is_file, remembered
 from n6build.network.artifacts import EpochInfo, InitializerImage, IoBuffer, NetworkArtifacts, PoolRange, Quantised
 from n6build.network.c_info_reader import CInfo, read_c_info
 from n6build.network.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
@@ -23,7 +23,8 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
     source = read_network_c(path)
-    info = read_c_info(info_path) if is_file(info_path) else _from_source(source, path)
+    postfixes = {pool.name: pool.fname for pool in source.pools}
+    info = read_c_info(info_path, postfixes) if is_file(info_path) else _from_source(source, path)
     artifacts = NetworkArtifacts(
         name=name,
         suffix=source.suffix,
@@ -66,7 +67,7 @@ def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tupl
 
 def _check_size(image: InitializerImage) -> None:
     try:
-        size = size_of(image.file)
+        size = file_size(image.file)
     except N6Error as error:
         raise N6Error(
             "N6-FILE-002",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from n6build.errors import N6Error
-from n6build.plan.step import Step, Tool
+from n6build.plan.step import Step, Tool, canonical
 
 FORMAT = 1
 
@@ -80,17 +82,27 @@ def _described(step: Step) -> str:
 
 
 def _check_function(step: Step) -> None:
-    module = step.function.partition(":")[0]
-    if module and not _is_there(module):
+    """Without importing it, which takes its time: by the text of its module."""
+    module, _, name = step.function.partition(":")
+    if not module:
+        return
+    source = _source_of(module)
+    if source is None:
         what = f"step {step.name}: there is no module '{module}'"
         raise N6Error("N6-STEP-007", what, where=step.made_at or None, hint="name it as 'module:function'")
+    if not re.search(rf"^def {re.escape(name)}\(".encode(), source, re.MULTILINE):
+        what = f"step {step.name}: module '{module}' has no function '{name}'"
+        hint = "define it there with def, at the top level"
+        raise N6Error("N6-STEP-007", what, where=step.made_at or None, hint=hint)
 
 
-def _is_there(module: str) -> bool:
+@cache
+def _source_of(module: str) -> bytes | None:
     try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
+        found = importlib.util.find_spec(module)
+        return Path(found.origin).read_bytes() if found and found.origin else None
+    except (ImportError, ValueError, OSError):
+        return None
 
 
 def _ordered(steps: Iterable[Step], makers: Mapping[str, Step]) -> tuple[Step, ...]:
@@ -147,9 +159,13 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 
 def read_plan_json(values: Any) -> Plan:
-    """Of `plan_json`. Raises N6-STEP-009 where it is no plan of this version."""
-    from n6build.plan.step import to_parameters  # noqa: PLC0415
+    """Of `plan_json`. Raises N6-STEP-009 where it is no plan of this version, and what `make_plan` does."""
+    plan = read_trusted_plan_json(values)
+    return make_plan(plan.steps, plan.goals)
 
+
+def read_trusted_plan_json(values: Any) -> Plan:
+    """Of a plan that was checked before it was written. Raises N6-STEP-009 where it is no plan of this version."""
     try:
         if values["format"] != FORMAT:
             raise ValueError(f"format {values['format']}, not {FORMAT}")
@@ -159,8 +175,8 @@ def read_plan_json(values: Any) -> Plan:
                 name: tuple(value) if isinstance(value, list) else value for name, value in each.items()
             }
             given["tools"] = tuple(Tool(str(tool["name"]), str(tool["digest"])) for tool in each.get("tools", ()))
-            given["parameters"] = to_parameters(each.get("parameters", {}))
-            steps.append(Step(**given, made_at="plan"))
-        return make_plan(steps, {name: tuple(map(str, files)) for name, files in values["goals"].items()})
+            given["parameters"] = canonical(each.get("parameters", {}))
+            steps.append(Step(**given, made_at="plan.json"))
+        return Plan(tuple(steps), {str(name): tuple(map(str, files)) for name, files in values["goals"].items()})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise N6Error("N6-STEP-009", f"is no plan: {error}", hint="scons plan writes it anew") from error

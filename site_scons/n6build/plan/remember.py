@@ -14,7 +14,7 @@ from n6build.errors import N6Error
 from n6build.files import write_atomically
 from n6build.plan.closure import Code
 from n6build.plan.ledger import FOLDER
-from n6build.plan.plan import Plan, plan_json, read_plan_json
+from n6build.plan.plan import Plan, plan_json, read_trusted_plan_json
 from n6build.plan.step import canonical
 
 
@@ -51,6 +51,6 @@ def _read(path: Path, key: str, signature: str) -> Plan | None:
                 uses.remember_digest(file, (state[0], state[1], state[2], state[3]), fingerprint)
             if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
                 return None
-        return read_plan_json(document["plan"])
+        return read_trusted_plan_json(document["plan"])
     except (OSError, ValueError, KeyError, TypeError, IndexError, N6Error):
         return None

@@ -111,6 +111,17 @@ def outputs_of(steps: Sequence[Step]) -> tuple[str, ...]:
 def _check(step: Step) -> None:
     if not step.outputs:
         raise _wrong(step, "N6-STEP-005", "makes nothing: a step has at least one output")
+    for listed in (
+        step.outputs,
+        step.sources,
+        step.command,
+        step.templates,
+        step.include_folders,
+        step.after,
+        step.state,
+    ):
+        if not isinstance(listed, tuple):
+            raise _wrong(step, "N6-STEP-008", f"{listed!r} is no list of texts")
     if bool(step.function) == bool(step.command):
         raise _wrong(step, "N6-STEP-007", "needs either a function or a command")
     if step.function and not _FUNCTION.fullmatch(step.function):
@@ -118,11 +129,20 @@ def _check(step: Step) -> None:
         raise _wrong(step, "N6-STEP-007", what, "name a function that stands in a module as 'module:name'")
     if isinstance(step.command, str) or not all(isinstance(each, str) for each in step.command):
         raise _wrong(step, "N6-STEP-007", "a command is a list of texts", "no shell takes it apart")
+    if not _is_canonical(step.parameters):
+        raise _wrong(step, "N6-STEP-006", "its parameters are no canonical JSON", "make them with to_parameters")
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
             raise _wrong(
                 step, "N6-STEP-008", f"{path!r} is no path of a file", "paths have no '.', '..' or '//' in them"
             )
+
+
+def _is_canonical(text: str) -> bool:
+    try:
+        return text == "{}" or canonical(json.loads(text)) == text
+    except (TypeError, ValueError):
+        return False
 
 
 def _wrong(step: Step, id: str, what: str, hint: str | None = None) -> N6Error:

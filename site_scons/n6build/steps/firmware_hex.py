@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.files import write_atomically
-from n6build.image.hexfile import merged_hex
+from n6build.files import write_chunks_atomically
+from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step
 
@@ -22,4 +22,4 @@ def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step
 
 def make(call: Call) -> None:
     manifest = call.sources[0]
-    write_atomically(call.outputs[0], merged_hex(read_manifest(manifest).segments, manifest.parent))
+    write_chunks_atomically(call.outputs[0], hex_chunks(read_manifest(manifest).segments, manifest.parent))

@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.console import progress, say
 from n6build.environment import CORE_DIR, Environment, read_environment
 from n6build.errors import N6Error
-from n6build.files import remove_others
+from n6build.files import digest_of, remove_others
 from n6build.models import Model, check_sha256
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.model_facts import check_for_npu, read_model_facts
@@ -18,7 +18,6 @@ from n6build.network.st_edge_ai.find import CoreVersion, Installation, find_tool
 from n6build.network.st_edge_ai.options import CompilerOptions, with_profile
 from n6build.paths import project_path
 from n6build.plan.step import Call, Step, Tool, to_parameters
-from n6build.uses import digest_of
 
 
 @dataclass(frozen=True)

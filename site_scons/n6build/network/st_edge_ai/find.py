@@ -11,9 +11,8 @@ from pathlib import Path
 
 from n6build.environment import CORE_DIR, Environment
 from n6build.errors import N6Error
-from n6build.files import files_in, is_file, to_json, write_atomically
+from n6build.files import digest_of, files_in, is_file, to_json, write_atomically
 from n6build.toolchain import which
-from n6build.uses import digest_of
 
 # Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
 _EXECUTABLES = tuple(

@@ -1,0 +1,64 @@
+"""The workflows that are shipped: they check all there is, and no cache brings back what older code has built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from end_to_end.conftest import COPIED
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB, GITLAB = ROOT / ".github/workflows/daily.yml", ROOT / ".gitlab-ci.yml"
+
+
+def github_steps() -> list[dict[str, Any]]:
+    return list(yaml.safe_load(GITHUB.read_text())["jobs"]["check"]["steps"])
+
+
+def github_cache(path: str) -> dict[str, str]:
+    (cache,) = (step["with"] for step in github_steps() if path in str(step.get("with", {}).get("path")))
+    return dict(cache)
+
+
+def hashed(key: str) -> set[str]:
+    """Files and folders whose content is in the key."""
+    (arguments,) = re.findall(r"hashFiles\((.*?)\)", key)
+    return {name.removesuffix("/**") for name in re.findall(r"'(.*?)'", arguments)}
+
+
+@pytest.mark.parametrize("task", ["lint", "test", "matrix"])
+def test_all_that_can_be_checked_is(task: str) -> None:
+    on_gitlab = [line for job in yaml.safe_load(GITLAB.read_text()).values() for line in job_script(job)]
+    for commands in ([step.get("run", "") for step in github_steps()], on_gitlab):
+        assert [command for command in commands if command.startswith(f"make {task}")]
+
+
+def job_script(job: Any) -> list[str]:
+    return list(job.get("script", [])) if isinstance(job, dict) else []
+
+
+def test_what_scons_has_built_is_taken_for_the_same_content_only() -> None:
+    cache = github_cache(".scons-cache")
+    assert hashed(cache["key"]) == {*COPIED, "pyproject.toml"}
+    assert "restore-keys" not in cache
+    caches = yaml.safe_load(GITLAB.read_text())["matrix"]["cache"]
+    assert [each["key"] for each in caches if each["paths"] == [".scons-cache"]] == ["scons-$CI_COMMIT_SHA"]
+
+
+def test_the_emulator_is_taken_for_what_it_is_made_of() -> None:
+    cache = github_cache(".cache/n6build")
+    parts = hashed(cache["key"])
+    assert {"tools/virtual_board", "boards/soc", "site_scons/n6build/virtual_board", "pyproject.toml"} <= parts
+    assert "restore-keys" not in cache
+    assert all(list(ROOT.glob(part)) for part in parts)
+
+
+def test_files_of_keys_exist() -> None:
+    for job in yaml.safe_load(GITLAB.read_text()).values():
+        for cache in job.get("cache", []) if isinstance(job, dict) else []:
+            files = cache["key"]["files"] if isinstance(cache["key"], dict) else []
+            assert len(files) <= 2
+            assert all((ROOT / file).is_file() for file in files)
