@@ -148,9 +148,6 @@ def _heard(log: _Log) -> Iterator[None]:
 
     Compilers write to descriptor 1, whatever sys.stdout is.
     """
-    if sys.stdout is None:  # The caller has closed it.
-        yield
-        return
     sys.stdout.flush()
     level = 0
     with tempfile.TemporaryFile() as file:
@@ -218,6 +215,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    if sys.stdout is None:
+        # The caller has closed it; compilers need one, too. The lowest descriptor that is free is 1.
+        sys.stdout = sys.__stdout__ = Path(os.devnull).open("w")  # noqa: SIM115
     # Names come from files of others: a terminal that lacks a letter gets a question mark, not a traceback.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -60,14 +60,18 @@ def test_the_model_is_the_one_that_scons_makes(split: bool, scons_project: Proje
         assert made[name] == (folder / "network_rel" / name).read_bytes(), name
 
 
+def test_a_caller_who_has_closed_the_console(network: Path, tmp_path: Path, whole: RelocFile) -> None:
+    tool = [sys.executable, str(TOOLS / "npu_driver.py"), "-i", str(network), "-o", str(tmp_path)]
+    result = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *tool], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "network_rel.bin").read_bytes() == whole.data
+
+
 def test_what_a_compiler_says_of_an_error(network: Path, tmp_path: Path) -> None:
     shutil.copytree(network, tmp_path / "network")
     with (tmp_path / "network/network.c").open("a") as file:
         file.write("int broken = nonsense;\n")
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "network_rel.bin").write_text("of another day")
-    result = call("npu_driver", "-i", tmp_path / "network", "-o", out, "--log", tmp_path / "log.txt")
+    result = call("npu_driver", "-i", tmp_path / "network", "-o", tmp_path / "out", "--log", tmp_path / "log.txt")
     assert result.returncode == 2
     words = "error: 'nonsense' undeclared here"
     assert words in result.stdout
