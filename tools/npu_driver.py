@@ -10,22 +10,34 @@ with n6build's runtime, for networks whose epochs all run on the CPU.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
+from n6build.environment import Environment, read_environment
 from n6build.errors import N6Error
 from n6build.files import write_atomically
-from n6build.network.prebuilt import find_network, import_network
+from n6build.network.network_c import read_network_c
+from n6build.network.prebuilt import PrebuiltNetwork, find_network
+from n6build.network.read_artifacts import read_artifacts
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
-from n6build.network.st_edge_ai.find import CORE_DIR
-from n6build.reloc.make import Made, Options, make_model, read_pools
+from n6build.paths import project_path
+from n6build.plan.ledger import FOLDER
+from n6build.plan.local import execute, local_site
+from n6build.plan.plan import make_plan
+from n6build.reloc.pools import pool_table
+from n6build.reloc.preconditions import check_buffers_known
 from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.show import pool_table, summary
+from n6build.reloc.show import pool_table as shown_pool_table
+from n6build.reloc.show import summary
+from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
+from n6build.toolchain import find_toolchain
 
 _NAME = "NPU Utility - Relocatable model generator (n6build)"
 _NOT_OFFERED = ("ecblob_in_params", "llvm", "st_clang", "compatible_mode", "custom", "cross_compile")
@@ -69,7 +81,8 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
     log(_NAME)
     log("")
     source = _source(options)
-    runtime = _runtime(options)
+    environment = read_environment()
+    runtime = _runtime(options, environment)
     log(f"Entry point    : '{source}'")
     log(f"Runtime        : {runtime.name}, ll_aton {'.'.join(map(str, runtime.version[:3]))}-{runtime.version[3]}")
     log(f"Context        : {'non-secure' if options.no_secure else 'secure'}{', split' if options.split else ''}")
@@ -77,39 +90,88 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
     with ExitStack() as stack:
         if options.no_clean:
             work = options.output / f"{source.stem}_rel_build"
-            work.mkdir(parents=True, exist_ok=True)
         else:
             work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         network = find_network(source.parent, source.stem)
         log(f"   reading {len(network.inputs)} files", level=1)
-        import_network(network, work / "network")
         if options.parse_only:
-            table = read_pools(work / "network", network.name, secure=not options.no_secure)
-            log(pool_table(table.pools, 0, [0] * len(table.pools)).rstrip("\n"))
-            return
-        made = make_model(
-            work / "network",
-            network.name,
-            work,
-            options.output,
-            runtime,
-            Options(
-                secure=not options.no_secure,
-                split=options.split,
-                c_file=options.gen_c_file,
-                debug_info=not options.no_dbg_info,
-            ),
-        )
-        _report(made, log)
+            _show_pools(network, work, environment, log, secure=not options.no_secure)
+        else:
+            _report(_model(network, work, options, runtime, environment, log), log)
 
 
-def _report(made: Made, log: _Log) -> None:
-    log(summary(read_reloc_file(made.file)).rstrip("\n"))
+def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, log: _Log, *, secure: bool) -> None:
+    """Needs neither a compiler nor the runtime that the network was compiled for."""
+    imported = imported_network(network, project_path(work))
+    with _heard(log):
+        execute(make_plan([imported.step]), imported.step.outputs, local_site(work, dict(environment.commands)))
+    artifacts = read_artifacts(Path(imported.folder), imported.name)
+    check_buffers_known(artifacts, read_network_c(artifacts.source))
+    pools = pool_table(artifacts, secure=secure).pools
+    log(shown_pool_table(pools, 0, [0] * len(pools)).rstrip("\n"))
+
+
+def _model(
+    network: PrebuiltNetwork,
+    work: Path,
+    options: argparse.Namespace,
+    runtime: Runtime,
+    environment: Environment,
+    log: _Log,
+) -> list[Path]:
+    """Its files, the model first."""
+    site = local_site(work, dict(environment.commands))
+    plan, model = stage2_plan(
+        network,
+        project_path(work),
+        project_path(options.output),
+        runtime,
+        find_toolchain(environment, work / FOLDER if options.no_clean else None),
+        ModelOptions(
+            secure=not options.no_secure,
+            split=options.split,
+            c_file=options.gen_c_file,
+            debug_info=not options.no_dbg_info,
+        ),
+    )
+    with _heard(log):
+        execute(plan, model.files, site)
+    if not options.split:
+        # Weights of a model that was split before would be taken for this one's.
+        (options.output / f"{network.name}_rel_params.bin").unlink(missing_ok=True)
+    return [options.output / Path(file).name for file in model.files]
+
+
+@contextmanager
+def _heard(log: _Log) -> Iterator[None]:
+    """What steps and compilers say: shown with more verbosity, or where one of them fails, and in the log file in any case.
+
+    Compilers write to descriptor 1, whatever sys.stdout is.
+    """
+    sys.stdout.flush()
+    level = 0
+    with tempfile.TemporaryFile() as file:
+        console = os.dup(1)
+        os.dup2(file.fileno(), 1)
+        try:
+            yield
+            level = 1
+        finally:
+            sys.stdout.flush()
+            os.dup2(console, 1)
+            os.close(console)
+            file.seek(0)
+            said = file.read().decode(errors="replace").rstrip("\n")
+            if said:
+                log(said, level=level)
+
+
+def _report(files: list[Path], log: _Log) -> None:
+    log(summary(read_reloc_file(files[0])).rstrip("\n"))
     log("")
     log("   Generating files...")
-    for path in (made.file, made.params, *made.others):
-        if path is not None:
-            log(f'    creating "{path}" (size={path.stat().st_size:,})')
+    for path in files:
+        log(f'    creating "{path}" (size={path.stat().st_size:,})')
 
 
 def _source(options: argparse.Namespace) -> Path:
@@ -121,10 +183,9 @@ def _source(options: argparse.Namespace) -> Path:
     return source
 
 
-def _runtime(options: argparse.Namespace) -> Runtime:
-    core = options.pack_dir or os.environ.get(CORE_DIR)
-    cmsis = tuple(Path(folder) for folder in os.environ.get("N6BUILD_CMSIS", "").split(os.pathsep) if folder)
-    return st_runtime(Path(core), cmsis) if core else own_runtime()
+def _runtime(options: argparse.Namespace, environment: Environment) -> Runtime:
+    core = Path(options.pack_dir) if options.pack_dir else environment.core
+    return st_runtime(core, environment.cmsis) if core else own_runtime()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -154,4 +215,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    if sys.stdout is None:
+        # The caller has closed it; compilers need one, too. The lowest descriptor that is free is 1.
+        sys.stdout = sys.__stdout__ = Path(os.devnull).open("w")  # noqa: SIM115
+    # Names come from files of others: a terminal that lacks a letter gets a question mark, not a traceback.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     raise SystemExit(main())

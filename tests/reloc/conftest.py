@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from n6build.boards import load_board
+from n6build.environment import read_environment
 from n6build.network.board_pools import pools_of, relocatable
 from n6build.network.reference import compile_network
-from n6build.network.runtimes import own_runtime
 from n6build.paths import MODELS
-from n6build.reloc.make import Made, Options, make_model
 from n6build.reloc.reader import RelocFile, read_reloc_file
+from n6build.steps.reloc import ModelOptions, ModelSteps
+from n6build.toolchain import Toolchain, find_toolchain
+from reloc.stage2 import made_with
 
 BOARD = load_board("nucleo-n657")
 
@@ -24,17 +26,24 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def made_with(network: Path, folder: Path, options: Options) -> Made:
-    return make_model(network, "network", folder / "work", folder, own_runtime(), options)
+@pytest.fixture(scope="session")
+def toolchain() -> Toolchain:
+    return find_toolchain(read_environment(), None)
 
 
 @pytest.fixture(scope="session")
-def whole(network: Path, tmp_path_factory: pytest.TempPathFactory) -> RelocFile:
-    return read_reloc_file(made_with(network, tmp_path_factory.mktemp("whole"), Options()).file)
+def made(network: Path, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> ModelSteps:
+    """Whole, and all that it was made from."""
+    return made_with(network, tmp_path_factory.mktemp("whole"), toolchain)
 
 
 @pytest.fixture(scope="session")
-def split(network: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[RelocFile, bytes]:
-    made = made_with(network, tmp_path_factory.mktemp("split"), Options(split=True))
-    assert made.params is not None
-    return read_reloc_file(made.file), made.params.read_bytes()
+def whole(made: ModelSteps) -> RelocFile:
+    return read_reloc_file(Path(made.file))
+
+
+@pytest.fixture(scope="session")
+def split(network: Path, tmp_path_factory: pytest.TempPathFactory, toolchain: Toolchain) -> tuple[RelocFile, bytes]:
+    model = made_with(network, tmp_path_factory.mktemp("split"), toolchain, ModelOptions(split=True))
+    assert model.params is not None
+    return read_reloc_file(Path(model.file)), Path(model.params).read_bytes()

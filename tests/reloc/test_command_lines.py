@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from end_to_end.conftest import Project, make_project
 from n6build.reloc.reader import RelocFile
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
-def call(tool: str, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def call(
+    tool: str, *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(TOOLS / f"{tool}.py"), *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    values = {**os.environ, **environment}
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=values, check=False)
     assert "Traceback" not in result.stderr
     return result
+
+
+@pytest.fixture(scope="module")
+def scons_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return make_project(tmp_path_factory.mktemp("scons"))
 
 
 def test_the_command_line_of_st_s_readme(network: Path, tmp_path: Path, whole: RelocFile) -> None:
@@ -32,6 +43,66 @@ def test_the_command_line_of_st_s_readme(network: Path, tmp_path: Path, whole: R
     assert "│ <undefined> (00000000) │ 00000000 UNUSED                │ 0    │ 00000000 │ 0     │\n" in out
     assert "Table: mempool c-descriptors (off=400" in out
     assert f'creating "{tmp_path / "build/network_rel.bin"}" (size={len(whole.data):,})' in out
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_model_is_the_one_that_scons_makes(split: bool, scons_project: Project, tmp_path: Path) -> None:
+    options = ("loader=reloc", "model=anomaly", "gen_c_file=1", f"split={int(split)}")
+    built = scons_project.scons(*options, "reloc")
+    assert built.status == 0, built.output
+    folder = scons_project.root / "build/nucleo-n657/anomaly-reloc"
+    arguments = ("-i", folder / "network", "-o", tmp_path, "--gen-c-file", *(["--split"] if split else []))
+    assert call("npu_driver", *arguments).returncode == 0
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    names = ["network_rel.bin", "network_rel.c", *(["network_rel_params.bin"] if split else [])]
+    assert sorted(made) == names
+    for name in names:
+        assert made[name] == (folder / "network_rel" / name).read_bytes(), name
+
+
+def test_a_caller_who_has_closed_the_console(network: Path, tmp_path: Path, whole: RelocFile) -> None:
+    tool = [sys.executable, str(TOOLS / "npu_driver.py"), "-i", str(network), "-o", str(tmp_path)]
+    result = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *tool], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "network_rel.bin").read_bytes() == whole.data
+
+
+def test_what_a_compiler_says_of_an_error(network: Path, tmp_path: Path) -> None:
+    shutil.copytree(network, tmp_path / "network")
+    with (tmp_path / "network/network.c").open("a") as file:
+        file.write("int broken = nonsense;\n")
+    result = call("npu_driver", "-i", tmp_path / "network", "-o", tmp_path / "out", "--log", tmp_path / "log.txt")
+    assert result.returncode == 2
+    words = "error: 'nonsense' undeclared here"
+    assert words in result.stdout
+    assert words in (tmp_path / "log.txt").read_text()
+    for text in (result.stderr, (tmp_path / "log.txt").read_text()):
+        assert "network_reloc.c: error N6-STEP-010: arm-none-eabi-gcc ended with status 1" in text
+    assert "creating" not in result.stdout
+
+
+def test_without_a_compiler(network: Path, tmp_path: Path) -> None:
+    result = call("npu_driver", "-i", network, "-o", tmp_path / "out", PATH=str(tmp_path))
+    assert result.returncode == 2
+    assert "error N6-TOOL-001: the compiler arm-none-eabi-gcc was not found in PATH" in result.stderr
+    assert call("npu_driver", "-i", network, "--parse-only", PATH=str(tmp_path)).returncode == 0
+
+
+def test_an_output_folder_that_is_a_file(network: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    result = call("npu_driver", "-i", network, "-o", tmp_path / "out", "--no-clean")
+    assert result.returncode == 2
+    assert "error N6-FILE-001: cannot write" in result.stderr
+
+
+def test_nothing_is_said_of_steps_unless_it_is_asked_for(network: Path, tmp_path: Path) -> None:
+    quiet = call("npu_driver", "-i", network, "--parse-only", "--log", tmp_path / "log.txt")
+    assert "reading 5 files" not in quiet.stdout
+    assert "Backend" not in quiet.stdout
+    assert "Backend prebuilt, 5 files" in (tmp_path / "log.txt").read_text()
+    loud = call("npu_driver", "-i", network, "--parse-only", "-v")
+    assert "reading 5 files" in loud.stdout
+    assert "Backend prebuilt, 5 files" in loud.stdout
 
 
 def test_every_option_of_the_readme_is_taken(network: Path, tmp_path: Path, split: tuple[RelocFile, bytes]) -> None:

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from n6build.captured import run_captured
 from n6build.errors import N6Error
-from n6build.network.runtimes import own_runtime
 from n6build.reloc.binary import model_file
 from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
 from n6build.reloc.elf import read_linked_model
-from n6build.reloc.make import Options, make_model, run_command
+from n6build.steps.reloc import ModelSteps
+from n6build.toolchain import CPU, Toolchain
+from reloc.stage2 import carried_out, made_with, plan_of
 
-CPU = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
 PIC = list(POSITION_INDEPENDENT)
+TIMEOUT_S = 60
 
 
-@pytest.fixture(scope="module")
-def work(network: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a model is linked of."""
-    folder = tmp_path_factory.mktemp("link")
-    make_model(network, "network", folder, folder, own_runtime(), Options())
-    return folder
-
-
-def linked_with(work: Path, folder: Path, source: str, flags: list[str], link: list[str]) -> Path:
+def linked_with(made: ModelSteps, folder: Path, source: str, flags: list[str], link: list[str]) -> Path:
     """The model with another object in it, which function `probe` keeps there."""
     (folder / "probe.c").write_text(source)
     compile_probe = ["arm-none-eabi-gcc", *CPU, "-O2", "-ffunction-sections", "-fdata-sections", *flags]
-    status, output = run_command([*compile_probe, "-c", str(folder / "probe.c"), "-o", str(folder / "probe.o")])
+    command = [*compile_probe, "-c", str(folder / "probe.c"), "-o", str(folder / "probe.o")]
+    status, output = run_captured(command, TIMEOUT_S)
     assert status == 0, output
     elf = folder / "network_rel.elf"
-    objects = [*map(str, sorted(work.glob("*.o"))), str(folder / "probe.o")]
-    options = [*CPU, *LINK, "-T", str(work / "network_reloc.ld"), "-Wl,--undefined=probe", *link]
-    status, output = run_command(
-        ["arm-none-eabi-gcc", *options, f"-Wl,-Map={elf.with_suffix('.map')}", *objects, "-o", str(elf)]
-    )
+    (of_model,) = [step for step in made.steps if made.elf in step.outputs]
+    objects = [*(source for source in of_model.sources if source.endswith(".o")), str(folder / "probe.o")]
+    (script,) = [source for source in of_model.sources if source.endswith(".ld")]
+    options = [*CPU, *LINK, "-T", script, "-Wl,--undefined=probe", *link]
+    command = ["arm-none-eabi-gcc", *options, f"-Wl,-Map={elf.with_suffix('.map')}", *objects, "-o", str(elf)]
+    status, output = run_captured(command, TIMEOUT_S)
     assert status == 0, output
     return elf
 
@@ -58,9 +55,9 @@ REFUSED = [
     ("source", "flags", "link", "id", "words"), [case[1:] for case in REFUSED], ids=[c[0] for c in REFUSED]
 )
 def test_what_a_loader_cannot_carry_out(
-    source: str, flags: list[str], link: list[str], id: str, words: str, work: Path, tmp_path: Path
+    source: str, flags: list[str], link: list[str], id: str, words: str, made: ModelSteps, tmp_path: Path
 ) -> None:
-    elf = linked_with(work, tmp_path, source, flags, link)
+    elf = linked_with(made, tmp_path, source, flags, link)
     with pytest.raises(N6Error) as caught:
         read_linked_model(elf, elf.with_suffix(".map"))
     assert caught.value.id == id
@@ -68,19 +65,19 @@ def test_what_a_loader_cannot_carry_out(
     assert caught.value.where == "probe.o"
 
 
-def test_position_independent_code_is_taken(work: Path, tmp_path: Path) -> None:
-    elf = linked_with(work, tmp_path, TABLE + " int *pointer = table; int **second(void) { return &pointer; }", PIC, [])
+def test_position_independent_code_is_taken(made: ModelSteps, tmp_path: Path) -> None:
+    elf = linked_with(made, tmp_path, TABLE + " int *pointer = table; int **second(void) { return &pointer; }", PIC, [])
     more = read_linked_model(elf, elf.with_suffix(".map"))
-    assert len(more.relocations) >= len(read_linked_model(work / "network_rel.elf").relocations)
+    assert len(more.relocations) >= len(read_linked_model(Path(made.elf)).relocations)
 
 
-def test_a_symbol_that_is_missing_is_the_linker_s_to_tell(network: Path, tmp_path: Path) -> None:
+def test_a_symbol_that_is_missing_is_the_linker_s_to_tell(network: Path, tmp_path: Path, toolchain: Toolchain) -> None:
     copy = tmp_path / "network"
     shutil.copytree(network, copy)
     text = (copy / "network.c").read_text()
     (copy / "network.c").write_text(text.replace("n6k_softmax(&op);", "ll_sw_forward_softmax(&op);"))
     with pytest.raises(N6Error) as caught:
-        make_model(copy, "network", tmp_path / "work", tmp_path, own_runtime(), Options())
+        made_with(copy, tmp_path, toolchain)
     # With our runtime a call into ST's library is found before anything is compiled.
     assert caught.value.id == "N6-LLATON-004"
 
@@ -92,16 +89,23 @@ def test_a_file_that_is_no_elf(tmp_path: Path) -> None:
             read_linked_model(tmp_path / "x.elf")
 
 
-def test_weights_of_another_size_are_refused(work: Path) -> None:
-    linked = read_linked_model(work / "network_rel.elf")
+def test_weights_of_another_size_are_refused(made: ModelSteps) -> None:
+    linked = read_linked_model(Path(made.elf))
     with pytest.raises(N6Error, match="N6-RELOC-014: the weights have 8 bytes"):
         model_file(linked, (0, 8))
 
 
-def test_a_failing_compiler_s_words_are_shown(network: Path, tmp_path: Path) -> None:
-    def fails(command: object) -> tuple[int, str]:
-        return 1, "network.c:7: error: no such thing"
-
-    with pytest.raises(N6Error, match="N6-RELOC-021") as caught:
-        make_model(network, "network", tmp_path / "work", tmp_path, own_runtime(), Options(), fails)
-    assert "no such thing" in str(caught.value)
+def test_a_failing_compiler_s_words_are_shown(
+    network: Path, tmp_path: Path, toolchain: Toolchain, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fails = tmp_path / "fails"
+    fails.write_text("#!/bin/sh\necho 'network.c:7: error: no such thing' >&2\nexit 1\n")
+    fails.chmod(0o755)
+    plan, model = plan_of(network, tmp_path, replace(toolchain, command=str(fails)))
+    with pytest.raises(N6Error, match="N6-STEP-010: fails ended with status 1") as caught:
+        carried_out(plan, model.files, tmp_path)
+    assert caught.value.where is not None
+    assert caught.value.where.endswith(".c")
+    assert "network.c:7: error: no such thing" in capfd.readouterr().out
+    assert not Path(model.elf).exists()
+    assert not Path(model.file).exists()

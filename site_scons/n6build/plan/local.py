@@ -1,19 +1,64 @@
-"""Does the steps of a plan one behind the other, all of them: for command lines and tests. It keeps no track of what is up to
-date; that is the work of SCons, or of whoever calls single steps."""
+"""Does the steps of a plan, all of them: for command lines and tests. It keeps no track of what is up to date; that is the work
+of SCons, or of whoever calls single steps.
+
+A plan in a file is a script: it names functions and commands to run. What is read here is checked for being a plan, not for what
+its commands do.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any, TypedDict
 
+from n6build.errors import N6Error, did_you_mean
+from n6build.files import read_at_most
 from n6build.paths import ROOT
 from n6build.plan.closure import Code
-from n6build.plan.ledger import Ledger, ledger_path
+from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform
-from n6build.plan.plan import Plan, needs_of
+from n6build.plan.plan import Plan, joined, needs_of, read_plan_json
 from n6build.plan.step import Step
+
+# A plan with three networks has 200 kB.
+_LARGEST_PLAN = 16 << 20
+
+
+class _ToolFile(TypedDict):
+    name: str
+    digest: str
+
+
+class _StepFile(TypedDict, total=False):
+    """Of what types the fields of a step are in a file. Which there are, `read_plan_json` knows."""
+
+    verb: str
+    stage: str
+    outputs: list[str]
+    sources: list[str]
+    function: str
+    command: list[str]
+    parameters: Any
+    templates: list[str]
+    include_folders: list[str]
+    depfile: str
+    tools: list[_ToolFile]
+    after: list[str]
+    state: list[str]
+    always: bool
+    shared: bool
+    quiet: bool
+
+
+class _PlanFile(TypedDict):
+    format: int
+    goals: dict[str, list[str]]
+    steps: list[_StepFile]
 
 
 def library_code() -> Code:
@@ -21,8 +66,9 @@ def library_code() -> Code:
 
 
 def local_site(build: Path, environment: Mapping[str, str]) -> Site:
-    """In the working directory, with a ledger that begins anew."""
-    return Site(Path.cwd(), build.absolute(), library_code(), Ledger(ledger_path(build)), environment)
+    """In the working directory."""
+    build = build.absolute()
+    return Site(Path.cwd(), build, library_code(), read_ledger(build), environment)
 
 
 def execute(
@@ -33,23 +79,34 @@ def execute(
     jobs: int | None = None,
     on_step: Callable[[Step], None] = lambda _: None,
 ) -> None:
-    """Every step behind the outputs that are wanted. Raises the first N6Error; what was started by then is ended first."""
+    """Every step behind the outputs that are wanted, each when all that it needs is there. on_step: called before each, one at a
+    time.
+
+    Raises N6-STEP-014 before anything is done where no step makes a file that is wanted, and the first error of a step: what runs
+    by then is ended, and nothing else is started.
+    """
+    wanted = tuple(wanted)
+    for file in wanted:
+        step_for(file, plan)
+    site.plan = joined([site.plan, plan])
     steps = plan.behind(wanted)
     left = {step.name: _waits_for(step, plan) for step in steps}
     by_name = {step.name: step for step in steps}
     running: dict[Future[None], str] = {}
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    jobs = jobs or os.cpu_count() or 1
+    with ThreadPoolExecutor(jobs) as pool:
 
         def start_ready() -> None:
-            for name in [name for name, needs in left.items() if not needs]:
+            # No more than can run: what waits in the pool would be started after an error, too.
+            for name in [name for name, needs in left.items() if not needs][: jobs - len(running)]:
                 del left[name]
                 on_step(by_name[name])
-                running[pool.submit(perform, by_name[name], site)] = name
+                running[pool.submit(do_step, by_name[name], site)] = name
 
         start_ready()
         while running:
             done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in [each for each in running if each in done]:
                 name = running.pop(future)
                 future.result()
                 for needs in left.values():
@@ -57,5 +114,111 @@ def execute(
             start_ready()
 
 
+def do_step(step: Step, site: Site) -> None:
+    """One step, as SCons does it: what was there before is gone when it begins, and there is nothing of it where it fails.
+
+    Raises N6-FILE-001 where an old output cannot be removed, and what `perform` raises.
+    """
+    objections = site.ledger.objections(step)
+    if objections:
+        site.noticed[step.name] = objections
+    try:
+        _make_room(step)
+    except OSError as error:
+        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
+    try:
+        perform(step, site)
+    except BaseException:
+        for file in _written(step):
+            if not os.path.isdir(file):
+                Path(file).unlink(missing_ok=True)
+        raise
+
+
+def step_for(file: str, plan: Plan) -> Step:
+    """Raises N6-STEP-014 for a file that no step of the plan makes."""
+    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
+    step = plan.makers.get(name)
+    if step is None:
+        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))
+    return step
+
+
+def read_plan_file(path: Path) -> Plan:
+    """Of `scons plan`. Raises N6-FILE-002 where it cannot be read, N6-FILE-003 where it is too large for a plan, N6-STEP-009
+    where it is none, and N6-STEP-003 to -008 for steps that cannot be."""
+    data = read_at_most(_regular(path), _LARGEST_PLAN)
+    try:
+        values = json.loads(data)
+        _check_types(values)
+        plan = read_plan_json(values)
+    except (ValueError, RecursionError) as error:
+        raise _no_plan(str(error), path) from error
+    except N6Error as error:
+        # Whoever has made the steps is not here to be named.
+        raise N6Error(error.id, error.what, where=str(path), hint=error.hint) from error
+    for step in plan.steps:
+        for text in _texts(step):
+            _check_text(text, step, path)
+    return plan
+
+
+def _regular(path: Path) -> Path:
+    """A pipe would be waited for, and a device has no end. Raises N6-FILE-002."""
+    try:
+        if stat.S_ISREG(path.stat().st_mode):
+            return path
+        why = "it is no file"
+    except OSError as error:
+        why = error.strerror or str(error)
+    raise N6Error("N6-FILE-002", f"cannot read: {why}", where=str(path))
+
+
 def _waits_for(step: Step, plan: Plan) -> set[str]:
     return {maker.name for file in needs_of(step) if (maker := plan.makers.get(file)) is not None}
+
+
+def _written(step: Step) -> tuple[str, ...]:
+    return (*step.outputs, *([step.depfile] if step.depfile else []))
+
+
+def _make_room(step: Step) -> None:
+    """Raises OSError."""
+    for file in map(Path, _written(step)):
+        file.unlink(missing_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _check_types(values: Any) -> None:
+    """Raises ValueError with the place of what is wrong."""
+    import msgspec  # noqa: PLC0415 - SCons loads this module on the way of every build, and reads no such file.
+
+    try:
+        msgspec.convert(values, _PlanFile)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+    for step in values["steps"]:
+        module = str(step.get("function", "")).partition(":")[0]
+        # To look for a module imports the package that it is in.
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            raise ValueError(f"'{step['function']}' is a function of Python itself, none of a step")
+
+
+def _texts(step: Step) -> Iterator[str]:
+    yield from (step.depfile, step.function)
+    for texts in (step.outputs, step.sources, step.command, step.templates, step.include_folders, step.after):
+        yield from texts
+
+
+def _check_text(text: str, step: Step, path: Path) -> None:
+    """What the operating system cannot be told."""
+    try:
+        ends = b"\0" in os.fsencode(text)
+    except UnicodeEncodeError:
+        ends = True
+    if ends:
+        raise _no_plan(f"step {step.name!a} has {text!a} in it, which no file and no argument can be called", path)
+
+
+def _no_plan(why: str, path: Path) -> N6Error:
+    return N6Error("N6-STEP-009", f"is no plan: {why}", where=str(path), hint="scons plan writes it anew")

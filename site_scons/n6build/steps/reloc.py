@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
+from n6build.network.prebuilt import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
 from n6build.paths import project_path
+from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.reloc.compilation import LINK, conf_header_name, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.steps.c_array import c_array_step
-from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
+from n6build.steps.compile import Compilation, compile_step, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
+from n6build.steps.prebuilt_network import import_step
 from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
@@ -78,10 +81,18 @@ class RelocPlan:
 
 
 def model_steps(
-    folder: str, common: str, network: SourceNetwork, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
+    folder: str,
+    common: str,
+    network: SourceNetwork,
+    runtime: Runtime,
+    toolchain: Toolchain,
+    options: ModelOptions,
+    out: str = "",
 ) -> ModelSteps:
-    """common: folder for objects that all models are linked with. Raises N6-RELOC-020."""
+    """common: folder for objects that all models are linked with. out: for the files of the model, where it is another folder
+    than that of what they are made from. Raises N6-RELOC-020."""
     name = network.name
+    out = out or folder
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
     sources = reloc_sources_step(folder, network.step, name, network.folder, runtime.identity, secure=options.secure)
     conf, pools, wrapper, script, description = sources.outputs
@@ -90,10 +101,16 @@ def model_steps(
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
     own = (own if network.strict else own.with_flags("-w")).behind(headers)
-    of_network = compile_steps(folder, (wrapper, pools), own)
+    of_network = (
+        _configured(compile_step(f"{folder}/{name}_reloc.o", wrapper, own), conf),
+        compile_step(f"{folder}/{name}_reloc_pools.o", pools, own),
+    )
     # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
     shared = tuple(
-        compile_step(f"{common}/{source.stem}.o", source, base.defining(*code.defines).with_flags(*flags))
+        _configured(
+            compile_step(f"{common}/{source.stem}.o", source, base.defining(*code.defines).with_flags(*flags)),
+            project_path(code.any_conf),
+        )
         for source, flags in code.shared
     )
     link = link_step(
@@ -104,15 +121,15 @@ def model_steps(
         libraries=code.libraries,
         flags=(*CPU, *LINK),
     )
-    file = f"{folder}/{name}_rel.bin"
+    file = f"{out}/{name}_rel.bin"
     if options.split:
         made = [
             split_model_step(file, link),
-            reloc_params_step(f"{folder}/{name}_rel_params.bin", description, network.raws),
+            reloc_params_step(f"{out}/{name}_rel_params.bin", description, network.raws),
         ]
     else:
         made = [reloc_model_step(file, link, description, network.raws)]
-    arrays = [c_array_step(f"{folder}/{name}_rel.c", file)] if options.c_file else []
+    arrays = [c_array_step(f"{out}/{name}_rel.c", file)] if options.c_file else []
     return ModelSteps(
         steps=(sources, *of_network, *shared, link, *made, *arrays),
         description=description,
@@ -121,6 +138,30 @@ def model_steps(
         params=made[1].name if options.split else None,
         others=outputs_of(arrays),
     )
+
+
+def _configured(step: Step, conf: str) -> Step:
+    """conf: what macro MODEL_CONF names there. No `#include` line does, so that SCons would not find it."""
+    return replace(step, sources=(*step.sources, conf))
+
+
+def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
+    """A network that another tool has left somewhere, as a folder of stage 1 within `work`."""
+    folder = f"{work}/network"
+    return SourceNetwork(found.name, folder, import_step(folder, found), strict=False)
+
+
+def stage2_plan(
+    found: PrebuiltNetwork, work: str, out: str, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
+) -> tuple[Plan, ModelSteps]:
+    """Stage 2 by itself, of a network from elsewhere: for the command line and for tests. work: folder for all that the files of
+    the model in `out` are made from. Goals: network, reloc. Raises N6-RELOC-020, and N6-STEP-00x where the folders are in each
+    other's way."""
+    network = imported_network(found, work)
+    common = common_folder(work, runtime, options)
+    model = model_steps(work, common, network, runtime, toolchain, options, out)
+    plan = make_plan((network.step, *model.steps), {"network": network.step.outputs, "reloc": model.files})
+    return plan, model
 
 
 def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) -> str:

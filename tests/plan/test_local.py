@@ -1,0 +1,324 @@
+"""The local executor: every step when what it needs is there, and what becomes of the others when one fails."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from n6build.errors import N6Error
+from n6build.files import read_text, write_atomically
+from n6build.plan.ledger import read_ledger
+from n6build.plan.local import do_step, execute, local_site, read_plan_file, step_for
+from n6build.plan.plan import Plan, make_plan, plan_json
+from n6build.plan.step import Call, Step, outputs_of, to_parameters
+
+JOINED = f"{__name__}:joined"
+FAILS = f"{__name__}:fails"
+HALF = f"{__name__}:half"
+MEETS = f"{__name__}:meets"
+SLOW = f"{__name__}:slow"
+
+# Two steps that have to be at work at the same time.
+_both = threading.Barrier(2, timeout=20)
+_at_work = threading.Event()
+_has_failed = threading.Event()
+
+
+def joined(call: Call) -> None:
+    """Names of outputs, and what is in the sources."""
+    for output in call.outputs:
+        write_atomically(output, f"{output.name}({' '.join(map(read_text, call.sources))})")
+
+
+def fails(call: Call) -> None:
+    raise N6Error("N6-TEST-001", f"{call.outputs[0].name} cannot be made")
+
+
+def half(call: Call) -> None:
+    write_atomically(call.outputs[0], "half")
+    fails(call)
+
+
+def meets(call: Call) -> None:
+    _both.wait()
+    joined(call)
+
+
+def slow(call: Call) -> None:
+    """Is at work when another step fails."""
+    _at_work.set()
+    assert _has_failed.wait(20)
+    time.sleep(0.05)
+    joined(call)
+
+
+def fails_meanwhile(call: Call) -> None:
+    assert _at_work.wait(20)
+    _has_failed.set()
+    fails(call)
+
+
+def step(name: str, *sources: str, function: str = JOINED, after: tuple[str, ...] = ()) -> Step:
+    return Step("Make", "test", (f"build/{name}",), _built(sources), function, after=_built(after))
+
+
+def _built(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"build/{name}" for name in names)
+
+
+def done(plan: Plan, *wanted: str, jobs: int = 2) -> list[str]:
+    """Names of the steps that were begun, in that order."""
+    begun: list[str] = []
+
+    def note(each: Step) -> None:
+        begun.append(Path(each.name).name)
+
+    try:
+        execute(plan, _built(wanted), local_site(Path("build"), {}), jobs=jobs, on_step=note)
+    finally:
+        (Path("begun")).write_text(" ".join(begun))
+    return begun
+
+
+def begun() -> list[str]:
+    return Path("begun").read_text().split()
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+DIAMOND = make_plan([step("top", "left", "right"), step("left", "base"), step("right", "base"), step("base")])
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 7])
+def test_a_step_is_done_once_and_behind_those_that_it_needs(jobs: int) -> None:
+    names = done(DIAMOND, "top", jobs=jobs)
+    assert sorted(names) == ["base", "left", "right", "top"]
+    assert (names[0], names[-1]) == ("base", "top")
+    assert Path("build/top").read_text() == "top(left(base()) right(base()))"
+
+
+def test_only_what_is_wanted_is_done() -> None:
+    assert done(DIAMOND, "left") == ["base", "left"]
+    assert not Path("build/right").exists()
+    assert done(DIAMOND) == []
+
+
+def test_what_comes_before_without_being_read_is_waited_for() -> None:
+    plan = make_plan([step("b", after=("a",)), step("a")])
+    assert done(plan, "b", jobs=4) == ["a", "b"]
+    assert Path("build/b").read_text() == "b()"
+
+
+def test_steps_that_need_nothing_of_each_other_are_done_at_the_same_time() -> None:
+    plan = make_plan([step("one", function=MEETS), step("two", function=MEETS), step("both", "one", "two")])
+    assert done(plan, "both") == ["one", "two", "both"]
+
+
+def test_no_more_are_begun_than_there_are_jobs() -> None:
+    plan = make_plan([step(f"s{number}") for number in range(6)])
+    most: list[int] = []
+    site = local_site(Path("build"), {})
+
+    def note(_: Step) -> None:
+        # Those that are begun and not yet done.
+        most.append(1 + len(most) - len(site.done))
+
+    execute(plan, outputs_of(plan.steps), site, jobs=2, on_step=note)
+    assert len(site.done) == 6
+    assert max(most) <= 2
+
+
+def test_behind_an_error_nothing_is_begun() -> None:
+    plan = make_plan([step("bad", function=FAILS), *(step(f"s{number}") for number in range(5)), step("end", "bad")])
+    with pytest.raises(N6Error, match="N6-TEST-001: bad cannot be made"):
+        done(plan, "bad", "s0", "s1", "s2", "s3", "s4", "end", jobs=1)
+    assert begun() == ["bad"]
+    assert not any(Path("build").glob("s*"))
+
+
+def test_what_is_at_work_when_a_step_fails_is_ended() -> None:
+    _at_work.clear()
+    _has_failed.clear()
+    bad = step("bad", function=f"{__name__}:fails_meanwhile")
+    plan = make_plan([step("slow", function=SLOW), bad, step("next", "slow")])
+    with pytest.raises(N6Error, match="bad cannot be made"):
+        done(plan, "bad", "next")
+    assert Path("build/slow").read_text() == "slow()"
+    assert begun() == ["slow", "bad"]
+    # It counts as made; what has failed does not.
+    assert set(read_ledger(Path("build")).entries) == {"build/slow"}
+
+
+def test_the_first_of_several_errors_is_raised() -> None:
+    plan = make_plan([step(f"bad{number}", function=FAILS) for number in range(4)])
+    with pytest.raises(N6Error, match="bad0 cannot be made"):
+        done(plan, "bad0", "bad1", "bad2", "bad3", jobs=1)
+
+
+@pytest.mark.parametrize("function", [FAILS, HALF])
+def test_a_step_that_fails_leaves_neither_old_nor_half_made_outputs(function: str) -> None:
+    Path("build").mkdir()
+    outputs = ("build/one", "build/two")
+    for each in (*outputs, "build/other"):
+        Path(each).write_text("of another day")
+    with pytest.raises(N6Error):
+        do_step(Step("Make", "test", outputs, function=function), local_site(Path("build"), {}))
+    assert [path.name for path in Path("build").iterdir()] == ["other"]
+
+
+def test_a_command_that_fails_leaves_nothing() -> None:
+    Path("build").mkdir()
+    for each in ("build/made", "build/made.d"):
+        Path(each).write_text("of another day")
+    failing = Step("Link", "link", ("build/made",), command=("false",), depfile="build/made.d")
+    with pytest.raises(N6Error, match="N6-STEP-010: false ended with status 1"):
+        execute(make_plan([failing]), failing.outputs, local_site(Path("build"), {"PATH": "/usr/bin:/bin"}))
+    assert not any(path.is_file() for path in Path("build").iterdir())
+
+
+def test_a_step_does_not_see_what_it_made_before() -> None:
+    looking = Step("Make", "test", ("build/made",), function=f"{__name__}:looks")
+    for _ in range(2):
+        execute(make_plan([looking]), looking.outputs, local_site(Path("build"), {}))
+        assert Path("build/made").read_text() == "new"
+
+
+def looks(call: Call) -> None:
+    write_atomically(call.outputs[0], "old" if call.outputs[0].exists() else "new")
+
+
+def test_a_folder_in_the_place_of_an_output_is_left_alone() -> None:
+    Path("build/made/of the user").mkdir(parents=True)
+    with pytest.raises(N6Error, match="N6-FILE-001: cannot write") as caught:
+        do_step(step("made"), local_site(Path("build"), {}))
+    assert caught.value.where == "build/made"
+    assert Path("build/made/of the user").is_dir()
+
+
+def test_a_file_in_the_place_of_a_folder() -> None:
+    Path("build").mkdir()
+    Path("build/folder").write_text("")
+    with pytest.raises(N6Error, match="N6-FILE-001: cannot write"):
+        do_step(step("folder/made"), local_site(Path("build"), {}))
+
+
+def test_a_file_that_no_step_makes_is_named_before_anything_is_done() -> None:
+    with pytest.raises(N6Error, match="N6-STEP-014: no step of this plan makes build/tap") as caught:
+        done(DIAMOND, "base", "tap")
+    assert caught.value.hint == "did you mean 'build/top'?"
+    assert not Path("build").exists()
+
+
+def test_a_step_is_found_by_any_of_its_outputs(project: Path) -> None:
+    two = Step("Make", "test", ("build/one", "build/two"), function=JOINED)
+    plan = make_plan([two])
+    for name in ("build/one", "build/two", "build//two", "./build/two", str(project / "build/two")):
+        assert step_for(name, plan) is two
+
+
+def test_errors_of_the_executor_s_caller_come_through() -> None:
+    def stops(_: Step) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(DIAMOND, ["build/top"], local_site(Path("build"), {}), on_step=stops)
+
+
+def _step_file(**values: object) -> dict[str, object]:
+    return {"verb": "Make", "stage": "test", "outputs": ["build/made"], "function": JOINED, **values}
+
+
+def _plan_file(*steps: object, **values: object) -> object:
+    return {"format": 1, "goals": {}, "steps": list(steps), **values}
+
+
+def _deep(levels: int) -> bytes:
+    return b'{"format":1,"goals":{},"steps":' + b"[" * levels + b"]" * levels + b"}"
+
+
+DAMAGED: list[tuple[str, bytes | object, str]] = [
+    ("empty", b"", "N6-STEP-009"),
+    ("cut off", b'{"format": 1, "steps": [', "N6-STEP-009"),
+    ("no text", b"\xff\xfe\x00\x01", "N6-STEP-009"),
+    ("no mapping", [1, 2], "N6-STEP-009"),
+    ("another version", _plan_file(format=2), "N6-STEP-009"),
+    ("no version", {"goals": {}, "steps": []}, "N6-STEP-009"),
+    ("deep", _deep(100_000), "N6-STEP-009"),
+    ("deep parameters", b'{"format":1,"goals":{},"steps":[{"verb":"M","stage":"s","outputs":["o"],"parameters":'
+     + b"[" * 50_000 + b"]" * 50_000 + b"}]}", "N6-STEP-009"),
+    ("a long number", b'{"format":' + b"1" * 10_000 + b"}", "N6-STEP-009"),
+    ("outputs as text", _plan_file(_step_file(outputs="build/made")), "N6-STEP-009"),
+    ("a number as output", _plan_file(_step_file(outputs=[1])), "N6-STEP-009"),
+    ("no outputs", _plan_file(_step_file(outputs=[])), "N6-STEP-005"),
+    ("no stage", _plan_file({"verb": "Make", "outputs": ["o"], "function": JOINED}), "N6-STEP-009"),
+    ("a field more", _plan_file(_step_file(shell=True)), "N6-STEP-009"),
+    ("whose maker is given", _plan_file(_step_file(made_at="x")), "N6-STEP-009"),
+    ("numbers in a command", _plan_file(_step_file(function="", command=["ls", 1])), "N6-STEP-009"),
+    ("a command as text", _plan_file(_step_file(function="", command="rm -rf .")), "N6-STEP-009"),
+    ("both", _plan_file(_step_file(command=["ls"])), "N6-STEP-007"),
+    ("a path that climbs", _plan_file(_step_file(outputs=["build/../../made"])), "N6-STEP-008"),
+    ("an end in a path", _plan_file(_step_file(sources=["a\0b"])), "N6-STEP-008"),
+    ("an end in a command", _plan_file(_step_file(function="", command=["echo", "a\0b"])), "N6-STEP-009"),
+    ("no character", _plan_file(_step_file(outputs=["\ud800"])), "N6-STEP-009"),
+    ("a function of Python", _plan_file(_step_file(function="os:system")), "N6-STEP-009"),
+    ("a package of Python", _plan_file(_step_file(function="antigravity.fly:now")), "N6-STEP-009"),
+    ("no such module", _plan_file(_step_file(function="n6build.steps.absent:make")), "N6-STEP-007"),
+    ("one file twice", _plan_file(_step_file(), _step_file(verb="Again")), "N6-STEP-003"),
+    ("a circle", _plan_file(_step_file(sources=["build/made"])), "N6-STEP-004"),
+    ("a tool without a digest", _plan_file(_step_file(tools=[{"name": "gcc"}])), "N6-STEP-009"),
+    ("goals of another form", _plan_file(goals=[]), "N6-STEP-009"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "id"), [case[1:] for case in DAMAGED], ids=[case[0] for case in DAMAGED])
+def test_a_file_that_is_no_plan(content: object, id: str) -> None:
+    Path("plan.json").write_bytes(content if isinstance(content, bytes) else to_json(content))
+    with pytest.raises(N6Error) as caught:
+        read_plan_file(Path("plan.json"))
+    assert caught.value.id == id
+    assert caught.value.where == "plan.json"
+
+
+def to_json(value: object) -> bytes:
+    return to_parameters({"": value})[4:-1].encode()
+
+
+def test_a_plan_that_is_none_of_a_file(project: Path) -> None:
+    os.mkfifo("pipe")
+    huge = Path("huge.json")
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)
+    cases: list[tuple[str | Path, str]] = [
+        ("absent.json", "N6-FILE-002"),
+        ("pipe", "N6-FILE-002"),
+        (project, "N6-FILE-002"),
+        ("/dev/zero", "N6-FILE-002"),
+        ("n" * 5000, "N6-FILE-002"),
+        (huge, "N6-FILE-003"),
+    ]
+    for path, id in cases:
+        with pytest.raises(N6Error, match=id):
+            read_plan_file(Path(path))
+
+
+def test_a_plan_is_the_same_when_it_is_read_again() -> None:
+    plan = make_plan([*DIAMOND.steps, step("größe $x; rm", "base")], {"build": ("build/top",)})
+    Path("plan.json").write_bytes(to_json(plan_json(plan)))
+    assert read_plan_file(Path("plan.json")) == plan
+
+
+def test_the_ledger_knows_what_had_become_of_an_output() -> None:
+    for _ in range(2):
+        done(DIAMOND, "base")
+    assert read_ledger(Path("build")).entries["build/base"].reason == "it was asked for"
+    Path("build/base").write_text("of the user")
+    done(DIAMOND, "base")
+    assert "build/base" in read_ledger(Path("build")).entries["build/base"].reason
+    assert Path("build/base").read_text() == "base()"

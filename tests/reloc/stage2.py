@@ -1,0 +1,33 @@
+"""Stage 2 of a folder of stage 1, as tools/npu_driver.py does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.environment import read_environment
+from n6build.network.prebuilt import find_network
+from n6build.network.runtimes import own_runtime
+from n6build.paths import project_path
+from n6build.plan.local import execute, local_site
+from n6build.plan.plan import Plan
+from n6build.steps.reloc import ModelOptions, ModelSteps, stage2_plan
+from n6build.toolchain import Toolchain
+
+
+def plan_of(
+    network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None
+) -> tuple[Plan, ModelSteps]:
+    """The model goes to `folder`, what it is made from to `folder`/work."""
+    found = find_network(network, "network")
+    options = options or ModelOptions()
+    return stage2_plan(found, project_path(folder / "work"), project_path(folder), own_runtime(), toolchain, options)
+
+
+def carried_out(plan: Plan, files: tuple[str, ...], folder: Path) -> None:
+    execute(plan, files, local_site(folder / "work", dict(read_environment().commands)))
+
+
+def made_with(network: Path, folder: Path, toolchain: Toolchain, options: ModelOptions | None = None) -> ModelSteps:
+    plan, model = plan_of(network, folder, toolchain, options)
+    carried_out(plan, model.files, folder)
+    return model
