@@ -19,7 +19,7 @@ SOURCES = {
     "appli": ("n6_appli", "n6_inference", "n6_link", "n6_slot", "n6_cycles", "n6_console", "syscalls"),
 }
 # Any module will do: nothing of it is called.
-FUNCTION = "n6build.plan.step:make"
+FUNCTION = "n6build.steps.c_array:make"
 
 
 def make(verb: str, stage: str, outputs: str | Sequence[str], sources: Sequence[str] = (), **more: object) -> Step:

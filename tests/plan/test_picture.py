@@ -175,7 +175,7 @@ HOSTILE = [
 
 
 @ways
-@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("name", HOSTILE, ids=[f"name {number}" for number in range(len(HOSTILE))])
 def test_names_stay_text(name: str, dot: str | None) -> None:
     steps = [
         make(name, name, f"x/{name}"),

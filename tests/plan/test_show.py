@@ -163,11 +163,6 @@ def test_deep_parameters_are_cut_where_nobody_can_follow() -> None:
     assert "            with deep: {a: [{a: [{...}]}]}, e: {}" in text.splitlines()
 
 
-def test_parameters_that_are_no_json_are_shown_as_they_are() -> None:
-    step = replace(make("Plan", "plan", "p"), parameters="{broken")
-    assert "            with {broken\n" in plan_text([status(step, "to do", *NEVER)])
-
-
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = plan_text(small_plan())
     monkeypatch.setattr(console, "_colour", lambda: True)
