@@ -1,7 +1,7 @@
 """The interpreter's own cache of code, held to what it is made of.
 
-It takes a .pyc for right whose source has the same size and the same time in whole seconds. A file that is edited twice in a second,
-or comes out of an archive with fixed times, would then be signed as it is and run as it was.
+It takes a .pyc for right whose source has the same size and the same time in whole seconds. A file that is edited twice in a
+second, or comes out of an archive with fixed times, would then be signed as it is and run as it was.
 """
 
 from __future__ import annotations

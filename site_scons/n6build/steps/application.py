@@ -446,17 +446,18 @@ def _flash_steps(
     """Of models with two slots only one of them is written, and the rest first."""
     manifest, verdict, sizes = before
     board, choices = setting.board, setting.choices
+    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
+    before_flash = verdict.outputs if alone else (*verdict.outputs, *sizes.outputs)
 
     def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
         step = flash_board_step(
             _receipt(setting, target, part), listed.name, [each.file for each in parts], board, target
         )
-        return replace(step, after=(*verdict.outputs, *sizes.outputs))
+        return replace(step, after=before_flash)
 
     def listed(name: str, parts: Sequence[FlashPart]) -> Step:
         return flash_manifest_step(f"{setting.folder}/{name}.json", parts, images.plan.name, board)
 
-    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     if choices.loader != "reloc" or (choices.slots == 1 and not alone):
         return [flashed("", manifest, images.parts)]
     if choices.slots == 1:
@@ -470,7 +471,7 @@ def _flash_steps(
         rest = listed("programs_manifest", images.programs)
         first = [rest, flashed("programs", rest, images.programs)]
     files = [part.file for part in images.weights]
-    after = (*verdict.outputs, *sizes.outputs, *outputs_of(first))
+    after = (*before_flash, *outputs_of(first))
     receipt = _receipt(setting, target, "models")
     return [*first, flash_models_step(receipt, images.plan.name, images.elves, files, board, target, after)]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from n6build.console import progress, say
 from n6build.environment import CORE_DIR, Environment, read_environment
 from n6build.errors import N6Error
-from n6build.files import digest_of, remove_others
+from n6build.files import remove_others
 from n6build.models import Model, check_sha256
 from n6build.network.memory_pools import MemoryPool
 from n6build.network.model_facts import check_for_npu, read_model_facts
 from n6build.network.st_edge_ai.compile import compile_network, output_names
-from n6build.network.st_edge_ai.find import CoreVersion, Installation, find_tool, installed_version
+from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
 from n6build.network.st_edge_ai.options import CompilerOptions, with_profile
 from n6build.paths import project_path
 from n6build.plan.step import Call, Step, Tool, to_parameters
@@ -52,7 +52,7 @@ def st_edge_ai_network_step(
         outputs=tuple(f"{folder}/{each}" for each in names),
         sources=(project_path(model.file),),
         parameters=to_parameters(parameters),
-        tools=(Tool("stedgeai", digest_of(installation.executable)),),
+        tools=(Tool("stedgeai", digest_of_tool(installation)),),
         function="n6build.steps.st_edge_ai_network:make",
     )
 

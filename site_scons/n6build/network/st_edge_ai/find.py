@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -90,6 +91,13 @@ def _numbers(name: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d{1,6}", name)]
 
 
+def digest_of_tool(installation: Installation) -> str:
+    """Of the executable and, in an installation, of what stands beside it: atonn, settings."""
+    beside = files_in(installation.executable.parent) if installation.root else []
+    files = [path for path in beside if is_file(path)] or [installation.executable]
+    return hashlib.sha256("".join(f"{path.name} {digest_of(path)}\n" for path in files).encode()).hexdigest()
+
+
 def parse_version(output: str) -> CoreVersion:
     """Of `stedgeai --version`: ST Edge AI Core v4.0.1-20581 7ed50de05.
 
@@ -114,7 +122,7 @@ def installed_version(installation: Installation, environment: Mapping[str, str]
 
     notes: folder that keeps the answer, None: nothing is kept. Raises N6-STAI-002, N6-STAI-003.
     """
-    key = [str(installation.executable), digest_of(installation.executable)]
+    key = [str(installation.executable), digest_of_tool(installation)]
     try:
         known = json.loads((notes / _NOTE).read_text()) if notes is not None else {}
         if known["executable"] == key:
