@@ -79,6 +79,9 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
             stop_with(
                 N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS)), env["N6_BUILD"]
             )
+    if "matrix" in targets and ("plan" in targets or env["N6_EXPLAIN"]):
+        what = "a plan is of one application, target matrix builds many"
+        stop_with(N6Error("N6-OPTION-010", what, hint="leave matrix away, and name board and model"), env["N6_BUILD"])
     return bool(targets) and set(LISTS).issuperset(targets)
 
 

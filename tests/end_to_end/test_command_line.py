@@ -118,6 +118,8 @@ MISTAKES = [
     (["model=SConstruct"], "N6-MODEL-002"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
+    (["plan", "matrix"], "N6-OPTION-010: a plan is of one application"),
+    (["explain=nowhere.o"], "N6-STEP-014: no step of this build makes nowhere.o"),
 ]
 
 
@@ -293,3 +295,33 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
     left = [path for path in (project.root / "build/nucleo-n657").rglob("*") if path.is_file()]
     assert left == []
     assert (project.root / "build/virtual_board/nucleo-n657/nor.bin").is_file()
+
+
+def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
+    first = project.scons(*VIRTUAL, "plan", "flash", "run")
+    assert first.status == 0, first.output
+    assert "In all 49 of 49 steps to do" in first.output
+    assert (
+        first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()
+    )
+    plan = json.loads((project.root / "build/plan.json").read_text())
+    assert str(project.root) not in json.dumps(plan)
+    assert (project.root / "build/plan.svg").read_text().startswith("<svg")
+    assert project.scons(*VIRTUAL, "flash").status == 0
+    assert "In all 48 steps are up to date" in project.scons(*VIRTUAL, "plan", "flash").output
+    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    told = project.scons(*VIRTUAL, "plan", "flash").output
+    assert "In all 1 of 48 steps to do, 7 if those change" in told
+    assert "firmware/fsbl/main.c has changed, from " in told
+
+
+def test_explain_says_why_a_file_was_made_again_and_why_not(built: Project) -> None:
+    image = "explain=build/nucleo-n657/fsbl_image.bin"
+    assert "is up to date: nothing that it is made of has changed" in built.scons(*VIRTUAL, image).output
+    path = built.root / "build/nucleo-n657/fsbl_image.bin"
+    path.write_bytes(path.read_bytes() + b"\0")
+    assert "build/nucleo-n657/fsbl_image.bin was altered since it was made" in built.scons(*VIRTUAL, image).output
+    assert built.scons(*VIRTUAL, "build").actions == ["Image fsbl_image.bin"]
+    again = built.scons(*VIRTUAL, image).output
+    assert "is up to date" in again
+    assert "because\n              build/nucleo-n657/fsbl_image.bin was altered" in again
