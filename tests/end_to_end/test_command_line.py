@@ -308,7 +308,7 @@ def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Proj
     assert str(project.root) not in json.dumps(plan)
     assert (project.root / "build/plan.svg").read_text().startswith("<svg")
     assert project.scons(*VIRTUAL, "flash").status == 0
-    assert "In all 48 steps are up to date" in project.scons(*VIRTUAL, "plan", "flash").output
+    assert "In all nothing to do: 48 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
     project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
     told = project.scons(*VIRTUAL, "plan", "flash").output
     assert "In all 1 of 48 steps to do, 7 if those change" in told
