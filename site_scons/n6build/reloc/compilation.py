@@ -54,7 +54,7 @@ _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
 
 
 # What runtime sources see in place of a model's own configuration: they are compiled once for all models.
-_ANY_MODEL = "n6_reloc_any_conf.h"
+ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     return ModelCode(
         shared=(*kernels, *sources),
         network_flags=own,
-        include_folders=(*runtime.include_folders, FIRMWARE / "reloc", FIRMWARE / "kernels"),
-        defines=(*defines, f'MODEL_CONF="{_ANY_MODEL}"'),
+        include_folders=(*runtime.include_folders, ANY_MODEL.parent, FIRMWARE / "kernels"),
+        defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
         libraries=parts.libraries,
     )

@@ -12,7 +12,7 @@ from n6build.memory_plan.plan import Content, PlannedModel
 from n6build.network.runtimes import Runtime
 from n6build.paths import project_path
 from n6build.plan.step import Step, outputs_of
-from n6build.reloc.compilation import LINK, conf_header_name, model_code
+from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.steps.c_array import c_array_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
@@ -89,11 +89,12 @@ def model_steps(
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
-    own = (own if network.strict else own.with_flags("-w")).behind(headers)
+    own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
     of_network = compile_steps(folder, (wrapper, pools), own)
     # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    of_any_model = base.defining(*code.defines).including(ANY_MODEL)
     shared = tuple(
-        compile_step(f"{common}/{source.stem}.o", source, base.defining(*code.defines).with_flags(*flags))
+        compile_step(f"{common}/{source.stem}.o", source, of_any_model.with_flags(*flags))
         for source, flags in code.shared
     )
     link = link_step(
