@@ -56,11 +56,11 @@ def relocated(file: str, old: str, new: str, differs: str) -> Edit:
 
 EDITS = (
     # Headers and linker scripts.
-    of_board(
+    alone(
         "soc.py",
         "((1 << (high - low + 1)) - 1) << low",
-        "((1 << (high - low + 1)) - 1) << low | 1 << 31",
-        "include/n6_soc.h",
+        "((1 << (high - low + 1)) - 1) << low | 1",
+        f"{BOARD}/include/n6_soc.h",
     ),
     alone("soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"),
     of_board(
@@ -76,11 +76,13 @@ EDITS = (
         f"{BOARD}/include/n6_board.h",
     ),
     alone("templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board.h"),
-    linked("templates.py", 'f"0x{value:X}"', 'f"0x{value:x}"', "n6_memory_plan.c"),
+    of_board("templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
     alone("templates.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
     of_board("linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked("linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"),
-    alone("steps/board.py", "alias=choice.alias)", 'alias="non-secure")', f"{LINKED}/checks.json"),
+    alone(
+        "steps/board.py", "clock=board.soc.clock(choice.clock)", "clock=board.max_speed", f"{BOARD}/include/n6_board.h"
+    ),
     alone("yaml_schema.py", '"K": 1 << 10', '"K": 1 << 11', f"{BOARD}/include/n6_board.h"),
     # Networks by the reference backend.
     network("network/reference.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
@@ -102,8 +104,13 @@ EDITS = (
     network("network/report.py", '_RULE = "-" * 84', '_RULE = "-" * 85', "network_generate_report.txt"),
     network("network/units.py", ":.3f} kB", ":.2f} kB", "network_generate_report.txt"),
     network("network/c_info.py", 'f"n6k_{epoch.kernel}"', 'f"n6_{epoch.kernel}"', "network_c_info.json"),
-    network("network/tflite_reader.py", "return ascii(_name(raw))", "return ascii(_name(raw)[::-1])", "network.c"),
-    network("network/graph.py", "return math.prod(self.shape)", "return math.prod(self.shape) * 1", "network.c"),
+    network("network/tflite_reader.py", "name = _name(table.Name())", "name = _name(table.Name())[::-1]", "network.c"),
+    network(
+        "network/graph.py",
+        "return self.elements * ELEMENT_BYTES[self.dtype]",
+        "return self.elements * ELEMENT_BYTES[self.dtype] + 32",
+        "network.c",
+    ),
     network(
         "network/memory_pools.py",
         "return tuple(pool for pool in pools if",
@@ -126,40 +133,25 @@ EDITS = (
         "n6_pools.ld",
     ),
     alone(
-        "network/artifacts.py",
-        "return self.address + self.used_bytes",
-        "return self.address + self.used_bytes + (512 << 20)",
-        f"{LINKED}/checks.json",
-    ),
-    alone(
         "network/c_info_reader.py",
         'used_bytes=pool["used_size_bytes"].count()',
         'used_bytes=pool["used_size_bytes"].count() + 32',
         f"{LINKED}/memory_plan.json",
     ),
-    alone(
-        "network/json_value.py",
-        "return float(self.data)",
-        "return float(self.data) / 2",
-        f"{LINKED}/network_app/app_config.h",
-    ),
-    alone(
-        "network/network_c.py",
-        '(found["MAJOR"], found["MINOR"], found["MICRO"], found["DEV"])',
-        '(found["MAJOR"], found["MINOR"], found["MICRO"], 7)',
-        f"{LINKED}/checks.json",
-    ),
+    alone("network/json_value.py", "return float(self.data)", "return float(self.data) * 1e9", f"{LINKED}/checks.json"),
+    alone("network/network_c.py", "suffix=name,", 'suffix=name + "x",', f"{LINKED}/memory_plan.json"),
     alone(
         "network/read_artifacts.py",
         "outputs=info.outputs,",
         "outputs=info.outputs[:0],",
         f"{LINKED}/network_app/app_config.h",
     ),
+    alone("network/runtimes.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
     alone(
-        "network/runtimes.py",
-        "def check_version(",
-        'def check_version(*_):\n    raise N6Error("N6-LLATON-003", "proof")\n\n\ndef checked_version(',
-        f"{LINKED}/checks.json",
+        "yaml_schema.py",
+        "value = int(match[1]) * _UNITS[match[2]]",
+        'value = int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
+        f"{BOARD}/include/n6_board.h",
     ),
     linked("network/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
     # Images.
@@ -178,7 +170,12 @@ EDITS = (
         "return Payload(start, bytes(data) + bytes(16))",
         "fsbl_image.bin",
     ),
-    linked("image/manifest.py", "len(data), sha256(data))", "len(data), sha256(data).upper())", "flash_manifest.json"),
+    alone(
+        "image/manifest.py",
+        "len(data), sha256(data))",
+        "len(data), sha256(data).upper())",
+        f"{LINKED}/flash_manifest.json",
+    ),
     linked("image/hexfile.py", 'eolstyle="native"', 'eolstyle="CRLF"', "firmware.hex"),
     linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
     # Checks.
@@ -242,12 +239,12 @@ EDITS = (
         "return (*(artifacts.ll_aton or runtime)[:3], 9)",
         "network_rel.bin",
     ),
-    Edit("reloc/show.py", '"name          {', '"name of it    {', "split", f"{SPLIT}/reloc_summary.txt", _RELOC),
+    Edit("reloc/show.py", '" +ro sections"', '" and ro sections"', "split", f"{SPLIT}/reloc_summary.txt", _RELOC),
     Edit(
         "reloc/reader.py",
         "def read_reloc_file(",
         "def read_reloc_file(path):\n    from dataclasses import replace\n\n    model = former_read(path)\n"
-        "    return replace(model, relocations=model.relocations[:-1])\n\n\ndef former_read(",
+        "    return replace(model, pools=model.pools[:-1])\n\n\ndef former_read(",
         "split",
         f"{SPLIT}/reloc_summary.txt",
         _RELOC,
@@ -316,3 +313,46 @@ EDITS = (
         "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
     ),
 )
+
+# Modules in the closure of some step which make no bytes of what is built, and why.
+_OF_A_BOARD = "of a board that is programmed or runs; receipts and results of runs are no products"
+_REFUSES = "says no, or nothing"
+_SHAPES = "shapes of values, which others fill"
+_PLANS = "only planning asks it: what it finds are sources and parameters"
+_CARRIES_OUT = "carries out steps and says what was done; what it does to commands is in plan/command.py"
+WITHOUT_BYTES = {
+    **dict.fromkeys(("n6build", "n6build.application", "n6build.checks", "n6build.flash", "n6build.image"), _SHAPES),
+    **dict.fromkeys(("n6build.memory_plan", "n6build.network", "n6build.network.st_edge_ai", "n6build.plan"), _SHAPES),
+    **dict.fromkeys(
+        ("n6build.reloc", "n6build.report", "n6build.run", "n6build.steps", "n6build.virtual_board"), _SHAPES
+    ),
+    "n6build.captured": "runs a tool, whose own bytes count",
+    "n6build.checks.subject": _SHAPES,
+    "n6build.console": "the console",
+    "n6build.environment": "the caller's environment, of which nothing reaches a file",
+    "n6build.errors": "errors",
+    "n6build.junit": _OF_A_BOARD,
+    "n6build.models": _PLANS,
+    "n6build.network.artifacts": _SHAPES,
+    "n6build.network.compiler_profile": _PLANS,
+    "n6build.network.graph_checks": _REFUSES,
+    "n6build.network.model_facts": "facts for checks, which refuse",
+    "n6build.network.st_edge_ai.find": _PLANS,
+    "n6build.network.st_edge_ai.log": "what a tool has said: notes and errors",
+    "n6build.network.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
+    "n6build.paths": _PLANS,
+    "n6build.reloc.loader": _REFUSES,
+    "n6build.reloc.verify": _REFUSES,
+    "n6build.steps.compiled_network": _SHAPES,
+    "n6build.steps.emulator": _OF_A_BOARD,
+    "n6build.uses": "notes what was read",
+    "n6build.plan.step": _SHAPES,
+}
+# Every module of these folders.
+FOLDERS_WITHOUT_BYTES = {
+    "n6build.flash.": _OF_A_BOARD,
+    "n6build.run.": _OF_A_BOARD,
+    "n6build.virtual_board.": _OF_A_BOARD,
+    "n6build.report.": "the page about a build, which is another one each time",
+    "n6build.plan.": _CARRIES_OUT,
+}
