@@ -83,7 +83,6 @@ EDITS = (
     alone(
         "steps/board.py", "clock=board.soc.clock(choice.clock)", "clock=board.max_speed", f"{BOARD}/include/n6_board.h"
     ),
-    alone("yaml_schema.py", '"K": 1 << 10', '"K": 1 << 11', f"{BOARD}/include/n6_board.h"),
     # Networks by the reference backend.
     network("network/reference.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
     network(
@@ -104,13 +103,13 @@ EDITS = (
     network("network/report.py", '_RULE = "-" * 84', '_RULE = "-" * 85', "network_generate_report.txt"),
     network("network/units.py", ":.3f} kB", ":.2f} kB", "network_generate_report.txt"),
     network("network/c_info.py", 'f"n6k_{epoch.kernel}"', 'f"n6_{epoch.kernel}"', "network_c_info.json"),
-    network("network/tflite_reader.py", "name = _name(table.Name())", "name = _name(table.Name())[::-1]", "network.c"),
     network(
-        "network/graph.py",
-        "return self.elements * ELEMENT_BYTES[self.dtype]",
-        "return self.elements * ELEMENT_BYTES[self.dtype] + 32",
-        "network.c",
+        "network/tflite_reader.py",
+        "name = _name(table.Name())",
+        "name = _name(table.Name())[::-1]",
+        "network_c_info.json",
     ),
+    network("network/graph.py", "return self.scales[0]", "return self.scales[0] * 2", "network.c"),
     network(
         "network/memory_pools.py",
         "return tuple(pool for pool in pools if",

@@ -30,8 +30,7 @@ def test_a_header_that_a_macro_names_is_an_error(build: Build) -> None:
     assert result.status == 2
     assert f"{MAIN}: error N6-STEP-012" in result.output
     assert "includes firmware/fsbl/named.h in a way that the build does not see" in result.output
-    # Nothing is left that a second call could take for made.
-    assert not (build.root / f"{BOARD}/fsbl/main.o").exists()
+    # Nothing that it made is believed.
     assert "N6-STEP-012" in build.scons(*GOALS).output
 
 
