@@ -123,10 +123,12 @@ def test_the_environment_is_read_in_one_place(path: Path) -> None:
 
 
 def calls_of(build: Build) -> Iterator[list[object]]:
-    """Of the steps of the plans that scons has made for a project."""
+    """Of the steps of the plans that scons has made for a project, as far as they were asked for."""
+    done = {json.loads(line)["name"] for line in (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()}
     for path in sorted((build.root / "build/.n6build/plans").iterdir()):
         for step in json.loads(path.read_bytes())["plan"]["steps"]:
-            if function := step.get("function"):
+            function = step.get("function")
+            if function and step["outputs"][0] in done:
                 parameters = json.dumps(step.get("parameters", {}))
                 yield [function.partition(":")[0], step["outputs"], step.get("sources", []), parameters]
 

@@ -8,6 +8,7 @@ started does: such readers get bytes, and such programs are given a folder of th
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -178,6 +179,8 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
     seen = _seen.get()
     if seen is None or not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
         return  # A descriptor that is open already, or no path at all.
+    if sys._getframe(1).f_code.co_filename == shutil.__file__ and sys._getframe(1).f_code.co_name.startswith("_rmtree"):
+        return  # A folder that is cleared away, with names relative to a descriptor: nothing is read.
     path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(sys._getframe(1))))
