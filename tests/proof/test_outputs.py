@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from proof.conftest import KINDS, Build, Builds
 from proof.test_data_edits import steps_of
@@ -50,8 +51,18 @@ def change_behind_its_back(path: Path) -> None:
     assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
 
 
-@pytest.mark.parametrize("damage", [delete, append, change_behind_its_back])
-@pytest.mark.parametrize("name", NAMES)
+def cases() -> list[ParameterSet]:
+    """Every kind of step in every run; each of them in every way with `make test-all`."""
+    every = [(name, damage) for name in NAMES for damage in (delete, append, change_behind_its_back)]
+    return [
+        pytest.param(
+            name, damage, marks=() if name == "linked" or damage is change_behind_its_back else pytest.mark.slow
+        )
+        for name, damage in every
+    ]
+
+
+@pytest.mark.parametrize(("name", "damage"), cases())
 def test_what_was_damaged_is_made_again(
     name: str, damage: Callable[[Path], None], builds: Builds, tmp_path: Path
 ) -> None:

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from n6build.plan.local import library_code
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
-from proof.python_edits import EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
+from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
 from proof.test_closures import STEPS, calls_of
 
 
@@ -17,7 +18,11 @@ def named(edit: Edit) -> str:
     return f"{edit.file}: {edit.new.splitlines()[0][:40]}"
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=named)
+def rows() -> list[ParameterSet]:
+    return [pytest.param(edit, marks=() if edit.file in CORE else pytest.mark.slow, id=named(edit)) for edit in EDITS]
+
+
+@pytest.mark.parametrize("edit", rows())
 def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy(edit.kind, tmp_path)
     before = build.made()

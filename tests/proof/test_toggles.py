@@ -23,7 +23,12 @@ TOGGLES = {
 }
 
 
-@pytest.mark.parametrize("name", TOGGLES)
+_CORE = ("profiles", "loaders", "security")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in _CORE else pytest.mark.slow) for name in TOGGLES]
+)
 def test_there_and_back_is_as_it_was(name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
     there, here = TOGGLES[name]
