@@ -315,13 +315,36 @@ EDITS = (
 
 # One or more of each kind of step: these run always, the others with `make test-all`.
 CORE = frozenset(
-    """
-    soc.py board_header.py templates.py linker_script.py steps/board.py files.py toolchain.py network/lowering.py
-    network/fixed_point.py network/generated_c.py network/signature.py memory_plan/plan.py memory_plan/slot_image.py
-    steps/vectors_image.py image/boot_header.py image/hexfile.py image/sizes.py checks/run.py application/app_config.py
-    reloc/layout.py reloc/pools.py reloc/c_file.py reloc/slots.py reloc/show.py image/romfs.py image/signing.py
-    network/prebuilt.py network/st_edge_ai/normalise.py
-    """.split()
+    [
+        "soc.py",
+        "board_header.py",
+        "templates.py",
+        "linker_script.py",
+        "steps/board.py",
+        "files.py",
+        "toolchain.py",
+        "network/lowering.py",
+        "network/fixed_point.py",
+        "network/generated_c.py",
+        "network/signature.py",
+        "memory_plan/plan.py",
+        "memory_plan/slot_image.py",
+        "steps/vectors_image.py",
+        "image/boot_header.py",
+        "image/hexfile.py",
+        "image/sizes.py",
+        "checks/run.py",
+        "application/app_config.py",
+        "reloc/layout.py",
+        "reloc/pools.py",
+        "reloc/c_file.py",
+        "reloc/slots.py",
+        "reloc/show.py",
+        "image/romfs.py",
+        "image/signing.py",
+        "network/prebuilt.py",
+        "network/st_edge_ai/normalise.py",
+    ]
 )
 
 # Modules in the closure of some step which make no bytes of what is built, and why.
