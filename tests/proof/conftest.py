@@ -29,7 +29,8 @@ _NOT_MADE = ("report.html", "report.txt", "report.json")
 
 @dataclass(frozen=True)
 class Kind:
-    """arguments: of scons. prepare: what its project has that others have not. path: folders in front of PATH, in the project."""
+    """arguments: of scons. prepare: what its project has that others have not. path: folders in front of PATH, in the home of
+    its user."""
 
     name: str
     arguments: tuple[str, ...]
@@ -37,7 +38,7 @@ class Kind:
     path: tuple[str, ...] = ()
 
     def environment(self, project: Project) -> dict[str, str]:
-        return {"PATH": os.pathsep.join([*(str(project.root / each) for each in self.path), os.environ["PATH"]])}
+        return {"PATH": os.pathsep.join([*(str(project.home / each) for each in self.path), os.environ["PATH"]])}
 
 
 def describe_an_application(project: Project) -> None:
@@ -65,11 +66,11 @@ def compile_elsewhere(project: Project) -> None:
 
 
 def install_a_compiler(project: Project) -> None:
-    install(project.root / "core", "3.0")
+    install(project.home / "core", "3.0")
 
 
 def install_a_signing_tool(project: Project) -> None:
-    stand_in(project.root / "signing", "2.21.0")
+    stand_in(project.home / "signing", "2.21.0")
 
 
 KINDS = {

@@ -315,7 +315,7 @@ EDITS = (
 
 # One or more of each kind of step: these run always, the others with `make test-all`.
 CORE = frozenset(
-    [
+    {
         "soc.py",
         "board_header.py",
         "templates.py",
@@ -344,7 +344,7 @@ CORE = frozenset(
         "image/signing.py",
         "network/prebuilt.py",
         "network/st_edge_ai/normalise.py",
-    ]
+    }
 )
 
 # Modules in the closure of some step which make no bytes of what is built, and why.
