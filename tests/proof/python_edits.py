@@ -109,7 +109,6 @@ EDITS = (
         "name = _name(table.Name())[::-1]",
         "network_c_info.json",
     ),
-    network("network/graph.py", "return self.scales[0]", "return self.scales[0] * 2", "network.c"),
     network(
         "network/memory_pools.py",
         "return tuple(pool for pool in pools if",
@@ -301,14 +300,6 @@ EDITS = (
         f"{BOARD}/keyword/network/network_stedgeai.log",
     ),
     Edit(
-        "network/st_edge_ai/options.py",
-        '"--target", "stm32n6"]',
-        '"--target", "stm32n6", "--binary"]',
-        "st_edge_ai",
-        f"{BOARD}/keyword/network/network_stedgeai.log",
-    ),
-    Edit("network/mpool.py", '"atonbuf"', '"atonBuf"', "st_edge_ai", f"{BOARD}/keyword/network/network_stedgeai.log"),
-    Edit(
         "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
     ),
 )
@@ -352,6 +343,7 @@ _OF_A_BOARD = "of a board that is programmed or runs; receipts and results of ru
 _REFUSES = "says no, or nothing"
 _SHAPES = "shapes of values, which others fill"
 _PLANS = "only planning asks it: what it finds are sources and parameters"
+_TOLD = "what ST's compiler is told: the stand-in for it does not repeat it in what it makes"
 _CARRIES_OUT = "carries out steps and says what was done; what it does to commands is in plan/command.py"
 WITHOUT_BYTES = {
     **dict.fromkeys(("n6build", "n6build.application", "n6build.checks", "n6build.flash", "n6build.image"), _SHAPES),
@@ -368,9 +360,12 @@ WITHOUT_BYTES = {
     "n6build.models": _PLANS,
     "n6build.network.artifacts": _SHAPES,
     "n6build.network.compiler_profile": _PLANS,
+    "n6build.network.graph": _SHAPES,
     "n6build.network.graph_checks": _REFUSES,
     "n6build.network.model_facts": "facts for checks, which refuse",
+    "n6build.network.mpool": _TOLD,
     "n6build.network.st_edge_ai.find": _PLANS,
+    "n6build.network.st_edge_ai.options": _TOLD,
     "n6build.network.st_edge_ai.log": "what a tool has said: notes and errors",
     "n6build.network.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.paths": _PLANS,
