@@ -36,7 +36,12 @@ def edit(build: Build, name: str) -> Path:
 def test_an_edit_under_an_old_time_is_built(when: str, name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
     before = build.made()
-    time = (build.root / EDITS[name][0]).stat().st_mtime_ns if when == "as before" else YEAR_2001
+    path = build.root / EDITS[name][0]
+    if when == "years ago":
+        # SCons would believe a time that is older than two days, once it has seen it.
+        os.utime(path, ns=(YEAR_2001, YEAR_2001))
+        assert build.built(*GOALS) == []
+    time = path.stat().st_mtime_ns
     os.utime(edit(build, name), ns=(time, time))
     assert build.built(*GOALS) != []
     made = build.made()
