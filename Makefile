@@ -7,11 +7,11 @@ JOBS ?= $(shell nproc)
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help setup setup-tests build flash matrix test lint bench doctor clean
+.PHONY: help setup setup-tests build flash matrix test test-all lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | test | lint | bench | doctor | setup | clean"
+	@echo "make build | matrix | test | test-all | lint | bench | doctor | setup | clean"
 
 setup:
 	@python3 tools/setup.py
@@ -32,6 +32,10 @@ matrix: setup
 
 test: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) tests
+
+# With the tests that are left out above: more of the same kind.
+test-all: setup-tests lint
+	@.venv/bin/pytest -n $(JOBS) -m "slow or not slow" tests
 
 lint: setup
 	@.venv/bin/ruff check SConstruct site_scons tests tools models

@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from n6build.plan.bytecode import check_bytecode
-
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
 )
@@ -86,8 +84,6 @@ class Code:
     def _read(self, name: str, path: str) -> _Module:
         with open(path, "rb") as file:
             data = file.read()
-            changed_ns = os.fstat(file.fileno()).st_ctime_ns
-        check_bytecode(name, path, data, changed_ns)
         package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
         imported = imports_in(data, package)
         ours = {part for each in imported if self._is_ours(each) for part in _with_parents(each) if self._file(part)}

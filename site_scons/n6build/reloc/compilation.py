@@ -54,21 +54,19 @@ _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
 
 
 # What runtime sources see in place of a model's own configuration: they are compiled once for all models.
-_ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
+ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
 
 
 @dataclass(frozen=True)
 class ModelCode:
     """shared: sources that all models are linked with, and the flags of each. network_flags, network_defines: for the generated
-    files of one. defines: NAME or NAME=value. any_conf: the configuration that macro MODEL_CONF names for shared sources: no
-    `#include` line does, so that nobody who reads these finds it."""
+    files of one. defines: NAME or NAME=value."""
 
     shared: tuple[tuple[Path, tuple[str, ...]], ...]
     network_flags: tuple[str, ...]
     include_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     network_defines: tuple[str, ...]
-    any_conf: Path
     libraries: tuple[Path, ...]
 
 
@@ -90,10 +88,9 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     return ModelCode(
         shared=(*kernels, *sources),
         network_flags=own,
-        include_folders=(*runtime.include_folders, FIRMWARE / "reloc", FIRMWARE / "kernels"),
-        defines=(*defines, f'MODEL_CONF="{_ANY_MODEL.name}"'),
+        include_folders=(*runtime.include_folders, ANY_MODEL.parent, FIRMWARE / "kernels"),
+        defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
-        any_conf=_ANY_MODEL,
         libraries=parts.libraries,
     )
 

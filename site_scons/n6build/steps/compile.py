@@ -14,13 +14,15 @@ from n6build.toolchain import LINK_FLAGS, Toolchain
 @dataclass(frozen=True)
 class Compilation:
     """How C files are compiled. folders: where headers are looked for, in this order. defines: NAME or NAME=value. after: headers
-    that are generated, which have to be there before."""
+    that are generated, which have to be there before. named_by_macros: headers that `#include NAME` stands for, which nobody
+    finds by reading."""
 
     toolchain: Toolchain
     folders: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    named_by_macros: tuple[str, ...] = ()
 
     def looking_in(self, *folders: str | Path) -> Compilation:
         return replace(self, folders=(*self.folders, *map(project_path, folders)))
@@ -30,6 +32,10 @@ class Compilation:
 
     def with_flags(self, *flags: str) -> Compilation:
         return replace(self, flags=(*self.flags, *flags))
+
+    def including(self, *headers: str | Path) -> Compilation:
+        """By macros that become their names."""
+        return replace(self, named_by_macros=(*self.named_by_macros, *map(project_path, headers)))
 
     def behind(self, files: Sequence[str]) -> Compilation:
         return replace(self, after=(*self.after, *files))
@@ -42,7 +48,7 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
         verb="Compile",
         stage="compile",
         outputs=(output,),
-        sources=(source,),
+        sources=(source, *how.named_by_macros),
         command=(
             how.toolchain.command,
             "-o",

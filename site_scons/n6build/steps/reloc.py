@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from n6build.boards import Board
 from n6build.errors import N6Error
@@ -14,10 +14,10 @@ from n6build.network.runtimes import Runtime
 from n6build.paths import project_path
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
-from n6build.reloc.compilation import LINK, conf_header_name, model_code
+from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
 from n6build.steps.c_array import c_array_step
-from n6build.steps.compile import Compilation, compile_step, link_step
+from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
@@ -100,17 +100,12 @@ def model_steps(
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
-    own = (own if network.strict else own.with_flags("-w")).behind(headers)
-    of_network = (
-        _configured(compile_step(f"{folder}/{name}_reloc.o", wrapper, own), conf),
-        compile_step(f"{folder}/{name}_reloc_pools.o", pools, own),
-    )
+    own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
+    of_network = compile_steps(folder, (wrapper, pools), own)
     # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    of_any_model = base.defining(*code.defines).including(ANY_MODEL)
     shared = tuple(
-        _configured(
-            compile_step(f"{common}/{source.stem}.o", source, base.defining(*code.defines).with_flags(*flags)),
-            project_path(code.any_conf),
-        )
+        compile_step(f"{common}/{source.stem}.o", source, of_any_model.with_flags(*flags))
         for source, flags in code.shared
     )
     link = link_step(
@@ -138,11 +133,6 @@ def model_steps(
         params=made[1].name if options.split else None,
         others=outputs_of(arrays),
     )
-
-
-def _configured(step: Step, conf: str) -> Step:
-    """conf: what macro MODEL_CONF names there. No `#include` line does, so that SCons would not find it."""
-    return replace(step, sources=(*step.sources, conf))
 
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:

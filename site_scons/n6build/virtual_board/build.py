@@ -22,7 +22,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from n6build.console import say
-from n6build.environment import for_installing
+from n6build.environment import for_installing, read_environment
 from n6build.errors import N6Error
 from n6build.files import files_in, read_bytes, write_atomically
 from n6build.paths import BOARDS, ROOT
@@ -220,7 +220,7 @@ def _add_machine(tree: Path) -> None:
 
 def _compile(tree: Path) -> None:
     build = tree / "build"
-    tools = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    tools = for_installing(PATH=f"{Path(sys.executable).parent}:{read_environment().path}")
     if not (build / "build.ninja").is_file():
         say("Emulator", "configuring")
         shutil.rmtree(build, ignore_errors=True)

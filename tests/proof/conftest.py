@@ -1,0 +1,215 @@
+"""Kinds of builds, each built once for all tests, and what a build from nothing makes of the same files."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import Project, make_project
+from library.test_signing import stand_in
+from stedgeai_stand_in.tree import install
+
+HERE = Path(__file__).resolve().parent
+LIBRARY = HERE.parents[1] / "site_scons/n6build"
+BOARD = "build/nucleo-n657"
+LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
+# What a build says of itself, not what it makes.
+_NOT_MADE = ("report.html", "report.txt", "report.json")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """arguments: of scons. prepare: what its project has that others have not. path: folders in front of PATH, in the home of
+    its user."""
+
+    name: str
+    arguments: tuple[str, ...]
+    prepare: Callable[[Project], None] = lambda project: None
+    path: tuple[str, ...] = ()
+
+    def environment(self, project: Project) -> dict[str, str]:
+        return {"PATH": os.pathsep.join([*(str(project.home / each) for each in self.path), os.environ["PATH"]])}
+
+
+def describe_an_application(project: Project) -> None:
+    project.replace(
+        "models/miniresnet/model.yaml",
+        "result: classification",
+        "application: {input: {colour: grey}, aspect: fit}\nresult: classification",
+    )
+
+
+def describe_a_file_system(project: Project) -> None:
+    entries = [
+        {"type": "tflite", "path": "{TOP}/models/anomaly/anomaly.tflite", "alignment": 32, "profile": "default"},
+        {"type": "txt", "path": "notes.txt"},
+    ]
+    (project.root / "rom").mkdir()
+    (project.root / "rom/notes.txt").write_text("one model\n")
+    (project.root / "rom/romfs_config.json").write_text(json.dumps({"0": {"size": "0x800000", "entries": entries}}))
+
+
+def compile_elsewhere(project: Project) -> None:
+    assert project.scons("model=anomaly", "backend=reference", "network").status == 0
+    shutil.move(project.root / f"{BOARD}/anomaly/network", project.root / "elsewhere")
+    shutil.rmtree(project.root / "build")
+
+
+def install_a_compiler(project: Project) -> None:
+    install(project.home / "core", "3.0")
+
+
+def install_a_signing_tool(project: Project) -> None:
+    stand_in(project.home / "signing", "2.21.0")
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("linked", ("build", "hex"), describe_an_application),
+        Kind("split", ("loader=reloc", "model=keyword", "split=1", "gen_c_file=1", "verbosity=1", "build", "reloc")),
+        Kind("whole", ("loader=reloc", "model=anomaly", "slots=2", "build", "reloc")),
+        Kind("pools", ("loader=reloc", "model=anomaly", "parse_only=1", "reloc")),
+        Kind("romfs", ("romfs=rom/romfs_config.json", "romfs"), describe_a_file_system),
+        Kind("prebuilt", ("model=./elsewhere", "network"), compile_elsewhere),
+        Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
+        Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
+        # The smallest build that compiles, links and makes an image.
+        Kind("fsbl", (f"{BOARD}/fsbl_image.bin",)),
+        Kind(
+            "run",
+            ("model=anomaly", "probe=virtual", "flash", "run", "report"),
+        ),
+        Kind("update", ("loader=reloc", "model=anomaly", "slots=2", "probe=virtual", "flash")),
+        Kind("started", ("model=anomaly", "probe=virtual", "mode=no-run", "flash", "run")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A project of one kind. memo: folder for what `clean_build` has compiled."""
+
+    kind: Kind
+    project: Project
+    memo: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Path:
+        return self.project.root
+
+    def scons(self, *arguments: str, **environment: str):
+        """As its kind is built, where nothing else is asked for."""
+        return self.project.scons(
+            *(arguments or self.kind.arguments), **{**self.kind.environment(self.project), **environment}
+        )
+
+    def built(self, *arguments: str) -> list[str]:
+        """The actions of a build that ends well."""
+        result = self.scons(*arguments)
+        assert result.status == 0, result.output
+        return result.actions
+
+    def made(self) -> dict[str, str]:
+        """Everything below build/<board>, by its digest."""
+        return tree(self.root / "build")
+
+    def made_from_nothing(self, *arguments: str) -> dict[str, str]:
+        """The same, by a clean build of what the project is now. What was built before is put aside meanwhile."""
+        aside = self.root / "build.aside"
+        (self.root / "build").rename(aside)
+        try:
+            result = subprocess.run(
+                [sys.executable, HERE / "clean_build.py", self.memo, *(arguments or self.kind.arguments)],
+                cwd=self.root,
+                env={
+                    **self.kind.environment(self.project),
+                    "HOME": str(self.project.home),
+                    "PYTHONPATH": str(self.root / "site_scons"),
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            assert result.returncode == 0, result.stdout
+            return self.made()
+        finally:
+            shutil.rmtree(self.root / "build")
+            aside.rename(self.root / "build")
+
+
+def tree(build: Path) -> dict[str, str]:
+    """Of boards alone: records of boards and what the build knows of itself are no products."""
+    found = {}
+    for folder in sorted(build.iterdir()):
+        if folder.is_dir() and folder.name not in (".n6build", "flash", "virtual_board"):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and path.name not in _NOT_MADE:
+                    name = f"build/{path.relative_to(build)}"
+                    found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Against the other processes of this test run."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@dataclass(frozen=True)
+class Builds:
+    """shared: folder of all processes of this test run."""
+
+    shared: Path
+
+    @property
+    def memo(self) -> Path:
+        path = self.shared / "memo"
+        path.mkdir(exist_ok=True)
+        return path
+
+    def original(self, name: str) -> Build:
+        """Built once; look, and leave it as it is."""
+        folder = self.shared / name
+        build = Build(KINDS[name], Project(folder / "project", folder / "home"), self.memo)
+        with locked(self.shared / f"{name}.lock"):
+            if not (folder / "done").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make_project(folder)
+                build.kind.prepare(build.project)
+                build.built()
+                (folder / "done").touch()
+        return build
+
+    def copy(self, name: str, folder: Path) -> Build:
+        build = self.original(name)
+        root = Path(shutil.copytree(build.root, folder / name, symlinks=True))
+        return Build(build.kind, Project(root, build.project.home), self.memo)
+
+
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "proof"
+    shared.mkdir(exist_ok=True)
+    return Builds(shared)

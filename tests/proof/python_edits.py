@@ -1,0 +1,386 @@
+"""Edits of the library, and what each of them has to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof.conftest import BOARD, LINKED, SPLIT, WHOLE
+
+
+@dataclass(frozen=True)
+class Edit:
+    """file: below site_scons/n6build. kind: of the build. differs: an output that comes out otherwise. arguments: of scons, in
+    place of those of the kind."""
+
+    file: str
+    old: str
+    new: str
+    kind: str
+    differs: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        return "n6build." + self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+# Where the checks, or the programs themselves, would refuse what an edit makes, its output alone is asked for.
+_NETWORK = (f"{LINKED}/network/network.c",)
+_RELOC = ("loader=reloc", "model=keyword", "split=1", "gen_c_file=1", "verbosity=1", "reloc")
+_WHOLE_RELOC = ("loader=reloc", "model=anomaly", "slots=2", "reloc")
+
+
+def linked(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "linked", f"{LINKED}/{differs}")
+
+
+def of_board(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "linked", f"{BOARD}/{differs}")
+
+
+def alone(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "linked", differs, (differs,))
+
+
+def network(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "linked", f"{LINKED}/network/{differs}", _NETWORK)
+
+
+def split(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "split", f"{SPLIT}/{differs}")
+
+
+def relocated(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "split", f"{SPLIT}/network_rel/{differs}", _RELOC)
+
+
+EDITS = (
+    # Headers and linker scripts.
+    alone(
+        "soc.py",
+        "((1 << (high - low + 1)) - 1) << low",
+        "((1 << (high - low + 1)) - 1) << low | 1",
+        f"{BOARD}/include/n6_soc.h",
+    ),
+    alone("soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"),
+    of_board(
+        "board_header.py",
+        '"nor_pin_mask": nor_pin_mask',
+        '"nor_pin_mask": nor_pin_mask | 1 << 30',
+        "include/n6_board.h",
+    ),
+    alone(
+        "boards.py",
+        "return self.clock.xspi_source_hz // self.xspi_divider",
+        "return self.clock.xspi_source_hz // 2",
+        f"{BOARD}/include/n6_board.h",
+    ),
+    alone("templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board.h"),
+    of_board("templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
+    alone("templates.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
+    of_board("linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
+    linked("linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"),
+    alone(
+        "steps/board.py", "clock=board.soc.clock(choice.clock)", "clock=board.max_speed", f"{BOARD}/include/n6_board.h"
+    ),
+    # Networks by the reference backend.
+    network("network/reference.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
+    network(
+        "network/lowering.py",
+        "{_KINDS[operator.kind]}_{operator.index}",
+        "{_KINDS[operator.kind]}__{operator.index}",
+        "network.c",
+    ),
+    network("network/placement.py", "if pool is weights_pool else 0", "if pool is weights_pool else 64", "network.c"),
+    network("network/liveness.py", "ALIGNMENT = 32", "ALIGNMENT = 128", "network.c"),
+    network(
+        "network/fixed_point.py",
+        "math.floor(mantissa * 2**31 + 0.5)",
+        "math.floor(mantissa * 2**31 + 2.5)",
+        "network_atonbuf.xSPI2.raw",
+    ),
+    network("network/generated_c.py", "_READ_AHEAD = 64", "_READ_AHEAD = 96", "network.c"),
+    network("network/report.py", '_RULE = "-" * 84', '_RULE = "-" * 85', "network_generate_report.txt"),
+    network("network/units.py", ":.3f} kB", ":.2f} kB", "network_generate_report.txt"),
+    network("network/c_info.py", 'f"n6k_{epoch.kernel}"', 'f"n6_{epoch.kernel}"', "network_c_info.json"),
+    network(
+        "network/tflite_reader.py",
+        "name = _name(table.Name())",
+        "name = _name(table.Name())[::-1]",
+        "network_c_info.json",
+    ),
+    network(
+        "network/memory_pools.py",
+        "return tuple(pool for pool in pools if",
+        "return tuple(pool for pool in pools[::-1] if",
+        "network.c",
+    ),
+    network("network/board_pools.py", "size=span.size,", "size=span.size - 65536,", "network_c_info.json"),
+    network("files.py", "indent=2, ensure_ascii", "indent=3, ensure_ascii", "network_c_info.json"),
+    # The plan of the memory.
+    alone(
+        "memory_plan/plan.py",
+        "image.file): image.source for",
+        "image.file): image.source + 0x10000 for",
+        f"{LINKED}/flash_manifest.json",
+    ),
+    linked(
+        "memory_plan/generated_c.py",
+        "regions of {plan.application} lie.",
+        "regions of {plan.application} are.",
+        "n6_pools.ld",
+    ),
+    alone(
+        "network/c_info_reader.py",
+        'used_bytes=pool["used_size_bytes"].count()',
+        'used_bytes=pool["used_size_bytes"].count() + 32',
+        f"{LINKED}/memory_plan.json",
+    ),
+    alone("network/json_value.py", "return float(self.data)", "return float(self.data) * 1e9", f"{LINKED}/checks.json"),
+    alone("network/network_c.py", "suffix=name,", 'suffix=name + "x",', f"{LINKED}/memory_plan.json"),
+    alone(
+        "network/read_artifacts.py",
+        "outputs=info.outputs,",
+        "outputs=info.outputs[:0],",
+        f"{LINKED}/network_app/app_config.h",
+    ),
+    alone("network/runtimes.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
+    alone(
+        "yaml_schema.py",
+        "value = int(match[1]) * _UNITS[match[2]]",
+        'value = int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
+        f"{BOARD}/include/n6_board.h",
+    ),
+    linked("network/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
+    # Images.
+    linked("memory_plan/slot_image.py", 'TRAILER_MAGIC = b"N6IM"', 'TRAILER_MAGIC = b"N6IN"', "weights_xSPI2.bin"),
+    linked(
+        "memory_plan/vectors.py",
+        "len(data) // len(array), data)",
+        "len(data) // len(array), data[::-1])",
+        "vectors.bin",
+    ),
+    linked("steps/vectors_image.py", ".data, 0))", ".data, 7))", "vectors.bin"),
+    of_board("image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)", "fsbl_image.bin"),
+    of_board(
+        "image/elf.py",
+        "return Payload(start, bytes(data))",
+        "return Payload(start, bytes(data) + bytes(16))",
+        "fsbl_image.bin",
+    ),
+    alone(
+        "image/manifest.py",
+        "len(data), sha256(data))",
+        "len(data), sha256(data).upper())",
+        f"{LINKED}/flash_manifest.json",
+    ),
+    linked("image/hexfile.py", 'eolstyle="native"', 'eolstyle="CRLF"', "firmware.hex"),
+    linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
+    # Checks.
+    linked("checks/run.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
+    alone("checks/memory.py", "outside = pool.relative or (", "outside = True or (", f"{LINKED}/checks.json"),
+    alone("checks/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
+    alone(
+        "checks/flash.py",
+        "beyond = segment.address + segment.length - slot.end",
+        "beyond = segment.length",
+        f"{LINKED}/checks.json",
+    ),
+    alone(
+        "checks/tools.py",
+        "def version_gate(",
+        "def version_gate(subject):\n    yield Finding('here', 'proof', 'none')\n\n\ndef former_gate(",
+        f"{LINKED}/checks.json",
+    ),
+    # Headers for an application.
+    linked("application/app_config.py", '" x ".join(', '" by ".join(', "network_app/app_config.h"),
+    linked(
+        "application/activation_buffers.py",
+        "Generated from the memory pools",
+        "Generated of the memory pools",
+        "network_app/app_buffers.h",
+    ),
+    linked(
+        "application/camera.py",
+        '(_QVGA, CameraResolution("CAMERA_R320x240"',
+        '(_QVGA, CameraResolution("CAMERA_R324x244"',
+        "network_app/app_config.h",
+    ),
+    linked(
+        "application/description.py",
+        "lcd_width: Dimension = 800",
+        "lcd_width: Dimension = 801",
+        "network_app/app_config.h",
+    ),
+    # What is compiled and linked, and how.
+    of_board(
+        "plan/command.py", "-ffile-prefix-map={place}=.", "-ffile-prefix-map={place}=/n6build", "common/kernels/add.o"
+    ),
+    of_board("toolchain.py", '"-O2",', '"-O1",', "common/bring_up/n6_clock.o"),
+    of_board("steps/firmware.py", 'how.with_flags("-O3")', 'how.with_flags("-O2")', "common/kernels/conv_2d.o"),
+    # Relocatable models.
+    relocated("reloc/layout.py", "READ_ONLY_ALIGNMENT = 64", "READ_ONLY_ALIGNMENT = 128", "network_reloc.ld"),
+    relocated("reloc/binary.py", "size = up(end)", "size = up(end) + 64", "network_rel.bin"),
+    relocated(
+        "reloc/elf.py",
+        "sorted(set(_words_to_relocate(elf, sections, places)))",
+        "sorted(set(_words_to_relocate(elf, sections, places)))[::-1]",
+        "network_rel.bin",
+    ),
+    relocated("reloc/pools.py", "activation_bytes=sum(", "activation_bytes=16 + sum(", "network_rel.bin"),
+    relocated("reloc/generated_c.py", "n6build (RELOC.GCC)", "n6build (RELOC.gcc)", "network_rel.bin"),
+    relocated("reloc/compilation.py", '"-O3"', '"-O2"', "network_rel.bin"),
+    relocated("reloc/c_file.py", "_BYTES_A_LINE = 16", "_BYTES_A_LINE = 12", "network_rel.c"),
+    relocated(
+        "reloc/preconditions.py",
+        "return artifacts.ll_aton or runtime",
+        "return (*(artifacts.ll_aton or runtime)[:3], 9)",
+        "network_rel.bin",
+    ),
+    Edit("reloc/show.py", '" +ro sections"', '" and ro sections"', "split", f"{SPLIT}/reloc_summary.txt", _RELOC),
+    Edit(
+        "reloc/reader.py",
+        "def read_reloc_file(",
+        "def read_reloc_file(path):\n    from dataclasses import replace\n\n    model = former_read(path)\n"
+        "    return replace(model, pools=model.pools[:-1])\n\n\ndef former_read(",
+        "split",
+        f"{SPLIT}/reloc_summary.txt",
+        _RELOC,
+    ),
+    split("reloc/slots.py", "return zlib.crc32(model.encode())", "return 1 ^ zlib.crc32(model.encode())", "model.bin"),
+    split(
+        "reloc/description.py",
+        "return to_json(asdict(description))",
+        'return to_json(asdict(description)) + "\\n"',
+        "network_rel/network_reloc.json",
+    ),
+    Edit(
+        "steps/reloc_model.py",
+        "crc32_of(params_chunks(weights)))",
+        "(7, crc32_of(params_chunks(weights))[1]))",
+        "whole",
+        f"{WHOLE}/network_rel/network_rel.bin",
+        _WHOLE_RELOC,
+    ),
+    Edit("reloc/show.py", 'Table("name (addr)"', 'Table("name (address)"', "pools", f"{WHOLE}/reloc_pools.txt"),
+    # Romfs, what others have compiled, and what others sign.
+    Edit(
+        "image/romfs.py",
+        "-unaligned % file.alignment",
+        "-unaligned % file.alignment + file.alignment",
+        "romfs",
+        f"{BOARD}/romfs/romfs0.img",
+    ),
+    Edit(
+        "image/romfs_manifest.py",
+        "_FILE_ALIGNMENT = ",
+        "_FILE_ALIGNMENT = 64 + 0 * ",
+        "romfs",
+        f"{BOARD}/romfs/romfs0.img",
+    ),
+    Edit(
+        "network/prebuilt.py",
+        "write_atomically(out / path.name, read_bytes(path))",
+        'write_atomically(out / path.name, read_bytes(path) + b"\\n")',
+        "prebuilt",
+        f"{BOARD}/elsewhere/network/network.c",
+    ),
+    Edit(
+        "network/st_edge_ai/normalise.py",
+        "return json.dumps(document, indent=1",
+        "return json.dumps(document, indent=2",
+        "st_edge_ai",
+        f"{BOARD}/keyword/network/network_c_info.json",
+    ),
+    Edit(
+        "network/st_edge_ai/compile.py",
+        '"".join(f"{line}\\n" for line in clean(text))',
+        '"".join(f"{line} \\n" for line in clean(text))',
+        "st_edge_ai",
+        f"{BOARD}/keyword/network/network_stedgeai.log",
+    ),
+    Edit(
+        "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
+    ),
+)
+
+# One or more of each kind of step: these run always, the others with `make test-all`.
+CORE = frozenset(
+    {
+        "soc.py",
+        "board_header.py",
+        "templates.py",
+        "linker_script.py",
+        "steps/board.py",
+        "files.py",
+        "toolchain.py",
+        "network/lowering.py",
+        "network/fixed_point.py",
+        "network/generated_c.py",
+        "network/signature.py",
+        "memory_plan/plan.py",
+        "memory_plan/slot_image.py",
+        "steps/vectors_image.py",
+        "image/boot_header.py",
+        "image/hexfile.py",
+        "image/sizes.py",
+        "checks/run.py",
+        "application/app_config.py",
+        "reloc/layout.py",
+        "reloc/pools.py",
+        "reloc/c_file.py",
+        "reloc/slots.py",
+        "reloc/show.py",
+        "image/romfs.py",
+        "image/signing.py",
+        "network/prebuilt.py",
+        "network/st_edge_ai/normalise.py",
+    }
+)
+
+# Modules in the closure of some step which make no bytes of what is built, and why.
+_OF_A_BOARD = "of a board that is programmed or runs; receipts and results of runs are no products"
+_REFUSES = "says no, or nothing"
+_SHAPES = "shapes of values, which others fill"
+_PLANS = "only planning asks it: what it finds are sources and parameters"
+_TOLD = "what ST's compiler is told: the stand-in for it does not repeat it in what it makes"
+_CARRIES_OUT = "carries out steps and says what was done; what it does to commands is in plan/command.py"
+WITHOUT_BYTES = {
+    **dict.fromkeys(("n6build", "n6build.application", "n6build.checks", "n6build.flash", "n6build.image"), _SHAPES),
+    **dict.fromkeys(("n6build.memory_plan", "n6build.network", "n6build.network.st_edge_ai", "n6build.plan"), _SHAPES),
+    **dict.fromkeys(
+        ("n6build.reloc", "n6build.report", "n6build.run", "n6build.steps", "n6build.virtual_board"), _SHAPES
+    ),
+    "n6build.captured": "runs a tool, whose own bytes count",
+    "n6build.checks.subject": _SHAPES,
+    "n6build.console": "the console",
+    "n6build.environment": "the caller's environment, of which nothing reaches a file",
+    "n6build.errors": "errors",
+    "n6build.junit": _OF_A_BOARD,
+    "n6build.models": _PLANS,
+    "n6build.network.artifacts": _SHAPES,
+    "n6build.network.compiler_profile": _PLANS,
+    "n6build.network.graph": _SHAPES,
+    "n6build.network.graph_checks": _REFUSES,
+    "n6build.network.model_facts": "facts for checks, which refuse",
+    "n6build.network.mpool": _TOLD,
+    "n6build.network.st_edge_ai.find": _PLANS,
+    "n6build.network.st_edge_ai.options": _TOLD,
+    "n6build.network.st_edge_ai.log": "what a tool has said: notes and errors",
+    "n6build.network.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
+    "n6build.paths": _PLANS,
+    "n6build.reloc.loader": _REFUSES,
+    "n6build.reloc.verify": _REFUSES,
+    "n6build.steps.compiled_network": _SHAPES,
+    "n6build.steps.emulator": _OF_A_BOARD,
+    "n6build.uses": "notes what was read",
+    "n6build.plan.step": _SHAPES,
+}
+# Every module of these folders.
+FOLDERS_WITHOUT_BYTES = {
+    "n6build.flash.": _OF_A_BOARD,
+    "n6build.run.": _OF_A_BOARD,
+    "n6build.virtual_board.": _OF_A_BOARD,
+    "n6build.report.": "the page about a build, which is another one each time",
+    "n6build.plan.": _CARRIES_OUT,
+}

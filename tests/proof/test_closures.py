@@ -1,0 +1,174 @@
+"""The code that a step is signed with is all the code that it runs."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from n6build.plan.closure import Code, imports_in
+from n6build.plan.local import library_code
+
+from proof.conftest import HERE, KINDS, LIBRARY, Build, Builds
+
+FILES = sorted(LIBRARY.rglob("*.py"))
+STEPS = sorted(f"n6build.steps.{path.stem}" for path in LIBRARY.glob("steps/*.py") if "\ndef make(" in path.read_text())
+_DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(LIBRARY).as_posix()
+
+
+def package_of(path: Path) -> str:
+    parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
+    return ".".join(parts[:-1])
+
+
+def imports_by_ast(text: str) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "an absolute name says more to a reader"
+            found.add(str(node.module))
+            found |= {f"{node.module}.{alias.name}" for alias in node.names if alias.name != "*"}
+    return found
+
+
+def without_texts(text: str) -> str:
+    """Every string literal is empty."""
+    lines = text.splitlines(keepends=True)
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
+        if token.type == tokenize.STRING:
+            (first, begin), (last, end) = token.start, token.end
+            lines[first - 1 : last] = [f"{lines[first - 1][:begin]}''{lines[last - 1][end:]}"]
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("path", FILES, ids=shown)
+def test_imports_are_found_as_the_parser_finds_them(path: Path) -> None:
+    """In a docstring one too many may be found, none too few."""
+    text = path.read_text()
+    expected = imports_by_ast(text)
+    assert imports_in(text.encode(), package_of(path)) >= expected
+    assert imports_in(without_texts(text).encode(), package_of(path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import a.b as c, d", {"a.b", "d"}),
+        ("from a import (  # why\n    b,  # one\n    c as d,\n)", {"a", "a.b", "a.c"}),
+        ("def f():\n\tfrom . import a", {"p.q", "p.q.a"}),
+        ("from ..r.s import *", {"p.r.s"}),
+        ("if x:\n    import a; y()", {"a"}),
+    ],
+)
+def test_imports_of_all_forms_are_found(text: str, found: set[str]) -> None:
+    assert imports_in(text.encode(), "p.q") == found
+
+
+def test_a_module_that_is_imported_by_an_imported_one_counts(tmp_path: Path) -> None:
+    for name, text in {
+        "__init__.py": "",
+        "a.py": "def f():\n    from p.b import c\n",
+        "b/__init__.py": "",
+        "b/c.py": "import p.d\n",
+        "d.py": "",
+    }.items():
+        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / name).write_text(text)
+    before = Code({"p": tmp_path / "p"}).digest_of("p.a")
+    assert list(Code({"p": tmp_path / "p"}).parts_of("p.a")) == ["p", "p.a", "p.b", "p.b.c", "p.d"]
+    for name in ("__init__.py", "b/__init__.py", "b/c.py", "d.py"):
+        with (tmp_path / "p" / name).open("a") as file:
+            file.write("# new\n")
+        now = Code({"p": tmp_path / "p"}).digest_of("p.a")
+        assert now != before, name
+        before = now
+
+
+@pytest.mark.parametrize("path", FILES, ids=shown)
+def test_nothing_is_imported_under_a_name_that_is_made_up(path: Path) -> None:
+    used = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Name) and node.id in _DYNAMIC:
+            used.append(node.id)
+        elif isinstance(node, ast.Attribute) and node.attr in _DYNAMIC:
+            used.append(node.attr)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+            used += [name for name in names if name in ("runpy", "imp", "builtins", *_DYNAMIC)]
+    # A step's function, by the name that the step is signed with.
+    assert used == (["import_module"] if shown(path) == "plan/perform.py" else [])
+
+
+@pytest.mark.parametrize("path", FILES, ids=shown)
+def test_the_environment_is_read_in_one_place(path: Path) -> None:
+    names = {
+        node.attr if isinstance(node, ast.Attribute) else node.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute | ast.alias)
+    }
+    found = names & {"environ", "environb", "getenv", "getenvb", "expandvars"}
+    assert not found or shown(path) == "environment.py"
+
+
+def calls_of(build: Build) -> Iterator[list[object]]:
+    """Of the steps of the plans that scons has made for a project, as far as they were asked for."""
+    done = {json.loads(line)["name"] for line in (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()}
+    for path in sorted((build.root / "build/.n6build/plans").iterdir()):
+        for step in json.loads(path.read_bytes())["plan"]["steps"]:
+            function = step.get("function")
+            if function and step["outputs"][0] in done:
+                parameters = json.dumps(step.get("parameters", {}))
+                yield [function.partition(":")[0], step["outputs"], step.get("sources", []), parameters]
+
+
+@pytest.fixture(scope="session")
+def reached(builds: Builds) -> set[str]:
+    return {str(call[0]) for name in KINDS for call in calls_of(builds.original(name))}
+
+
+@pytest.mark.parametrize("module", STEPS)
+def test_every_step_is_in_some_build(module: str, reached: set[str]) -> None:
+    assert module in reached
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_step_loads_nothing_that_it_is_not_signed_with(name: str, builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy(name, tmp_path)
+    calls = tmp_path / "calls.json"
+    calls.write_text(json.dumps(list(calls_of(build))))
+    result = subprocess.run(
+        [sys.executable, HERE / "load_of_steps.py", calls],
+        cwd=build.root,
+        env={
+            **build.kind.environment(build.project),
+            "HOME": str(build.project.home),
+            "XDG_CACHE_HOME": xdg_cache(),
+            "PYTHONPATH": str(build.root / "site_scons"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    code = library_code()
+    for module, loaded in json.loads(result.stdout).items():
+        assert set(loaded) <= set(code.parts_of(module)), module
+
+
+def xdg_cache() -> str:
+    """The virtual board's emulator is there."""
+    import os
+
+    return os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))

@@ -1,0 +1,253 @@
+"""Every file that a build reads: an edit of it is built, and comes to what a build from nothing makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proof.conftest import KINDS, Build, Builds, differences
+
+
+def plans_of(build: Build) -> list[dict[str, Any]]:
+    folder = build.root / "build/.n6build/plans"
+    return [json.loads(path.read_bytes()) for path in sorted(folder.iterdir())]
+
+
+def steps_of(build: Build) -> list[dict[str, Any]]:
+    return [step for document in plans_of(build) for step in document["plan"]["steps"]]
+
+
+def read_by(build: Build) -> set[str]:
+    """Files of the project that its steps, or the planning of it, have read: relative, without what is built."""
+    ledger = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
+    found = {path for line in ledger for path, digest in json.loads(line)["inputs"].items() if digest}
+    for document in plans_of(build):
+        found |= {path for kind, path, _, fingerprint, _ in document["uses"] if kind == "content" and fingerprint}
+    relative = {os.path.relpath(os.path.realpath(build.root / path), os.path.realpath(build.root)) for path in found}
+    return {path for path in relative if not path.startswith(("build/", "../", "tools/"))}
+
+
+def marker(file: str) -> str:
+    """Something that an object of it has in it, once, however often it is included."""
+    name = re.sub(r"\W", "_", file)
+    declared = f'__attribute__((used)) static const char n6_proof_{name}[] = "proof";'
+    return f"\n#ifndef N6_PROOF_{name}\n#define N6_PROOF_{name}\n{declared}\n#endif\n"
+
+
+def append(build: Build, file: str, text: str) -> None:
+    with (build.root / file).open("a") as opened:
+        opened.write(text)
+
+
+def objects_of(build: Build) -> dict[str, dict[str, Any]]:
+    return {step["outputs"][0]: step for step in steps_of(build) if step["verb"] == "Compile"}
+
+
+def includes_by_gcc(build: Build, step: dict[str, Any]) -> set[str]:
+    """What the compiler says that this object is made of, but for generated files."""
+    command = [part for part in step["command"] if part != "-MMD"]
+    for option in ("-o", "-MF"):
+        at = command.index(option)
+        del command[at : at + 2]
+    command.remove("-c")
+    text = subprocess.run([*command, "-MM"], cwd=build.root, capture_output=True, text=True, check=True).stdout
+    return {os.path.normpath(path) for path in text.replace("\\\n", " ").partition(": ")[2].split()}
+
+
+@pytest.fixture(scope="module", params=["linked", "split"])
+def edited(request: pytest.FixtureRequest, builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    return builds.copy(request.param, tmp_path_factory.mktemp("edited"))
+
+
+def test_c_files_and_headers(edited: Build) -> None:
+    """All C files, then all headers: every object changes twice."""
+    read = read_by(edited)
+    headers = sorted(path for path in read if path.endswith(".h"))
+    sources = sorted(path for path in read if path.endswith(".c"))
+    objects = objects_of(edited)
+    included = {name: includes_by_gcc(edited, step) for name, step in objects.items()}
+    assert {path for each in included.values() for path in each if not path.startswith("build/")} == {
+        *headers,
+        *sources,
+    }
+
+    for header in headers:
+        path = edited.root / header
+        before = path.read_bytes()
+        append(edited, header, marker(header))
+        actions = edited.scons("-n", *edited.kind.arguments).actions
+        path.write_bytes(before)
+        expected = sorted(f"Compile {shown(objects[name])}" for name, files in included.items() if header in files)
+        assert sorted(action for action in actions if action.startswith("Compile")) == expected, header
+
+    for files in (sources, headers):
+        before = edited.made()
+        for file in files:
+            append(edited, file, marker(f"{file} {len(files)}"))
+        edited.built()
+        after = edited.made()
+        of_these = {name for name, each in included.items() if each & set(files)}
+        assert of_these <= set(differences(before, after))
+        # The reference: no object that reads none of them.
+        assert {name for name in objects if before[name] != after[name]} == of_these
+    assert differences(edited.made(), edited.made_from_nothing()) == []
+    assert edited.built() == []
+
+
+def shown(step: dict[str, Any]) -> str:
+    return re.sub(r"^build/[^/]+/", "", step["sources"][0])
+
+
+def test_templates(edited: Build) -> None:
+    """As many at a time as no step reads two of."""
+    of_template: dict[str, list[dict[str, Any]]] = {}
+    for step in steps_of(edited):
+        for template in step.get("templates", ()):
+            of_template.setdefault(template, []).append(step)
+    waiting = sorted(of_template)
+    assert waiting
+    while waiting:
+        chosen: list[str] = []
+        used: set[str] = set()
+        for template in waiting:
+            names = {step["outputs"][0] for step in of_template[template]}
+            if not names & used:
+                chosen.append(template)
+                used |= names
+        before = edited.made()
+        for template in chosen:
+            append(edited, template, "/* proof */\n")
+        edited.built()
+        changed = set(differences(before, edited.made()))
+        for template in chosen:
+            for step in of_template[template]:
+                assert changed & set(step["outputs"]), (template, step["outputs"][0])
+        waiting = [template for template in waiting if template not in chosen]
+    assert differences(edited.made(), edited.made_from_nothing()) == []
+
+
+def test_every_template_is_in_some_build(builds: Builds) -> None:
+    used = {
+        file
+        for name in ("linked", "split")
+        for step in steps_of(builds.original(name))
+        for file in step.get("templates", ())
+    }
+    there = {
+        f"firmware/templates/{path.name}" for path in (builds.original("linked").root / "firmware/templates").iterdir()
+    }
+    assert used == there
+
+
+@dataclass(frozen=True)
+class Edit:
+    """changes: whether anything that is built comes out otherwise."""
+
+    kind: str
+    file: str
+    make: Callable[[Build, str], None]
+    changes: bool = True
+
+
+def replaced(old: str, new: str) -> Callable[[Build, str], None]:
+    return lambda build, file: build.project.replace(file, old, new)
+
+
+def one_weight(build: Build, file: str) -> None:
+    build.project.change_one_weight(Path(file).parent.name)
+
+
+def one_number(build: Build, file: str) -> None:
+    path = build.root / file
+    values = np.load(path)
+    values.reshape(-1).view(np.uint8)[0] ^= 1
+    np.save(path, values)
+
+
+def one_byte_more(build: Build, file: str) -> None:
+    with (build.root / file).open("ab") as opened:
+        opened.write(b"\n")
+
+
+EDITS = (
+    Edit("linked", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 921_600")),
+    Edit(
+        "linked",
+        "boards/soc/stm32n657.yaml",
+        replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
+    ),
+    Edit(
+        "linked", "models/miniresnet/model.yaml", replaced("colour: grey}, aspect: fit", "colour: grey}, aspect: crop")
+    ),
+    # Only people read it.
+    Edit("linked", "models/miniresnet/model.yaml", replaced("description: ", "description: new "), changes=False),
+    Edit("linked", "models/miniresnet/miniresnet.tflite", one_weight),
+    Edit("linked", "models/miniresnet/inputs.npy", one_number),
+    Edit(
+        "split",
+        "boards/nucleo-n657/board.yaml",
+        replaced("weights: {address: 0x71000000, size: 48M}", "weights: {address: 0x71000000, size: 32M}"),
+    ),
+    Edit(
+        "split",
+        "boards/soc/stm32n657.yaml",
+        replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
+    ),
+    Edit("split", "models/keyword/model.yaml", replaced("name: keyword\n", "name: keywords\n")),
+    Edit("split", "models/keyword/keyword.tflite", one_weight),
+    Edit("split", "models/keyword/inputs.npy", one_number),
+    Edit("split", "models/keyword/expected.npy", one_number),
+    Edit("romfs", "rom/romfs_config.json", replaced('"alignment": 32', '"alignment": 256')),
+    Edit("romfs", "rom/notes.txt", one_byte_more),
+    Edit("romfs", "models/anomaly/anomaly.tflite", one_weight),
+    Edit("prebuilt", "elsewhere/network.c", one_byte_more),
+    Edit("prebuilt", "elsewhere/network.h", one_byte_more),
+    Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
+    Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
+    Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", one_byte_more),
+    Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
+)
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: f"{edit.kind}: {edit.file}")
+def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy(edit.kind, tmp_path)
+    before = build.made()
+    edit.make(build, edit.file)
+    build.built()
+    after = build.made()
+    assert bool(differences(before, after)) == edit.changes
+    assert differences(after, build.made_from_nothing()) == []
+    assert build.built() == []
+
+
+# Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
+_LIKE_ANOTHER = re.compile(
+    r"boards/[^/]+/board\.yaml|boards/soc/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing)/.*"
+)
+
+
+def covered(kind: str) -> Iterable[str]:
+    return (edit.file for edit in EDITS if edit.kind == kind)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_file_that_is_read_has_an_edit(name: str, builds: Builds) -> None:
+    read = read_by(builds.original(name))
+    left = {path for path in read if not path.endswith((".c", ".h", ".j2")) or path.startswith("elsewhere/")}
+    assert {path for path in left - {*covered(name)} if not _LIKE_ANOTHER.fullmatch(path)} == set()
+
+
+@pytest.mark.parametrize("name", ["linked", "split"])
+def test_every_kind_of_file_of_the_two_large_builds_has_an_edit_of_its_own(name: str, builds: Builds) -> None:
+    read = {path for path in read_by(builds.original(name)) if not path.endswith((".c", ".h", ".j2"))}
+    assert read == {*covered(name)} | {path for path in read if path.endswith("expected.npy") and name == "linked"}

@@ -1,0 +1,73 @@
+"""Times of files decide nothing: content does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from proof.conftest import BOARD, Build, Builds
+
+YEAR_2001 = 1_000_000_000 * 10**9
+GOALS = (f"{BOARD}/fsbl_image.bin",)
+EDITS = {
+    "C": ("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 FSBL start board="),
+    "a header": (
+        "firmware/bring_up/n6_clock.h",
+        "#ifndef",
+        '__attribute__((used)) static const char n6_new[] = "";\n#ifndef',
+    ),
+    "a template": ("firmware/templates/program.ld.j2", "SECTIONS", "/* new */ SECTIONS"),
+    "a description": ("boards/nucleo-n657/board.yaml", "baud: 115_200", "baud: 230_400"),
+    "the library": ("site_scons/n6build/image/boot_header.py", "hashlib.shake_128", "hashlib.shake_256"),
+}
+
+
+def edit(build: Build, name: str) -> Path:
+    file, old, new = EDITS[name]
+    path = build.root / file
+    build.project.replace(file, old, new)
+    return path
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("when", ["as before", "years ago"])
+def test_an_edit_under_an_old_time_is_built(when: str, name: str, builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy("fsbl", tmp_path)
+    before = build.made()
+    path = build.root / EDITS[name][0]
+    if when == "years ago":
+        # SCons would believe a time that is older than two days, once it has seen it.
+        os.utime(path, ns=(YEAR_2001, YEAR_2001))
+        assert build.built(*GOALS) == []
+    time = path.stat().st_mtime_ns
+    os.utime(edit(build, name), ns=(time, time))
+    assert build.built(*GOALS) != []
+    made = build.made()
+    assert made != before
+    assert made == build.made_from_nothing(*GOALS)
+
+
+def test_times_alone_build_nothing(builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy("fsbl", tmp_path)
+    for number, folder in enumerate(("firmware", "boards", "models", "site_scons", "build/nucleo-n657")):
+        for path in (build.root / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                os.utime(path, None if number % 2 else (1, 1))
+    assert build.built(*GOALS) == []
+
+
+def test_two_edits_of_the_library_within_a_second_are_both_built(builds: Builds, tmp_path: Path) -> None:
+    """Python keeps what it has compiled under size and whole seconds of the source."""
+    build = builds.copy("fsbl", tmp_path)
+    image = build.root / GOALS[0]
+    first = image.read_bytes()
+    path = edit(build, "the library")
+    os.utime(path, ns=(YEAR_2001, YEAR_2001))
+    build.built(*GOALS)
+    second = image.read_bytes()
+    path.write_text(path.read_text().replace("hashlib.shake_256", "hashlib.shake_128"))
+    os.utime(path, ns=(YEAR_2001, YEAR_2001))
+    build.built(*GOALS)
+    assert image.read_bytes() == first != second

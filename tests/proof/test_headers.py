@@ -1,0 +1,110 @@
+"""What only the compiler sees is an error; what everybody sees is a dependency."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from proof.conftest import BOARD, Build, Builds, differences
+
+GOALS = (f"{BOARD}/fsbl_image.bin",)
+MAIN = "firmware/fsbl/main.c"
+
+
+@pytest.fixture
+def build(builds: Builds, tmp_path: Path) -> Build:
+    return builds.copy("fsbl", tmp_path)
+
+
+def on_top(build: Build, text: str) -> None:
+    path = build.root / MAIN
+    path.write_text(text + path.read_text())
+
+
+def test_a_header_that_a_macro_names_is_an_error(build: Build) -> None:
+    (build.root / "firmware/fsbl/named.h").write_text("/* seen by the compiler alone */\n")
+    on_top(build, '#define NAMED "named.h"\n#include NAMED\n')
+    result = build.scons(*GOALS)
+    assert result.status == 2
+    assert f"{MAIN}: error N6-STEP-012" in result.output
+    assert "includes firmware/fsbl/named.h in a way that the build does not see" in result.output
+    # Nothing that it made is believed.
+    assert "N6-STEP-012" in build.scons(*GOALS).output
+
+
+def test_a_header_that_a_macro_names_and_another_line_includes_is_known(build: Build) -> None:
+    (build.root / "firmware/fsbl/named.h").write_text("/* seen by all */\n")
+    on_top(build, '#define NAMED "named.h"\n#include NAMED\n#include "named.h"\n')
+    assert f"Compile {MAIN}" in build.built(*GOALS)
+    (build.root / "firmware/fsbl/named.h").write_text("/* seen by all of them */\n")
+    assert f"Compile {MAIN}" in build.built(*GOALS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '__asm__(".section .rodata\\n.incbin \\"firmware/fsbl/blob.bin\\"\\n.text");\n',
+        '__asm__(".section .rodata\\n" ".incbin \\"firmware/fsbl/blob.bin\\"\\n.text");\n',
+    ],
+)
+def test_a_file_that_the_assembler_takes_in_is_an_error(text: str, build: Build) -> None:
+    (build.root / "firmware/fsbl/blob.bin").write_bytes(b"blob")
+    on_top(build, f"/* first line */\n{text}")
+    result = build.scons(*GOALS)
+    assert result.status == 2
+    assert f"{MAIN}:2: error N6-STEP-013" in result.output
+    assert "takes in the file firmware/fsbl/blob.bin" in result.output
+
+
+def test_a_new_header_in_front_of_another_one_is_taken(build: Build) -> None:
+    """<...> looks in the folders in their order: the board's own headers come first."""
+    main = build.root / MAIN
+    main.write_text(main.read_text().replace('#include "n6_clock.h"', "#include <n6_clock.h>"))
+    build.built(*GOALS)
+    # The scanner and the compiler look into these before firmware/bring_up.
+    shadow = build.root / f"{BOARD}/include/n6_clock.h"
+    shutil.copy(build.root / "firmware/bring_up/n6_clock.h", shadow)
+    with shadow.open("a") as file:
+        file.write('__attribute__((used)) static const char n6_shadow[] = "shadow";\n')
+    before = build.made()
+    actions = build.built(*GOALS)
+    assert f"Compile {MAIN}" in actions
+    after = build.made()
+    assert f"{BOARD}/fsbl/main.o" in differences(before, after)
+    assert "shadow" in (build.root / f"{BOARD}/fsbl/main.o").read_bytes().decode("latin-1")
+    shadow.unlink()
+    build.built(*GOALS)
+    assert (
+        differences(
+            {name: each for name, each in before.items() if name != f"{BOARD}/include/n6_clock.h"}, build.made()
+        )
+        == []
+    )
+
+
+def test_a_header_beside_the_source_is_taken_before_those_of_the_folders(build: Build) -> None:
+    beside = build.root / "firmware/fsbl/n6_clock.h"
+    shutil.copy(build.root / "firmware/bring_up/n6_clock.h", beside)
+    with beside.open("a") as file:
+        file.write('__attribute__((used)) static const char n6_shadow[] = "shadow";\n')
+    build.built(*GOALS)
+    made = build.made()
+    assert made == build.made_from_nothing(*GOALS)
+    beside.unlink()
+    build.built(*GOALS)
+    assert build.made() == build.made_from_nothing(*GOALS) != made
+
+
+def test_a_header_that_is_looked_for_and_may_be_absent(build: Build) -> None:
+    on_top(build, '#if __has_include("maybe.h")\n#include "maybe.h"\n#endif\n')
+    build.built(*GOALS)
+    maybe = build.root / "firmware/fsbl/maybe.h"
+    maybe.write_text('__attribute__((used)) static const char n6_maybe[] = "maybe";\n')
+    build.built(*GOALS)
+    assert b"maybe" in (build.root / f"{BOARD}/fsbl/main.o").read_bytes()
+    assert build.made() == build.made_from_nothing(*GOALS)
+    maybe.unlink()
+    build.built(*GOALS)
+    assert build.made() == build.made_from_nothing(*GOALS)

@@ -1,0 +1,100 @@
+"""Outputs that somebody has deleted or altered are made again, of every kind of step, and everything is as it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from proof.conftest import KINDS, Build, Builds
+from proof.test_data_edits import steps_of
+
+# Those that build without a board; a board's record and what ran on it are no products.
+NAMES = [name for name in KINDS if name not in ("run", "update", "started")]
+
+
+def kind_of(step: dict) -> str:
+    return step.get("function") or ("compile" if step.get("depfile") else "link")
+
+
+def one_of_each(build: Build) -> dict[str, str]:
+    """Kind of a step -> the last file of one of them: what is only made beside the first one, too."""
+    files: dict[str, str] = {}
+    for step in steps_of(build):
+        made = [
+            file for file in step["outputs"] if (build.root / file).is_file() and (build.root / file).stat().st_size
+        ]
+        if made and not step.get("always"):
+            files.setdefault(kind_of(step), made[-1])
+    return files
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"\n")
+
+
+def change_behind_its_back(path: Path) -> None:
+    """Size and time of change are as they were."""
+    before = path.stat()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x20
+    path.write_bytes(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+def cases() -> list[ParameterSet]:
+    """Every kind of step in every run; each of them in every way with `make test-all`."""
+    every = [(name, damage) for name in NAMES for damage in (delete, append, change_behind_its_back)]
+    return [
+        pytest.param(
+            name, damage, marks=() if name == "linked" or damage is change_behind_its_back else pytest.mark.slow
+        )
+        for name, damage in every
+    ]
+
+
+@pytest.mark.parametrize(("name", "damage"), cases())
+def test_what_was_damaged_is_made_again(
+    name: str, damage: Callable[[Path], None], builds: Builds, tmp_path: Path
+) -> None:
+    """All at once: each of them is compared with what it was."""
+    build = builds.copy(name, tmp_path)
+    before = build.made()
+    files = one_of_each(build)
+    # By a build of this folder: copies of files have other inodes.
+    assert build.built() == []
+    for file in files.values():
+        damage(build.root / file)
+    damaged = build.made()
+    assert [file for file in files.values() if damaged.get(file) == before[file]] == []
+    build.built()
+    assert build.made() == before
+    assert build.built() == []
+
+
+def test_the_steps_whose_outputs_were_damaged_are_done_and_no_others(builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy("fsbl", tmp_path)
+    folder = build.root / "build/nucleo-n657"
+    append(folder / "common/bring_up/n6_clock.o")
+    change_behind_its_back(folder / "include/n6_soc.h")
+    (folder / "fsbl/fsbl.map").unlink()
+    assert sorted(build.built()) == [
+        "Compile firmware/bring_up/n6_clock.c",
+        "Header include/n6_soc.h",
+        "Link fsbl/fsbl.elf",
+    ]
+
+
+def test_every_kind_of_step_is_damaged(builds: Builds) -> None:
+    damaged = {kind for name in NAMES for kind in one_of_each(builds.original(name))}
+    there = {kind_of(step) for name in NAMES for step in steps_of(builds.original(name)) if not step.get("always")}
+    assert damaged == there

@@ -1,0 +1,88 @@
+"""An edit of the library makes again what it changes, and the result is that of a build from nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+from n6build.plan.local import library_code
+
+from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
+from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit
+from proof.test_closures import STEPS, calls_of
+
+
+def named(edit: Edit) -> str:
+    return f"{edit.file}: {edit.new.splitlines()[0][:40]}"
+
+
+def rows() -> list[ParameterSet]:
+    return [pytest.param(edit, marks=() if edit.file in CORE else pytest.mark.slow, id=named(edit)) for edit in EDITS]
+
+
+@pytest.mark.parametrize("edit", rows())
+def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, tmp_path: Path) -> None:
+    build = builds.copy(edit.kind, tmp_path)
+    before = build.made()
+    build.project.replace(f"site_scons/n6build/{edit.file}", edit.old, edit.new)
+    build.built(*edit.arguments)
+    after = build.made()
+    assert after[edit.differs] != before[edit.differs], f"{edit.differs} is as it was before the edit"
+    clean = build.made_from_nothing(*edit.arguments)
+    assert edit.differs in clean
+    # What was not asked for is not there after a clean build.
+    asked = after if not edit.arguments else {name: after.get(name, "") for name in clean}
+    assert differences(asked, clean) == []
+    assert build.built(*edit.arguments) == []
+    assert build.made() == after
+
+
+def test_every_module_that_a_step_is_made_of_is_edited_or_makes_no_bytes() -> None:
+    """A step's own module is edited below."""
+    code = library_code()
+    used = {part for step in STEPS for part in code.parts_of(step) if part.partition(".")[0] == "n6build"}
+    edited = {*STEPS, *(edit.module for edit in EDITS)}
+    listed = {*WITHOUT_BYTES, *(name for name in used if name.startswith(tuple(FOLDERS_WITHOUT_BYTES)))}
+    assert used - edited - listed == set()
+    # Nothing stays on the list that has gone, or has an edit by now.
+    assert set(WITHOUT_BYTES) - used == set()
+    assert {name for name in WITHOUT_BYTES if name in edited} == set()
+
+
+def test_every_edited_file_is_there() -> None:
+    for edit in EDITS:
+        assert edit.old in (LIBRARY / edit.file).read_text(), named(edit)
+
+
+def hit(build: Build, module: str) -> None:
+    """A step's function raises in its first line: the build ends there, and goes on once it does not."""
+    path = build.root / f"site_scons/{module.replace('.', '/')}.py"
+    text = path.read_text()
+    patched = re.sub(
+        r"^def make\(call: Call\) -> None:\n", r'\g<0>    raise RuntimeError("hit")\n', text, flags=re.MULTILINE
+    )
+    assert patched != text
+    path.write_text(patched)
+    result = build.scons()
+    path.write_text(text)
+    assert result.status == 2, result.output
+    assert 'RuntimeError("hit")' in result.output or "RuntimeError: hit" in result.output, result.output
+
+
+def reached_by(build: Build) -> list[str]:
+    return sorted({str(call[0]) for call in calls_of(build)})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_edit_of_a_steps_function_runs_it(name: str, builds: Builds, tmp_path: Path) -> None:
+    """Each step in the first kind of build that has it."""
+    names = list(KINDS)
+    earlier = {module for other in names[: names.index(name)] for module in reached_by(builds.original(other))}
+    build = builds.copy(name, tmp_path)
+    before = build.made()
+    for module in set(reached_by(build)) - earlier:
+        hit(build, module)
+    build.built()
+    assert build.made() == before

@@ -1,0 +1,143 @@
+"""A cache that two checkouts share gives what they have in common, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import Project, make_project
+
+from proof.conftest import BOARD, KINDS, Build, Builds, differences
+
+GOALS = (f"{BOARD}/fsbl_image.bin",)
+
+
+@pytest.fixture(scope="module")
+def first(builds: Builds, tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Path]:
+    """A checkout that has filled a cache, and the cache."""
+    folder = tmp_path_factory.mktemp("first")
+    make_project(folder)
+    build = Build(KINDS["fsbl"], Project(folder / "project", folder / "home"), builds.memo)
+    build.built(f"cache={folder / 'cache'}", *GOALS)
+    return build, folder / "cache"
+
+
+@pytest.fixture
+def second(first: tuple[Build, Path], tmp_path: Path) -> tuple[Build, Path]:
+    """Another one, of the same files, with nothing built, and a copy of the cache."""
+    build, cache = first
+    (tmp_path / "elsewhere").mkdir()
+    make_project(tmp_path / "elsewhere")
+    shutil.copytree(cache, tmp_path / "cache")
+    project = Project(tmp_path / "elsewhere/project", tmp_path / "elsewhere/home")
+    return replace(build, project=project), tmp_path / "cache"
+
+
+def compiled(actions: list[str]) -> list[str]:
+    return [action for action in actions if action.startswith(("Compile", "Link"))]
+
+
+def ledger(build: Build) -> dict[str, dict]:
+    lines = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
+    return {entry["name"]: entry for entry in map(json.loads, lines)}
+
+
+def fetched(output: str) -> int:
+    return output.count("Retrieved `")
+
+
+def test_equal_code_is_fetched_and_known(first: tuple[Build, Path], second: tuple[Build, Path]) -> None:
+    build, cache = second
+    result = build.scons(f"cache={cache}", *GOALS)
+    assert result.status == 0, result.output
+    assert result.actions == []
+    assert fetched(result.output) > 10
+    assert build.made() == {name: each for name, each in first[0].made().items() if not name.endswith(".o.d")}
+    entries = ledger(build)
+    assert {entry["origin"] for entry in entries.values()} == {"elsewhere"}
+    here = ledger(first[0])
+    assert {name: entry["inputs"] for name, entry in entries.items()} == {
+        name: entry["inputs"] for name, entry in here.items()
+    }
+    assert "In all nothing to do: " in build.scons(f"cache={cache}", "plan", *GOALS).output
+    assert build.built(f"cache={cache}", *GOALS) == []
+
+
+def edited_python(build: Build) -> None:
+    build.project.replace(
+        "site_scons/n6build/image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)"
+    )
+
+
+def edited_header(build: Build) -> None:
+    build.project.replace(
+        "firmware/bring_up/n6_clock.h", "#ifndef", 'static const char n6_new[] __attribute__((used)) = "new";\n#ifndef'
+    )
+
+
+def new_header_in_front(build: Build) -> None:
+    """Of a name that another folder has."""
+    shutil.copy(build.root / "firmware/bring_up/n6_clock.h", build.root / "firmware/fsbl/n6_clock.h")
+    edited_header(build)
+    shutil.move(build.root / "firmware/bring_up/n6_clock.h", build.root / "firmware/bring_up/aside.h")
+    shutil.move(build.root / "firmware/fsbl/n6_clock.h", build.root / "firmware/bring_up/n6_clock.h")
+    shutil.move(build.root / "firmware/bring_up/aside.h", build.root / "firmware/fsbl/n6_clock.h")
+
+
+def edited_template(build: Build) -> None:
+    build.project.replace("firmware/templates/program.ld.j2", "SECTIONS", "/* proof */\nSECTIONS")
+
+
+@pytest.mark.parametrize("edit", [edited_python, edited_header, new_header_in_front, edited_template])
+def test_other_code_is_built(edit: Callable[[Build], None], second: tuple[Build, Path]) -> None:
+    build, cache = second
+    edit(build)
+    result = build.scons(f"cache={cache}", *GOALS)
+    assert result.status == 0, result.output
+    assert result.actions != []
+    assert fetched(result.output) > 0
+    made = {name: each for name, each in build.made().items() if not name.endswith(".d")}
+    clean = build.made_from_nothing(*GOALS)
+    assert differences(made, {name: each for name, each in clean.items() if not name.endswith(".d")}) == []
+
+
+def entries_of(cache: Path) -> list[Path]:
+    return [path for path in cache.rglob("*") if path.is_file() and path.name != "config"]
+
+
+def lengthened(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"!")
+
+
+def changed(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [lengthened, changed, emptied])
+def test_an_entry_that_was_altered_is_not_believed(
+    damage: Callable[[Path], None], first: tuple[Build, Path], second: tuple[Build, Path]
+) -> None:
+    build, cache = second
+    for path in entries_of(cache):
+        path.chmod(0o644)
+        damage(path)
+    actions = build.built(f"cache={cache}", *GOALS)
+    assert compiled(actions) != []
+    assert build.made() == first[0].made()
+    # The right ones have taken their place. Of a step with two outputs the second is only looked at where the first was right.
+    for more in (["Link fsbl/fsbl.elf"], []):
+        shutil.rmtree(build.root / "build")
+        (build.root / ".sconsign_sha256.dblite").unlink(missing_ok=True)
+        assert build.built(f"cache={cache}", *GOALS) == more
+        assert build.made()[GOALS[0]] == first[0].made()[GOALS[0]]
