@@ -152,7 +152,7 @@ class _StepAction(FunctionAction):  # type: ignore[misc]
             return None
         if self._verbose and step.command:
             return shown_command(step)
-        return line(step.verb, step.sources[0] if step.stage == "compile" else step.name)
+        return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
 
     def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
         return self._signature

@@ -62,13 +62,14 @@ def pair_result(
     own = {
         step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
     }
+    ran = [output for step in plan.steps if step.stage in ("run", "flash") for output in step.outputs]
     outcome = read_outcome(Path(run)) if Path(run).is_file() else None
     verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
     return PairResult(
         board=board,
         model=model,
         failure="" if failures is None else _failure(plan, own, failures),
-        built=_built(own, done, {path for path in anew if path.startswith(f"{folder}/") and path != run}),
+        built=_built(own, done, {path for path in anew if path.startswith(f"{folder}/")} - set(ran)),
         seconds=sum(step.seconds for step in done if step.target in own),
         appli_bytes=_size(Path(folder) / "appli_image.bin"),
         activation_bytes=_activations(Path(folder) / "memory_plan.json"),

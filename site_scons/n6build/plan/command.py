@@ -26,7 +26,7 @@ def shown_command(step: Step) -> str:
 
 
 def run_command(step: Step, environment: Mapping[str, str]) -> None:
-    """What it says goes to the console. Raises N6-STEP-010 where it fails; half-made outputs are removed."""
+    """What it says goes to the console. Raises N6-STEP-010 where it fails, N6-STEP-011 where it does not start."""
     for output in step.outputs:
         Path(output).parent.mkdir(parents=True, exist_ok=True)
     command = command_of(step)
@@ -38,9 +38,6 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     except OSError as error:
         raise N6Error("N6-STEP-011", f"cannot be run: {error.strerror}", where=command[0]) from error
     if status:
-        for output in (*step.outputs, step.depfile):
-            if output:
-                Path(output).unlink(missing_ok=True)
         how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
-        where = step.sources[0] if step.stage == "compile" else step.name
+        where = step.sources[0] if step.stage == "compile" and step.sources else step.name
         raise N6Error("N6-STEP-010", f"{Path(command[0]).name} {how}", where=where, hint="its own words are above")

@@ -78,6 +78,9 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
         _check_outputs(step)
         read = _read_by_compiler(step, headers)
     except BaseException:
+        # What a command has made and nobody vouches for; a function writes its outputs whole or not at all.
+        for output in filter(None, (*step.outputs, step.depfile) if step.command else ()):
+            Path(output).unlink(missing_ok=True)
         site.failed.append(DoneStep(step.stage, step.name, time.monotonic() - began))
         raise
     seconds = time.monotonic() - began

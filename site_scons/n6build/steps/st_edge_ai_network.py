@@ -53,6 +53,8 @@ def st_edge_ai_network_step(
         sources=(project_path(model.file),),
         parameters=to_parameters(parameters),
         tools=(Tool("stedgeai", digest_of_tool(installation)),),
+        # Where it is looked for when the step runs; what it is has been signed.
+        state=(project_path(installation.root or installation.executable.parent),),
         function="n6build.steps.st_edge_ai_network:make",
     )
 
