@@ -72,13 +72,13 @@ def _texts(value: Any) -> Any:
 
 
 def _programmer(choices: Choices) -> str:
-    """Its name, while the build is read."""
+    """As steps know it; looked for while the build is read."""
     if choices.probe == "virtual":
         return choices.probe
     from n6build.boards import load_board
-    from n6build.flash.choose import choose_programmer
+    from n6build.flash.choose import choose_programmer, name_of_programmer
 
-    return choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)).name
+    return name_of_programmer(choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)))
 
 
 def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:

@@ -16,3 +16,21 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Program
     from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415 - a null build on the virtual board need not wait.
 
     return programmer_of_probe(probe, board)
+
+
+def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> Programmer:
+    """name: of `name_of_programmer`. For a step, which does what was chosen while the build was read."""
+    if name == VIRTUAL:
+        return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
+    from n6build.flash.probes import programmer_named  # noqa: PLC0415
+
+    return programmer_named(name, board)
+
+
+def name_of_programmer(programmer: Programmer) -> str:
+    """As steps know it: 'virtual', or programmer and serial number."""
+    if programmer.name == VIRTUAL:
+        return VIRTUAL
+    from n6build.flash.probes import name_of  # noqa: PLC0415
+
+    return name_of(programmer)

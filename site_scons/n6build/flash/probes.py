@@ -11,7 +11,7 @@ from pathlib import Path
 from n6build.boards import Board
 from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
-from n6build.flash.programmer import ProbeProgrammer
+from n6build.flash.programmer import ProbeProgrammer, Programmer
 from n6build.flash.record import record_of_probe
 from n6build.flash.survey import check_board
 from n6build.flash.virtual import VIRTUAL
@@ -55,6 +55,20 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
         hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
         raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
     check_board(probes[serial], board, serial)
+    return kind.make(command, serial, board, record_of_probe(serial))
+
+
+def name_of(programmer: Programmer) -> str:
+    """By which `programmer_named` finds it again, such as 'openocd:<serial number>'."""
+    kind = next(name for name, each in _KINDS.items() if each.make is type(programmer))
+    return f"{kind}:{programmer.name}"
+
+
+def programmer_named(name: str, board: Board) -> ProbeProgrammer:
+    """Without a look at what is attached, which was had when it was chosen. Raises N6-FLASH-018 where it is no longer
+    installed."""
+    named, _, serial = name.rpartition(":")
+    kind, command = _installed(named, serial)
     return kind.make(command, serial, board, record_of_probe(serial))
 
 

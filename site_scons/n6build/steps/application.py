@@ -411,8 +411,8 @@ def _add_board(
     choices = setting.choices
     target = target_of(
         setting.board,
-        choices.probe,
         programmer,
+        programmer.rpartition(":")[2],
         setting.virtual_board,
         choices.start,
         everything="flash-all" in asked,

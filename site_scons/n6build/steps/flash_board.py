@@ -9,7 +9,7 @@ from typing import Literal
 
 from n6build.boards import Board
 from n6build.flash.announce import announce, say_flashed
-from n6build.flash.choose import choose_programmer
+from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.receipt import Receipt, write_receipt
@@ -69,7 +69,7 @@ def make(call: Call) -> None:
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     manifest = call.sources[0]
-    programmer = choose_programmer(target.probe, board, Path(target.virtual_board))
+    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     with board_lock(programmer):
         identity = None if target.dry else checked_identity(programmer, board)
         plan = planned(wanted_sectors(read_manifest(manifest), manifest.parent), programmer, board, identity, target)

@@ -11,7 +11,7 @@ from pathlib import Path
 from n6build.boards import Board
 from n6build.console import say
 from n6build.flash.announce import announce, say_flashed
-from n6build.flash.choose import choose_programmer
+from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
 from n6build.flash.program import board_lock, carry_out
 from n6build.flash.programmer import Span
@@ -56,7 +56,7 @@ def make(call: Call) -> None:
     board = board_as_chosen(Path(target.file), target.board)
     path, *elves = call.sources[:3]
     folder = Path(target.virtual_board)
-    programmer = choose_programmer(target.probe, board, folder)
+    programmer = chosen_programmer(target.probe, board, folder)
     record = programmer.record
     with board_lock(programmer):
         # Before anything of it is read: another board would be read in the wrong way.

@@ -103,9 +103,14 @@ def model_steps(
     own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
     of_network = compile_steps(folder, (wrapper, pools), own)
     # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
-    of_any_model = base.defining(*code.defines).including(ANY_MODEL)
+    of_kernels = base.defining(*code.defines)
+    of_runtime = of_kernels.including(ANY_MODEL)
     shared = tuple(
-        compile_step(f"{common}/{source.stem}.o", source, of_any_model.with_flags(*flags))
+        compile_step(
+            f"{common}/{source.stem}.o",
+            source,
+            (of_kernels if source.parent.name == "kernels" else of_runtime).with_flags(*flags),
+        )
         for source, flags in code.shared
     )
     link = link_step(

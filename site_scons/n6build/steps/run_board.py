@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.boards import Board
 from n6build.errors import N6Error
 from n6build.files import to_json, write_atomically
-from n6build.flash.choose import choose_programmer
+from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import remember_running
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
@@ -108,7 +108,7 @@ def make(call: Call) -> None:
     folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
     networks = [(_model(each), read_artifacts(Path(each.folder), each.name)) for each in given.networks]
-    programmer = choose_programmer(given.target.probe, board, folder)
+    programmer = chosen_programmer(given.target.probe, board, folder)
     if given.target.probe != VIRTUAL:
         outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), elves[0], on_line)
     elif given.session.over_the_link:

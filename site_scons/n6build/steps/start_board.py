@@ -9,7 +9,7 @@ from typing import Literal, cast
 from n6build.boards import Board
 from n6build.console import say
 from n6build.files import to_json, write_atomically
-from n6build.flash.choose import choose_programmer
+from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
 from n6build.flash.virtual import VIRTUAL
@@ -41,7 +41,7 @@ def make(call: Call) -> None:
     if target.probe == VIRTUAL:
         say("Ready", f"{board.name} (virtual)", "it is on while somebody runs it; mode=no-run")
     else:
-        programmer = choose_programmer(target.probe, board, Path(target.virtual_board))
+        programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
         with board_lock(programmer):
             begin(programmer, target.start, call.sources[0])
         say("Started", f"{board.name} ({programmer.name})", "no inference: mode=no-run")
