@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -84,11 +85,13 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
 
 def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "build").status == 0
+    # Another checkout, for the same board.
+    other = Project(Path(shutil.copytree(project.root, project.root.with_name("other"))), project.home)
     desk.fail(12, "hangs")
     with project.started("model=keyword", "flash", PATH=f"{desk.commands}:{os.environ['PATH']}") as process:
         wait_until((desk.folder / "hangs").exists, process)
         # A second build finds the board taken.
-        assert "N6-FLASH-002: another build is using board '0041'" in scons(project, desk, "flash").output
+        assert "N6-FLASH-002: another build is using board '0041'" in scons(other, desk, "flash").output
         os.killpg(process.pid, signal.SIGINT)
         output, _ = process.communicate(timeout=NET_S)
     assert process.returncode

@@ -213,3 +213,26 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "proof"
     shared.mkdir(exist_ok=True)
     return Builds(shared)
+
+
+# Of the normal run; the other kinds of build are looked at by `make test-all`.
+_ALWAYS = ("linked", "fsbl", "run")
+# Look at builds of every kind.
+_OF_ALL = (
+    "test_every_step_is_in_some_build",
+    "test_every_template_is_in_some_build",
+    "test_every_kind_of_step_is_damaged",
+    "test_every_kind_of_file_of_the_two_large_builds_has_an_edit_of_its_own",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the builds of other kinds takes minutes."""
+    for item in items:
+        if "proof/" not in item.nodeid:
+            continue
+        given = getattr(item, "callspec", None)
+        values = given.params.values() if given else ()
+        kinds = {value if isinstance(value, str) else getattr(value, "kind", None) for value in values} & set(KINDS)
+        if kinds - set(_ALWAYS) or getattr(item, "originalname", "") in _OF_ALL:
+            item.add_marker(pytest.mark.slow)
