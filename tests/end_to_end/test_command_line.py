@@ -24,9 +24,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@pytest.mark.parametrize("model", ["miniresnet", "keyword", "anomaly"])
 @pytest.mark.parametrize("profile", ["extflash", "noextmem"])
-@pytest.mark.parametrize("board", ["nucleo-n657", "stm32n6570-dk", "openmv-n6"])
+@pytest.mark.parametrize(
+    ("board", "model"),
+    [
+        ("nucleo-n657", "miniresnet"),
+        ("nucleo-n657", "keyword"),
+        ("nucleo-n657", "anomaly"),
+        ("stm32n6570-dk", "keyword"),
+        ("openmv-n6", "anomaly"),
+        *(
+            pytest.param(board, model, marks=pytest.mark.slow)
+            for board, model in (
+                ("stm32n6570-dk", "miniresnet"),
+                ("stm32n6570-dk", "anomaly"),
+                ("openmv-n6", "miniresnet"),
+                ("openmv-n6", "keyword"),
+            )
+        ),
+    ],
+)
 def test_ten_inferences_equal_the_reference_interpreter(project: Project, board: str, model: str, profile: str) -> None:
     result = project.scons(f"board={board}", f"model={model}", f"profile={profile}", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output

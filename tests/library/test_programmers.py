@@ -156,7 +156,14 @@ def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: P
 @pytest.mark.parametrize(
     ("desk", "kind"),
     # Only ST's programmer has been seen to end with 0 after an error.
-    [(PROGRAMMERS[0], "zero"), *itertools.product(PROGRAMMERS, ["error", "killed", "ignored"])],
+    [
+        *itertools.product(PROGRAMMERS[:1], ["zero", "error", "killed", "ignored"]),
+        *itertools.product(PROGRAMMERS[1:], ["killed"]),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in itertools.product(PROGRAMMERS[1:], ["error", "ignored"])
+        ),
+    ],
     indirect=["desk"],
 )
 def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(

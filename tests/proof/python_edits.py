@@ -174,7 +174,7 @@ EDITS = (
         "len(data), sha256(data).upper())",
         f"{LINKED}/flash_manifest.json",
     ),
-    linked("image/hexfile.py", 'eolstyle="native"', 'eolstyle="CRLF"', "firmware.hex"),
+    linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
     linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
     # Checks.
     linked("checks/run.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
