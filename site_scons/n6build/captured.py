@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-def run_captured(command: Sequence[str | Path], timeout_s: float) -> tuple[int, str]:
-    """Exit status, and what was printed. Raises OSError and subprocess.TimeoutExpired, which the caller has words for."""
+def run_captured(
+    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """Exit status, and what was printed. environment: None for the caller's. Raises OSError and subprocess.TimeoutExpired, which the caller has words for."""
     result = subprocess.run(
         list(command),
         stdin=subprocess.DEVNULL,
+        env=None if environment is None else dict(environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

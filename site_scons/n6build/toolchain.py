@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.captured import run_captured
 from n6build.environment import Environment
 from n6build.errors import N6Error
 from n6build.files import digest_of, is_file, write_atomically
@@ -146,20 +147,9 @@ def _headers(folders: Sequence[str]) -> list[str]:
 
 def _output(command: Sequence[str], environment: Environment) -> str:
     try:
-        result = subprocess.run(
-            command,
-            env=dict(environment.commands),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        return run_captured(command, _TIMEOUT_S, dict(environment.commands))[1]
     except (OSError, subprocess.TimeoutExpired) as error:
         raise N6Error("N6-TOOL-002", f"cannot be run: {error}", where=command[0], hint="install it again") from error
-    return result.stdout
 
 
 def compiler_version(environment: Environment) -> str:
