@@ -10,7 +10,8 @@ from pathlib import Path
 def run_captured(
     command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> tuple[int, str]:
-    """Exit status, and what was printed. environment: None for the caller's. Raises OSError and subprocess.TimeoutExpired, which the caller has words for."""
+    """Exit status, and what was printed. environment: None for the caller's. Raises OSError and subprocess.TimeoutExpired,
+    which the caller has words for."""
     result = subprocess.run(
         list(command),
         stdin=subprocess.DEVNULL,
