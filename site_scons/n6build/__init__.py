@@ -9,9 +9,12 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Mapping
-from importlib.abc import PathEntryFinder
 from importlib.machinery import FileFinder, SourceFileLoader
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # Its import takes longer than all the rest of a build that has nothing to do.
+    from importlib.abc import PathEntryFinder
 
 
 class _ByContent(SourceFileLoader):

@@ -21,9 +21,9 @@ from typing import Any
 from n6build.console import line, say
 from n6build.environment import read_environment
 from n6build.errors import N6Error
+from n6build.plan.closure import library_code
 from n6build.plan.command import shown_command
 from n6build.plan.ledger import read_ledger
-from n6build.plan.local import library_code
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site, perform
 from n6build.plan.plan import Plan, joined

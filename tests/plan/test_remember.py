@@ -20,7 +20,7 @@ from dataclasses import replace
 from n6build import uses
 from n6build.choices import Choices
 from n6build.environment import read_environment
-from n6build.plan.local import library_code
+from n6build.plan.closure import library_code
 from n6build.plan.remember import remembered_plan
 
 def chosen(values):

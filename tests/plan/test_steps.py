@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.errors import N6Error
-from n6build.plan.closure import Code
-from n6build.plan.local import library_code
+from n6build.plan.closure import Code, library_code
 from n6build.plan.plan import joined, make_plan, plan_json, read_plan_json
 from n6build.plan.signature import signature
 from n6build.plan.step import Step, Tool, canonical, to_parameters

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from n6build.plan.closure import Code, imports_in
-from n6build.plan.local import library_code
+from n6build.plan.closure import Code, imports_in, library_code
 
 from proof.conftest import HERE, KINDS, LIBRARY, Build, Builds
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
-from n6build.plan.local import library_code
+from n6build.plan.closure import library_code
 
 from proof.conftest import KINDS, LIBRARY, Build, Builds, differences
 from proof.python_edits import CORE, EDITS, FOLDERS_WITHOUT_BYTES, WITHOUT_BYTES, Edit

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
+from typing import Any
 
 from n6build.errors import N6Error
 from n6build.files import read_bytes
@@ -28,7 +26,11 @@ class Section:
     bytes: int
 
 
-def _open(path: Path) -> ELFFile:
+def _open(path: Path) -> Any:
+    """An ELFFile."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - planning opens no ELF file.
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     try:
         return ELFFile(io.BytesIO(read_bytes(path)))
     except ELFError as error:

@@ -6,8 +6,6 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from n6build.errors import N6Error
 from n6build.files import read_bytes, remembered
 
@@ -28,6 +26,8 @@ NO_VECTORS = VectorSet("none", 0, 0, b"")
 @remembered
 def read_vectors(path: Path) -> VectorSet:
     """From a .npy file: one row a vector. Raises N6-VEC-001 where it is not one."""
+    import numpy as np  # noqa: PLC0415 - planning reads no vectors.
+
     try:
         array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
     except (N6Error, ValueError, EOFError, SyntaxError) as error:

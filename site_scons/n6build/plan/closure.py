@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from n6build.paths import ROOT
+
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
 )
@@ -179,3 +181,7 @@ def _file_digest(path: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return "not there"
+
+
+def library_code() -> Code:
+    return Code({"n6build": ROOT / "site_scons" / "n6build"})

@@ -18,8 +18,7 @@ from typing import Any, TypedDict
 
 from n6build.errors import N6Error, did_you_mean
 from n6build.files import read_at_most
-from n6build.paths import ROOT
-from n6build.plan.closure import Code
+from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform
 from n6build.plan.plan import Plan, joined, needs_of, read_plan_json
@@ -59,10 +58,6 @@ class _PlanFile(TypedDict):
     format: int
     goals: dict[str, list[str]]
     steps: list[_StepFile]
-
-
-def library_code() -> Code:
-    return Code({"n6build": ROOT / "site_scons" / "n6build"})
 
 
 def local_site(build: Path, environment: Mapping[str, str]) -> Site:

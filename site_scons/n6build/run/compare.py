@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from n6build.errors import N6Error
 from n6build.network.artifacts import TensorType
 from n6build.run.console_log import ConsoleLog, Inference
@@ -41,6 +39,8 @@ def judge(
 
     scale, zero_point: of a quantised output (score = scale * (value - zero_point)).
     """
+    import numpy as np  # noqa: PLC0415 - planning judges nothing.
+
     verdicts = []
     for index, inference in enumerate(inferences):
         output = inference.output()

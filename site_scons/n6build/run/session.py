@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from n6build.boards import Board
 from n6build.console import say
 from n6build.errors import N6Error
@@ -80,6 +78,8 @@ class Started:
 
 def read_outcome(path: Path) -> Outcome:
     """Of run.json. Raises N6-RUN-007 where it is none."""
+    import msgspec  # noqa: PLC0415 - planning reads no results.
+
     try:
         return msgspec.json.decode(read_bytes(path), type=Outcome)
     except msgspec.MsgspecError as error:

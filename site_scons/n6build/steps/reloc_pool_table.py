@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from n6build.files import write_atomically
 from n6build.plan.step import Call, Step
 from n6build.reloc.description import read_description
-from n6build.reloc.show import pool_table
 
 
 def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
@@ -23,6 +22,8 @@ def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
 
 
 def make(call: Call) -> None:
+    from n6build.reloc.show import pool_table  # noqa: PLC0415 - planning shows nothing.
+
     pools_of_each = [read_description(path).pools for path in call.sources]
     text = "".join(pool_table(pools, 0, [0] * len(pools)) for pools in pools_of_each)
     print(text, end="", flush=True)

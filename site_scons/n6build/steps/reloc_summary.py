@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from n6build.files import write_atomically
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.show import summary
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,8 @@ def reloc_summary_step(outputs: Sequence[str], models: Sequence[str], *, shown: 
 
 
 def make(call: Call) -> None:
+    from n6build.reloc.show import summary  # noqa: PLC0415 - planning shows nothing.
+
     text = "\n".join(summary(read_reloc_file(model)) for model in call.sources)
     if call.parameters_as(Parameters).shown:
         print(text, end="", flush=True)
