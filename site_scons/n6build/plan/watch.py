@@ -107,6 +107,8 @@ class _View:
         path = opened.path
         outputs = {self._absolute(output) for output in self.step.outputs}
         folder, name = os.path.split(path)
+        if os.path.basename(folder) == "__pycache__":
+            return  # A module that the step imports, compiled by the interpreter.
         # Files are written under another name beside their own, and renamed when they are whole.
         temporary = name.startswith(".") and any(
             folder == os.path.dirname(output) and name.startswith(f".{os.path.basename(output)}.") for output in outputs
