@@ -18,7 +18,7 @@ from pathlib import Path
 
 from n6build.choices import choices_of
 from n6build.environment import option_values, read_environment
-from n6build.flash.virtual import VIRTUAL
+from n6build.flash.receipt import VIRTUAL
 from n6build.plan import perform
 from n6build.plan.command import command_of, run_command
 from n6build.plan.local import execute, local_site

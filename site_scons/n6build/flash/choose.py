@@ -6,7 +6,8 @@ from pathlib import Path
 
 from n6build.boards import Board
 from n6build.flash.programmer import Programmer
-from n6build.flash.virtual import VIRTUAL, VirtualProgrammer
+from n6build.flash.receipt import VIRTUAL
+from n6build.flash.virtual import VirtualProgrammer
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:

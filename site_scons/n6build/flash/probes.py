@@ -12,9 +12,9 @@ from n6build.boards import Board
 from n6build.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import ProbeProgrammer, Programmer
+from n6build.flash.receipt import VIRTUAL
 from n6build.flash.record import record_of_probe
 from n6build.flash.survey import check_board
-from n6build.flash.virtual import VIRTUAL
 
 AUTO = "auto"
 

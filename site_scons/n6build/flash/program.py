@@ -12,9 +12,9 @@ from pathlib import Path
 from n6build.console import kib
 from n6build.errors import N6Error
 from n6build.flash.programmer import Programmer, Span
+from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record
 from n6build.flash.sectors import Sector, bytes_of, runs_of, sectors_to_program
-from n6build.flash.virtual import VIRTUAL, VIRTUAL_RECORD
 
 # Of a sector, where it touches one that was programmed.
 _EDGE_BYTES = 64

@@ -10,7 +10,7 @@ from n6build.files import to_json, write_atomically
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 
-# As flash.virtual has them, whose import takes its time.
+# Here, and not in flash.virtual, whose import takes its time in a build that has nothing to do.
 VIRTUAL = "virtual"
 VIRTUAL_RECORD = "record.json"
 _KEYS = {"board", "probe", "programmed", "sectors"}

@@ -10,10 +10,9 @@ from typing import BinaryIO
 from n6build.errors import N6Error
 from n6build.flash.programmer import UNKNOWN, Identity, Span
 from n6build.flash.read_back import check_read_back
+from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.sectors import ERASED, Sector
 
-VIRTUAL = "virtual"
-VIRTUAL_RECORD = "record.json"
 _CHUNK = 1 << 20
 
 

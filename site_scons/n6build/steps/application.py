@@ -14,7 +14,7 @@ from n6build.boards import Board, load_board
 from n6build.choices import Choices
 from n6build.environment import Environment
 from n6build.errors import N6Error, did_you_mean
-from n6build.flash.virtual import VIRTUAL
+from n6build.flash.receipt import VIRTUAL
 from n6build.image.boot_header import BinaryType
 from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
 from n6build.image.signing import find_keys, find_signing_tool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from n6build import soc_header
-from n6build.flash.virtual import VIRTUAL
+from n6build.flash.receipt import VIRTUAL
 from n6build.paths import project_path
 from n6build.steps.flash_board import Target
 from n6build.templates import with_included

@@ -15,10 +15,9 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
 from n6build.flash.program import board_lock, carry_out
 from n6build.flash.programmer import Span
-from n6build.flash.receipt import write_receipt
+from n6build.flash.receipt import VIRTUAL, write_receipt
 from n6build.flash.sectors import sectors_of
 from n6build.flash.survey import checked_identity
-from n6build.flash.virtual import VIRTUAL
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board

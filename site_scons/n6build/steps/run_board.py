@@ -13,7 +13,7 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import remember_running
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
-from n6build.flash.virtual import VIRTUAL
+from n6build.flash.receipt import VIRTUAL
 from n6build.memory_plan.vectors import read_vectors
 from n6build.network.artifacts import NetworkArtifacts
 from n6build.network.read_artifacts import read_artifacts

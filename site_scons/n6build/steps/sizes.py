@@ -10,9 +10,9 @@ from n6build.boards import Board
 from n6build.console import kib, say
 from n6build.files import write_atomically
 from n6build.flash.program import counted, lacking_now
+from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
 from n6build.flash.sectors import bytes_of, wanted_sectors
-from n6build.flash.virtual import VIRTUAL_RECORD
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import pool_uses, region_uses, size_table
 from n6build.memory_plan.plan import read_plan
