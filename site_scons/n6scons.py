@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from n6build.errors import N6Error
-from n6build.files import to_json, write_atomically
+from n6build.base.errors import N6Error
+from n6build.base.files import to_json, write_atomically
 
 
 def stop_with(error: N6Error, build: str) -> NoReturn:

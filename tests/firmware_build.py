@@ -7,14 +7,14 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.board_header import board_header
-from n6build.boards import load_board
+from n6build.base.paths import FIRMWARE
 from n6build.flash.sectors import ERASED
+from n6build.hardware.board_header import board_header
+from n6build.hardware.boards import load_board
+from n6build.hardware.linker_script import appli_script, fsbl_script
+from n6build.hardware.soc_header import soc_header
 from n6build.image.boot_header import BinaryType, with_boot_header
 from n6build.image.elf import payload_of
-from n6build.linker_script import appli_script, fsbl_script
-from n6build.paths import FIRMWARE
-from n6build.soc_header import soc_header
 
 BOARD = load_board("nucleo-n657")
 CPU = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]

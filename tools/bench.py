@@ -25,17 +25,17 @@ from pathlib import Path
 import SCons.dblite
 import tflite
 from elftools.elf.elffile import ELFFile
-from n6build.boards import load_board
 from n6build.checks.run import run_checks
 from n6build.checks.subject import NetworkSubject, Subject
+from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models import load_model
-from n6build.network.board_pools import pools_of
+from n6build.models.model import load_model
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import read_model_facts
-from n6build.network.read_artifacts import read_artifacts
-from n6build.network.reference import compile_network
+from n6build.network.pools.board_pools import pools_of
+from n6build.network.reference.compile import compile_network
 from n6build.network.runtimes import own_runtime
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -125,8 +125,8 @@ def kernels() -> None:
 
 def stage_1() -> None:
     script = (
-        "from pathlib import Path; import sys; from n6build.boards import load_board;"
-        "from n6build.network.board_pools import pools_of; from n6build.network.reference import compile_network;"
+        "from pathlib import Path; import sys; from n6build.hardware.boards import load_board;"
+        "from n6build.network.pools.board_pools import pools_of; from n6build.network.reference.compile import compile_network;"
         "pools = pools_of(load_board('nucleo-n657'), 'extflash');"
         "compile_network(Path('models/miniresnet/miniresnet.tflite'), pools, Path(sys.argv[1]))"
     )

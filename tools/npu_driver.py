@@ -20,14 +20,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
-from n6build.environment import Environment, read_environment
-from n6build.errors import N6Error
-from n6build.files import write_atomically
-from n6build.network.network_c import read_network_c
-from n6build.network.prebuilt import PrebuiltNetwork, find_network
-from n6build.network.read_artifacts import read_artifacts
+from n6build.base.environment import Environment, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import find_toolchain
+from n6build.network.artifacts.network_c import read_network_c
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.prebuilt.folder import PrebuiltNetwork, find_network
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime
-from n6build.paths import project_path
 from n6build.plan.ledger import FOLDER
 from n6build.plan.local import execute, local_site
 from n6build.plan.plan import make_plan
@@ -37,7 +38,6 @@ from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.show import pool_table as shown_pool_table
 from n6build.reloc.show import summary
 from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
-from n6build.toolchain import find_toolchain
 
 _NAME = "NPU Utility - Relocatable model generator (n6build)"
 _NOT_OFFERED = ("ecblob_in_params", "llvm", "st_clang", "compatible_mode", "custom", "cross_compile")

@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "site_scons"))
 
 from n6build.application.h7_project import ProjectFiles, patched_files  # noqa: E402
-from n6build.errors import N6Error  # noqa: E402
-from n6build.files import write_atomically  # noqa: E402
-from n6build.models import load_model  # noqa: E402
-from n6build.network.c_info_reader import read_c_info  # noqa: E402
+from n6build.base.errors import N6Error  # noqa: E402
+from n6build.base.files import write_atomically  # noqa: E402
+from n6build.models.model import load_model  # noqa: E402
+from n6build.network.artifacts.c_info_reader import read_c_info  # noqa: E402
 
 _FOLDER = "Application/STM32H747I-DISCO"
 

@@ -17,16 +17,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "site_scons"))
 
-from n6build.boards import load_board  # noqa: E402
-from n6build.console import kib  # noqa: E402
-from n6build.errors import N6Error  # noqa: E402
-from n6build.files import read_bytes, write_atomically  # noqa: E402
-from n6build.network.board_pools import pools_of  # noqa: E402
-from n6build.network.compiler_profile import parse_profiles  # noqa: E402
-from n6build.network.lossless_yaml import from_yaml, to_yaml  # noqa: E402
-from n6build.network.memory_pools import MemoryPool  # noqa: E402
-from n6build.network.mpool import mpool_text, parse_mpool, pools_of_document  # noqa: E402
-from n6build.network.strict_json import strict_text  # noqa: E402
+from n6build.base.console import kib  # noqa: E402
+from n6build.base.errors import N6Error  # noqa: E402
+from n6build.base.files import read_bytes, write_atomically  # noqa: E402
+from n6build.hardware.boards import load_board  # noqa: E402
+from n6build.network.pools.board_pools import pools_of  # noqa: E402
+from n6build.network.pools.lossless_yaml import from_yaml, to_yaml  # noqa: E402
+from n6build.network.pools.memory_pools import MemoryPool  # noqa: E402
+from n6build.network.pools.mpool import mpool_text, parse_mpool, pools_of_document  # noqa: E402
+from n6build.network.pools.strict_json import strict_text  # noqa: E402
+from n6build.network.st_edge_ai.compiler_profile import parse_profiles  # noqa: E402
 
 POOLS, PROFILES = "memory_pools", "compiler_profiles"
 

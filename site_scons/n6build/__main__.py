@@ -15,13 +15,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.console import say
-from n6build.environment import read_environment
-from n6build.errors import N6Error
+from n6build.base.console import say
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.uses import line_of
 from n6build.plan.local import do_step, local_site, read_plan_file, step_for
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
-from n6build.uses import line_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

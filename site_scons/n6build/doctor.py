@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
 
-from n6build.environment import CORE_DIR, read_environment
-from n6build.errors import N6Error
+from n6build.base.environment import CORE_DIR, read_environment
+from n6build.base.errors import N6Error
 from n6build.network.st_edge_ai.find import find_tool
 
 

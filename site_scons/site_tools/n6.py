@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from n6build.console import line, say
-from n6build.environment import read_environment
-from n6build.errors import N6Error
+from n6build.base.console import line, say
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
 from n6build.plan.closure import library_code
 from n6build.plan.command import shown_command
 from n6build.plan.ledger import read_ledger

@@ -13,11 +13,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from n6build.choices import Choices
-from n6build.environment import read_environment
-from n6build.errors import N6Error
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.paths import ROOT
 from n6build.flash.receipt import settled
-from n6build.paths import ROOT
+from n6build.options.choices import Choices
 from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
@@ -75,8 +75,8 @@ def _programmer(choices: Choices) -> str:
     """As steps know it; looked for while the build is read."""
     if choices.probe == "virtual":
         return choices.probe
-    from n6build.boards import load_board
     from n6build.flash.choose import choose_programmer, name_of_programmer
+    from n6build.hardware.boards import load_board
 
     return name_of_programmer(choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)))
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from n6build.choices import Choices
-from n6build.console import say
-from n6build.errors import N6Error
-from n6build.files import write_atomically
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
 from n6scons import stop_with
 from SCons.Node import executed, up_to_date
@@ -46,8 +46,8 @@ def exists(env: Any) -> bool:
 
 def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> None:
     """plan_of: gives the plan of one application, with its run."""
-    from n6build.boards import board_names, load_board
-    from n6build.models import load_model, model_names
+    from n6build.hardware.boards import board_names, load_board
+    from n6build.models.model import load_model, model_names
 
     try:
         boards = [load_board(name) for name in _names(env["N6_MATRIX_BOARDS"], board_names())]

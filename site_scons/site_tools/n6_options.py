@@ -1,4 +1,4 @@
-"""SCons tool: env.N6Options(arguments) -> what was chosen (n6build.choices.Choices), from the command line, the environment and
+"""SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
 settings files; env.N6Answer(targets) for what only informs: help, lists, doctor."""
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from n6build.choices import Choices, choices_of
-from n6build.console import say, styled, without_colour
-from n6build.environment import option_values
-from n6build.errors import N6Error, did_you_mean
-from n6build.settings import OPTIONS, resolve
+from n6build.base.console import say, styled, without_colour
+from n6build.base.environment import option_values
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.options.choices import Choices, choices_of
+from n6build.options.settings import OPTIONS, resolve
 from n6scons import stop_with
 from SCons.Script import Dir, GetLaunchDir, Help
 
@@ -116,7 +116,7 @@ def _entry(name: str, text: str) -> str:
 
 
 def _print_boards(target: Any, source: Any, env: Any) -> None:
-    from n6build.boards import board_names, load_board
+    from n6build.hardware.boards import board_names, load_board
 
     for name in board_names():
         board = load_board(name)
@@ -129,7 +129,7 @@ def _print_boards(target: Any, source: Any, env: Any) -> None:
 
 
 def _print_models(target: Any, source: Any, env: Any) -> None:
-    from n6build.models import load_model, model_names
+    from n6build.models.model import load_model, model_names
 
     for name in model_names():
         model = load_model(name)

@@ -15,8 +15,8 @@ from n6build.application.activation_buffers import Pictures, activation_block, b
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Aspect
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
-from n6build.errors import N6Error
-from n6build.network.artifacts import IoBuffer, PoolRange
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.description import IoBuffer, PoolRange
 
 ROOT = Path(__file__).resolve().parents[2]
 START = b"    /*** @GENERATED CODE START - DO NOT TOUCH@ ***/\n"

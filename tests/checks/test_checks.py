@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from n6build.boards import load_board
+from n6build.base.errors import N6Error
 from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run_checks
 from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
-from n6build.errors import N6Error
+from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models import load_model
-from n6build.network.artifacts import PoolRange, Quantised
-from n6build.network.board_pools import external_regions, pools_of
+from n6build.models.model import load_model
+from n6build.network.artifacts.description import PoolRange, Quantised
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import read_model_facts
-from n6build.network.read_artifacts import read_artifacts
-from n6build.network.reference import compile_network
+from n6build.network.pools.board_pools import external_regions, pools_of
+from n6build.network.reference.compile import compile_network
 from n6build.network.runtimes import own_runtime
 from n6build.reloc.slots import ModelSlot
 

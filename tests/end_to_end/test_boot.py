@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from n6build.boards import load_board
+from n6build.hardware.boards import load_board
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, RunResult, run_nor

@@ -214,7 +214,7 @@ CHANGES = [
     ),
     Change(
         "a comment in the compiler",
-        edit("site_scons/n6build/network/placement.py", "from __future__", "# new\nfrom __future__"),
+        edit("site_scons/n6build/network/reference/placement.py", "from __future__", "# new\nfrom __future__"),
         ["Network miniresnet/network/network.c"],
     ),
     Change(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from library.test_signing import stand_in
+from signing_stand_in import stand_in
 
 from end_to_end.conftest import Project
 

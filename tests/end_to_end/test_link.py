@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from n6build.boards import load_board
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import load_board
 from n6build.memory_plan.vectors import read_vectors
-from n6build.models import load_model
-from n6build.network.read_artifacts import read_artifacts
+from n6build.models.model import load_model
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.run.link import Restarted
 from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
 from n6build.virtual_board.build import find_emulator

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.boards import load_board
+from n6build.hardware.boards import load_board
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, nor_command
 from patience import NET_S, wait_until

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from core_tree import make_core
-from n6build.boards import load_board
 from n6build.flash.model_update import Running, Update, plan_updates
 from n6build.flash.sectors import ERASED, sectors_of
+from n6build.hardware.boards import load_board
 from n6build.memory_plan.plan import read_plan
 from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
 from n6build.reloc.reader import parse_reloc_file

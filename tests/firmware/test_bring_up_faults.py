@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from firmware_build import BOARD, bring_up, build, image_of, write_nor
+from n6build.hardware.linker_script import appli_script
 from n6build.image.boot_header import BinaryType
-from n6build.linker_script import appli_script
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 from n6build.virtual_board.source_lines import find_line

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import reference_interpreter
-from n6build.models import Model, check_hash, load_model, model_names
+from n6build.models.model import Model, check_hash, load_model, model_names
 from numpy.typing import NDArray
 
 from models.int8_model import Int8Model

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from host_network import HostNetwork, extflash
-from n6build.network.memory_pools import MemoryPool
+from n6build.network.pools.memory_pools import MemoryPool
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.network.memory_pools import MemoryPool
-from n6build.network.read_artifacts import read_artifacts
-from n6build.network.reference import compile_network
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.reference.compile import compile_network
 from numpy.typing import NDArray
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.boards import board_names, load_board
-from n6build.errors import N6Error
-from n6build.network.board_pools import external_regions, pools_of, pools_of_networks
-from n6build.network.memory_pools import MemoryPool, check_pools
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import board_names, load_board
+from n6build.network.pools.board_pools import external_regions, pools_of, pools_of_networks
+from n6build.network.pools.memory_pools import MemoryPool, check_pools
 
 MIB = 1 << 20
 

@@ -12,9 +12,9 @@ import pytest
 from host_network import extflash
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.errors import N6Error
-from n6build.network.c_info_reader import read_c_info
-from n6build.network.reference import compile_network
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.c_info_reader import read_c_info
+from n6build.network.reference.compile import compile_network
 from network_models import own_models
 from samples import sample
 

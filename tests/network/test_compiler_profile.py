@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.errors import N6Error
-from n6build.network.compiler_profile import parse_profiles, profile_of, profile_text, profiles_text, read_profiles
-from n6build.network.lossless_yaml import from_yaml, to_yaml
+from n6build.base.errors import N6Error
+from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
+from n6build.network.st_edge_ai.compiler_profile import (
+    parse_profiles,
+    profile_of,
+    profile_text,
+    profiles_text,
+    read_profiles,
+)
 from samples import sample
 
 FILE = """{

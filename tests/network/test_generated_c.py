@@ -11,8 +11,8 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from host_network import KERNELS, RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
-from n6build.network.memory_pools import MemoryPool
-from n6build.network.reference import compile_network
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.reference.compile import compile_network
 from network_models import edit, own_models
 from one_op_models import Quantisation
 

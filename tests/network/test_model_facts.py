@@ -9,7 +9,7 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.network.model_facts import read_model_facts
 from network_models import own_models
 from one_op_models import Quantisation

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.boards import board_names, load_board
-from n6build.errors import N6Error
-from n6build.network.board_pools import pools_of
-from n6build.network.lossless_yaml import from_yaml, to_yaml
-from n6build.network.memory_pools import MemoryPool
-from n6build.network.mpool import mpool_text, parse_mpool, pools_of_document
-from n6build.network.strict_json import parse_strict, strict_text
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import board_names, load_board
+from n6build.network.pools.board_pools import pools_of
+from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.mpool import mpool_text, parse_mpool, pools_of_document
+from n6build.network.pools.strict_json import parse_strict, strict_text
 from samples import sample
 
 ROOT = Path(__file__).resolve().parents[2]

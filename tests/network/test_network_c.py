@@ -9,10 +9,10 @@ import pytest
 from host_network import extflash
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.errors import N6Error
-from n6build.network.network_c import parse_network_c, read_network_c
-from n6build.network.read_artifacts import read_artifacts
-from n6build.network.reference import compile_network
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.network_c import parse_network_c, read_network_c
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.reference.compile import compile_network
 from network_c_texts import CORES, Core, network_c
 from network_models import own_models
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from intelhex import Record
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.image.hexfile import merged_hex
 from n6build.image.manifest import Segment
-from n6build.models import load_model
-from n6build.network import prebuilt
-from n6build.network.names import network_names
-from n6build.network.prebuilt import find_network, import_network
-from n6build.network.read_artifacts import read_artifacts
+from n6build.models.model import load_model
+from n6build.models.names import network_names
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.prebuilt.folder import find_network, import_network
+from n6build.network.prebuilt.folder import folder as prebuilt
 from network_c_texts import CORES, network_c
 from samples import sample
 

@@ -13,8 +13,8 @@ from ai_edge_litert import schema_py_generated as schema
 from host_network import extflash
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.errors import N6Error
-from n6build.network.reference import compile_network
+from n6build.base.errors import N6Error
+from n6build.network.reference.compile import compile_network
 from network_models import chain, edit, own_models
 from one_op_models import Quantisation, Tensor
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from core_tree import make_core
-from n6build.errors import N6Error
-from n6build.network.generated_c import LL_ATON_VERSION
+from n6build.base.errors import N6Error
+from n6build.network.reference.generated_c import LL_ATON_VERSION
 from n6build.network.runtimes import check_version, own_runtime, read_ll_aton_version, st_runtime, without_unknown_flags
 from samples import sample
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.boards import load_board
-from n6build.environment import Environment, read_environment
-from n6build.errors import N6Error
-from n6build.files import sha256
-from n6build.network.board_pools import pools_of
-from n6build.network.read_artifacts import read_artifacts
+from n6build.base.environment import Environment, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import sha256
+from n6build.hardware.boards import load_board
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.pools.board_pools import pools_of
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, find_tool, installed_version, parse_version
 from n6build.network.st_edge_ai.log import clean, diagnose, progress_of, read_log

@@ -17,7 +17,7 @@ WANTED = (f"{BOARD}/fsbl_image.bin", f"{BOARD}/anomaly/memory_plan.json")
 EXECUTE = """
 import json, sys
 from pathlib import Path
-from n6build.environment import read_environment
+from n6build.base.environment import read_environment
 from n6build.plan.local import execute, local_site, read_plan_file
 plan = read_plan_file(Path("plan.json"))
 execute(plan, sys.argv[1:], local_site(Path("build"), dict(read_environment().commands)))
@@ -66,7 +66,8 @@ def project(planned: Project, tmp_path: Path) -> Project:
 def copied(project: Project, folder: Path) -> Project:
     folder.mkdir()
     root, home = folder / "project", folder / "home"
-    shutil.copytree(project.root, root, ignore=shutil.ignore_patterns("__pycache__", "models"))
+    shutil.copytree(project.root, root, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(root / "models")
     (root / "models").mkdir()
     shutil.copytree(project.root / "models/anomaly", root / "models/anomaly")
     home.mkdir()
@@ -139,7 +140,7 @@ def test_a_plan_that_gives_a_function_what_it_was_not_written_for(project: Proje
     header = f"{BOARD}/include/n6_board.h"
     values = json.loads((project.root / "plan.json").read_text())
     (of_header,) = [each for each in values["steps"] if header in each["outputs"]]
-    for change in ({"sources": []}, {"parameters": {"board": 7}}, {"function": "n6build.paths:project_path"}):
+    for change in ({"sources": []}, {"parameters": {"board": 7}}, {"function": "n6build.base.paths:project_path"}):
         changed = [each | change if each is of_header else each for each in values["steps"]]
         (project.root / "changed.json").write_text(json.dumps(values | {"steps": changed}))
         result = step(project, header, plan="changed.json")

@@ -17,9 +17,9 @@ PLAN = """
 import json, os, sys
 from pathlib import Path
 from dataclasses import replace
-from n6build import uses
-from n6build.choices import Choices
-from n6build.environment import read_environment
+from n6build.base import uses
+from n6build.options.choices import Choices
+from n6build.base.environment import read_environment
 from n6build.plan.closure import library_code
 from n6build.plan.remember import remembered_plan
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build import console
+from n6build.base import console
 from n6build.plan.explain import State, Status
 from n6build.plan.show import explain_text, plan_text
 from n6build.plan.step import Step

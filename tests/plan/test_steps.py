@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.plan.closure import Code, library_code
 from n6build.plan.plan import joined, make_plan, plan_json, read_plan_json
 from n6build.plan.signature import signature

@@ -16,14 +16,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from n6build.choices import choices_of
-from n6build.environment import option_values, read_environment
+from n6build.base.environment import option_values, read_environment
 from n6build.flash.receipt import VIRTUAL
+from n6build.options.choices import choices_of
+from n6build.options.settings import resolve
 from n6build.plan import perform
 from n6build.plan.command import command_of, run_command
 from n6build.plan.local import execute, local_site
 from n6build.plan.step import Step
-from n6build.settings import resolve
 from n6build.steps.application import application_plan
 
 

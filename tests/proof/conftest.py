@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from end_to_end.conftest import Project, make_project
-from library.test_signing import stand_in
+from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
 
 HERE = Path(__file__).resolve().parent

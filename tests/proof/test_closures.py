@@ -118,7 +118,7 @@ def test_the_environment_is_read_in_one_place(path: Path) -> None:
         if isinstance(node, ast.Attribute | ast.alias)
     }
     found = names & {"environ", "environb", "getenv", "getenvb", "expandvars"}
-    assert not found or shown(path) == "environment.py"
+    assert not found or shown(path) == "base/environment.py"
 
 
 def calls_of(build: Build) -> Iterator[list[object]]:

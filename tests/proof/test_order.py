@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from n6build.choices import Choices
-from n6build.environment import read_environment
-from n6build.paths import ROOT
+from n6build.base.environment import read_environment
+from n6build.base.paths import ROOT
+from n6build.options.choices import Choices
 from n6build.plan.command import shown_command
 from n6build.plan.local import execute, local_site
 from n6build.plan.plan import Plan, make_plan, needs_of, plan_json
@@ -71,8 +71,8 @@ def test_steps_in_any_order_make_the_same_files(tmp_path: Path, monkeypatch: pyt
 _PRINT_PLAN = """
 import json, sys
 from pathlib import Path
-from n6build.choices import Choices
-from n6build.environment import read_environment
+from n6build.options.choices import Choices
+from n6build.base.environment import read_environment
 from n6build.plan.local import execute, local_site, library_code
 from n6build.plan.plan import plan_json
 from n6build.plan.signature import signature

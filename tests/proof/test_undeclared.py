@@ -30,7 +30,7 @@ BESIDES = {
 def patch(build: Build, text: str) -> int:
     """Returns the number of the line."""
     build.project.replace(FILE, FIRST, f"{FIRST}    {text}\n")
-    imports = "import os\nfrom pathlib import Path\n\nfrom n6build.files import is_file, read_bytes\n"
+    imports = "import os\nfrom pathlib import Path\n\nfrom n6build.base.files import is_file, read_bytes\n"
     build.project.replace(FILE, "from dataclasses", f"{imports}from dataclasses")
     lines = (build.root / FILE).read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if line.strip() == text)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from n6build.boards import load_board
-from n6build.environment import read_environment
-from n6build.network.board_pools import pools_of, relocatable
-from n6build.network.reference import compile_network
-from n6build.paths import MODELS
+from n6build.base.environment import read_environment
+from n6build.base.paths import MODELS
+from n6build.compiler.toolchain import Toolchain, find_toolchain
+from n6build.hardware.boards import load_board
+from n6build.network.pools.board_pools import pools_of, relocatable
+from n6build.network.reference.compile import compile_network
 from n6build.reloc.reader import RelocFile, read_reloc_file
 from n6build.steps.reloc import ModelOptions, ModelSteps
-from n6build.toolchain import Toolchain, find_toolchain
 from reloc.stage2 import made_with
 
 BOARD = load_board("nucleo-n657")

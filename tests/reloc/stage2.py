@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.environment import read_environment
-from n6build.network.prebuilt import find_network
+from n6build.base.environment import read_environment
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import Toolchain
+from n6build.network.prebuilt.folder import find_network
 from n6build.network.runtimes import own_runtime
-from n6build.paths import project_path
 from n6build.plan.local import execute, local_site
 from n6build.plan.plan import Plan
 from n6build.steps.reloc import ModelOptions, ModelSteps, stage2_plan
-from n6build.toolchain import Toolchain
 
 
 def plan_of(

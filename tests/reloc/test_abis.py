@@ -65,7 +65,7 @@ def test_pools_that_cannot_be(pools: tuple[Pool, ...], words: str) -> None:
 
 
 def test_too_many_pools_are_refused() -> None:
-    from n6build.errors import N6Error
+    from n6build.base.errors import N6Error
 
     many = tuple(Pool(f"p{number}", 0x03020200, 0, 0x34200000 + 64 * number, 64) for number in range(10))
     with pytest.raises(N6Error, match="N6-RELOC-033: has more than 9 memory pools"):

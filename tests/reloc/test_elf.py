@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.captured import run_captured
-from n6build.errors import N6Error
+from n6build.base.captured import run_captured
+from n6build.base.errors import N6Error
+from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.reloc.binary import model_file
 from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
 from n6build.reloc.elf import read_linked_model
 from n6build.steps.reloc import ModelSteps
-from n6build.toolchain import CPU, Toolchain
 from reloc.stage2 import carried_out, made_with, plan_of
 
 PIC = list(POSITION_INDEPENDENT)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.reloc.layout import ABI_A, ABI_C, CONTEXT_FIELDS, HEADER_FIELDS, WORD, Segment, offset, segment
 from n6build.reloc.loader import Firmware, Installed, Placement, Refusal, install
 from n6build.reloc.reader import RelocFile, parse_reloc_file

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.errors import N6Error
-from n6build.network.artifacts import InitializerImage, NetworkArtifacts, PoolRange
-from n6build.network.network_c import read_network_c
-from n6build.network.read_artifacts import read_artifacts
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
+from n6build.network.artifacts.network_c import read_network_c
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.reloc.pools import params_chunks, pool_table
 from n6build.reloc.preconditions import check_buffers_known
 

@@ -134,8 +134,8 @@ def progress() -> None:
 
 def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     """Made by the reference backend for the pools that were given, then dressed as the release does."""
-    from n6build.network.mpool import pools_of_document, read_mpool
-    from n6build.network.reference import compile_network
+    from n6build.network.pools.mpool import pools_of_document, read_mpool
+    from n6build.network.reference.compile import compile_network
 
     name, out, workspace = options["--name"], Path(options["--output"]), Path(options["--workspace"])
     release = settings["build"][:3]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.image.boot_header import BinaryType
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.virtual_board import run
 from n6build.virtual_board.build import find_emulator
 

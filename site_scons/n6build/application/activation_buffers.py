@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from n6build.network.artifacts import IoBuffer, PoolRange
+from n6build.network.artifacts.description import IoBuffer, PoolRange
 
 ALIGNMENT = 32
 # The one pool of a network that was compiled without descriptors of memory pools.

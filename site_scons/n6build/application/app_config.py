@@ -7,10 +7,10 @@ from typing import Any
 
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Application
-from n6build.errors import N6Error
-from n6build.network.artifacts import IoBuffer, NetworkArtifacts
-from n6build.paths import TEMPLATES
-from n6build.templates import render
+from n6build.base.errors import N6Error
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 
 TEMPLATE = TEMPLATES / "app_config.h.j2"
 # Values of ASPECT_RATIO_MODE, and of CAMERA_FLIP as the camera middleware has them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.application.description import Aspect
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 _QVGA, _VGA = (320, 240), (640, 480)
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from n6build.errors import N6Error
-from n6build.yaml_schema import Document, Range
+from n6build.base.errors import N6Error
+from n6build.base.yaml_schema import Document, Range
 
 Aspect = Literal["crop", "fit", "padding", "fullscreen"]
 Colour = Literal["rgb", "bgr", "grey"]

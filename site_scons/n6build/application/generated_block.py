@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 _START = re.compile(rb"^[^\n]*@GENERATED CODE START\b[^\n]*\n?", re.MULTILINE)
 _STOP = re.compile(rb"^[^\n]*@GENERATED CODE STOP\b[^\n]*\n?", re.MULTILINE)

@@ -14,9 +14,9 @@ from n6build.application.activation_buffers import (
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Application
 from n6build.application.generated_block import replace_block, replace_defines, replace_section
-from n6build.errors import N6Error
-from n6build.files import read_bytes
-from n6build.network.c_info_reader import CInfo
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes
+from n6build.network.artifacts.c_info_reader import CInfo
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from n6build.checks.subject import Finding, NetworkSubject, Subject
-from n6build.network.artifacts import Quantised
+from n6build.network.artifacts.description import Quantised
 
 # Steps of real networks lie between these; 2956686.0 was seen where a conversion had gone wrong.
 SMALLEST_SCALE = 1e-9

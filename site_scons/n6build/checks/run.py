@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import read_bytes, to_json
 from n6build.checks import flash, memory, numbers, tools
 from n6build.checks.subject import Finding, Subject
-from n6build.errors import N6Error, did_you_mean
-from n6build.files import read_bytes, to_json
 
 Severity = Literal["error", "warning"]
 State = Literal["passed", "failed", "waived"]

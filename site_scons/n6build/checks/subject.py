@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
+from n6build.hardware.boards import Board
 from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
-from n6build.models import NetworkChoices
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.network.memory_pools import MemoryPool
+from n6build.models.model import NetworkChoices
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.model_facts import ModelFacts
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.runtimes import RuntimeVersion
 
 

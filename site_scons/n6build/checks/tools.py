@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from n6build.base.errors import N6Error
 from n6build.checks.subject import Finding, Subject
-from n6build.errors import N6Error
 from n6build.network.model_facts import npu_objections
 from n6build.network.runtimes import check_epochs, check_version
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.boards import Board
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.virtual import VirtualProgrammer
+from n6build.hardware.boards import Board
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from n6build.boards import Board
-from n6build.captured import run_captured
-from n6build.errors import N6Error
+from n6build.base.captured import run_captured
+from n6build.base.errors import N6Error
 from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
+from n6build.hardware.boards import Board
 
 LIST_TIMEOUT_S = 20
 # Much slower than any probe should be.

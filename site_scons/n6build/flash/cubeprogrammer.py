@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
     CommandProgrammer,

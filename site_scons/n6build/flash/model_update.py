@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes, to_json, write_atomically
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.memory_plan.plan import MemoryPlan, PlannedModel
 from n6build.reloc.reader import RelocFile, parse_reloc_file
 from n6build.reloc.slots import (

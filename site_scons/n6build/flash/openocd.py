@@ -15,8 +15,8 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from n6build.boards import Board
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
+from n6build.base.templates import render
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
     CommandProgrammer,
@@ -31,8 +31,8 @@ from n6build.flash.command import (
 )
 from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.sectors import Sector
-from n6build.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
-from n6build.templates import render
+from n6build.hardware.boards import Board
+from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 COMMAND = "openocd"
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")

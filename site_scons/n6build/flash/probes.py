@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.errors import N6Error, did_you_mean
+from n6build.base.errors import N6Error, did_you_mean
 from n6build.flash import cubeprogrammer, openocd, pyocd
 from n6build.flash.programmer import ProbeProgrammer, Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.record import record_of_probe
 from n6build.flash.survey import check_board
+from n6build.hardware.boards import Board
 
 AUTO = "auto"
 

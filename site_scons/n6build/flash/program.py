@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.console import kib
-from n6build.errors import N6Error
+from n6build.base.console import kib
+from n6build.base.errors import N6Error
 from n6build.flash.programmer import Programmer, Span
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.files import to_json, write_atomically
+from n6build.base.files import to_json, write_atomically
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from platformdirs import user_state_path
 
-from n6build.files import sha256, to_json, write_atomically
+from n6build.base.files import sha256, to_json, write_atomically
 from n6build.flash.programmer import UNKNOWN, Identity, Span
 from n6build.flash.sectors import Sector
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes, sha256
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, sha256
 from n6build.image.manifest import FlashManifest
 
 ERASED = 0xFF

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.boards import Board, board_names, load_board
-from n6build.console import say
-from n6build.errors import N6Error
-from n6build.files import sha256
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import sha256
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.read_back import read_sectors
 from n6build.flash.record import BoardRecord, read_record
 from n6build.flash.sectors import Sector, runs_of
+from n6build.hardware.boards import Board, board_names, load_board
 
 
 def checked_identity(programmer: Programmer, board: Board) -> Identity:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.flash.programmer import UNKNOWN, Identity, Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 MAGIC = b"STM2"
 BASE_BYTES = 0xA0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from intelhex import Record
 
-from n6build.errors import N6Error
-from n6build.files import file_size, read_in_chunks
+from n6build.base.errors import N6Error
+from n6build.base.files import file_size, read_in_chunks
 from n6build.image.manifest import Segment
 
 # What one extended linear address record reaches. No record crosses its end, so pages do not depend on each other.

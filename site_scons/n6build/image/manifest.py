@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.errors import N6Error
-from n6build.files import read_bytes, sha256, to_json
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, sha256, to_json
+from n6build.hardware.boards import Board
 
 
 @dataclass(frozen=True)

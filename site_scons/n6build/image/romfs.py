@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 _MAGIC = 0x14A6B1
 _FILE = 5

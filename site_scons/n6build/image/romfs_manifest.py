@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from n6build.errors import N6Error
-from n6build.files import files_in, is_file, is_folder
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.yaml_schema import Document, Range, Size, read_document
 from n6build.image.romfs import MAX_ALIGNMENT
-from n6build.models import MODEL_SUFFIXES
-from n6build.yaml_schema import Document, Range, Size, read_document
+from n6build.models.model import MODEL_SUFFIXES
 
 DEFAULT_PROFILE = "default"
 # A loader wants a model at a multiple of 4; its pools are best on lines of the caches.

@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.captured import run_captured
-from n6build.environment import key_password, read_environment
-from n6build.errors import N6Error
-from n6build.files import files_in, read_bytes
+from n6build.base.captured import run_captured
+from n6build.base.environment import key_password, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, read_bytes
+from n6build.compiler.toolchain import which
 from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
-from n6build.toolchain import which
 
 COMMAND = "STM32_SigningTool_CLI"
 _FIRST_WITH_ALIGN = (2, 21, 0)

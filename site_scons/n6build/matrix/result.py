@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from n6build.files import to_json
+from n6build.base.files import to_json
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.perform import DoneStep
 from n6build.plan.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.junit import Case, junit
+from n6build.base.junit import Case, junit
 from n6build.matrix.result import PairResult, Row
 from n6build.report.pages import page_environment
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from n6build.boards import Board
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.hardware.boards import Board
 from n6build.memory_plan.plan import MemoryPlan, powered_bank
-from n6build.paths import TEMPLATES
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
-from n6build.templates import render
 
 TEMPLATE = TEMPLATES / "n6_memory_plan.c.j2"
 MODELS_TEMPLATE = TEMPLATES / "n6_models.c.j2"

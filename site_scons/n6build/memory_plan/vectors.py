@@ -6,8 +6,8 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes, remembered
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, remembered
 
 
 @dataclass(frozen=True)

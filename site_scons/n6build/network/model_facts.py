@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from n6build.errors import N6Error
-from n6build.files import read_at_most
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
 
 MAX_BYTES = (2 << 30) - 1
 _MAX_ITEMS = 200_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from n6build.errors import N6Error
-from n6build.files import files_in, is_file, is_folder, read_text
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.paths import FIRMWARE
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, is_file, is_folder, read_text
+from n6build.base.paths import FIRMWARE
+from n6build.network.artifacts.description import NetworkArtifacts
 
 Version = tuple[int, int, int, int]
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.paths import ROOT
+from n6build.base.errors import N6Error
+from n6build.base.paths import ROOT
 from n6build.plan.step import Step
 
 

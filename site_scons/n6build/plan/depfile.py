@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.plan.step import Step
 
 _WORD = re.compile(rb"((?:\\[ #\\:]|\$\$|[^\s\\$])+)")

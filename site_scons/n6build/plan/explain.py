@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from n6build import uses
+from n6build.base import uses
 from n6build.plan.closure import Code
 from n6build.plan.ledger import Entry, Ledger
 from n6build.plan.plan import Plan, needs_of

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from n6build.errors import N6Error, did_you_mean
-from n6build.files import to_json, write_atomically
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
 from n6build.plan.graphviz import find_dot
 from n6build.plan.perform import Site

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from n6build import uses
-from n6build.files import write_atomically
+from n6build.base import uses
+from n6build.base.files import write_atomically
 from n6build.plan.step import Step, canonical
 
 FOLDER = ".n6build"

@@ -16,8 +16,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypedDict
 
-from n6build.errors import N6Error, did_you_mean
-from n6build.files import read_at_most
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import read_at_most
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform

@@ -6,8 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from n6build.console import say
-from n6build.errors import N6Error
+from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.plan.ledger import FOLDER
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from n6build import uses
-from n6build.errors import N6Error
+from n6build.base import uses
+from n6build.base.errors import N6Error
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile

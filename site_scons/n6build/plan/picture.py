@@ -9,7 +9,7 @@ from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from n6build.console import printable
+from n6build.base.console import printable
 from n6build.plan.boxes import Box, Edge, boxes_of, edges_of
 from n6build.plan.graphviz import dot_layout
 from n6build.plan.layout import Layout, Point, layered

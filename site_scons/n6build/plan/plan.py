@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.plan.step import Step, Tool, canonical
 
 FORMAT = 1

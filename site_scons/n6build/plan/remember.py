@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from n6build import uses
-from n6build.errors import N6Error
-from n6build.files import write_atomically
+from n6build.base import uses
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
 from n6build.plan.closure import Code
 from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan, plan_json, read_trusted_plan_json

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from n6build.console import line, printable, styled
+from n6build.base.console import line, printable, styled
 from n6build.plan.explain import Status
 from n6build.plan.step import Step
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from n6build.paths import ROOT
+from n6build.base.paths import ROOT
 from n6build.plan.closure import Code
 from n6build.plan.step import Step, canonical
 

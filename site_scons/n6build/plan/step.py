@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 T = TypeVar("T")
 

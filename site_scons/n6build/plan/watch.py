@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.paths import ROOT
+from n6build.base.errors import N6Error
+from n6build.base.paths import ROOT
+from n6build.base.uses import Use, Uses, line_of, names_in, recorded
 from n6build.plan.step import Step
-from n6build.uses import Use, Uses, line_of, names_in, recorded
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # What the interpreter reads by itself: code, which the signature covers.

@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import write_chunks_atomically
+from n6build.base.errors import N6Error
+from n6build.base.files import write_chunks_atomically
 from n6build.reloc.elf import LinkedModel
 from n6build.reloc.layout import (
     CONTEXT_FIELDS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import files_in
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in
+from n6build.base.paths import FIRMWARE
 from n6build.network.runtimes import Runtime
-from n6build.paths import FIRMWARE
 
 # Code that finds its data from r9 alone: without the last flag gcc would take the distance from code to data for fixed.
 POSITION_INDEPENDENT = (

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes, to_json
-from n6build.network.artifacts import NetworkArtifacts
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, to_json
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.reloc.layout import PoolContent, PoolDescriptor, PoolType
 from n6build.reloc.pools import ParamsPart, PoolTable
 

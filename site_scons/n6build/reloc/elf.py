@@ -21,8 +21,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import ENUM_RELOC_TYPE_ARM
 from elftools.elf.relocation import RelocationSection
 
-from n6build.errors import N6Error
-from n6build.files import is_file, read_bytes, read_text
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, read_bytes, read_text
 from n6build.reloc.layout import (
     FIXED_HEADER_BYTES,
     HEADER_FIELDS,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.paths import TEMPLATES
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.reloc.compilation import conf_header_name
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Version, abi_of, version_words
 from n6build.reloc.pools import PoolTable
-from n6build.templates import render
 
 CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"
 POOLS_TEMPLATE = TEMPLATES / "reloc_pools.c.j2"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from n6build.errors import N6Error
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.network.network_c import NetworkSource
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.network_c import NetworkSource
 from n6build.reloc.layout import Version
 
 

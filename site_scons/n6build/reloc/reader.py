@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_at_most
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
 from n6build.reloc.layout import (
     ABI_A,
     ABI_B,

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from n6build.boards import Board
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import Board
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
 TRAILER_MAGIC = b"N6MD"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.reloc.layout import (
     CACHED,
     EXTERNAL_MEMORY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from n6build.base.files import to_json
 from n6build.checks.run import Result
-from n6build.files import to_json
 from n6build.plan.perform import DoneStep
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from n6build.console import kib
+from n6build.base.console import kib
 from n6build.report.content import Report, urgency
 from n6build.report.pages import page_environment
 from n6build.report.text import share_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from n6build.console import printable
-from n6build.files import read_bytes
+from n6build.base.console import printable
+from n6build.base.files import read_bytes
 
 
 def _finalize(value: object) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from n6build.console import kib, printable
+from n6build.base.console import kib, printable
 from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, urgency
 
 _COLUMNS = 100

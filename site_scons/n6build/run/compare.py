@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.errors import N6Error
-from n6build.network.artifacts import TensorType
+from n6build.base.errors import N6Error
+from n6build.network.artifacts.description import TensorType
 from n6build.run.console_log import ConsoleLog, Inference
 
 _DTYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "float32": "<f4"}

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from cobs import cobs
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 from n6build.run.compare import check_going
 from n6build.run.console_log import EpochCycles, read_console
 

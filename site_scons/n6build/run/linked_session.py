@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 import serial
 from serial.tools import list_ports
 
-from n6build.boards import Board
-from n6build.console import say
-from n6build.errors import N6Error
+from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.flash.command import running
+from n6build.hardware.boards import Board
 from n6build.memory_plan.vectors import VectorSet, rows
-from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, outcome_of

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from n6build.boards import Board
-from n6build.console import say
-from n6build.errors import N6Error
-from n6build.files import read_bytes
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes
+from n6build.hardware.boards import Board
 from n6build.memory_plan.vectors import read_vectors, rows
-from n6build.network.artifacts import NetworkArtifacts
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator

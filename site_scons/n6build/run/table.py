@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.console import say, styled
-from n6build.junit import Case, junit
-from n6build.network.artifacts import NetworkArtifacts
+from n6build.base.console import say, styled
+from n6build.base.junit import Case, junit
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.compare import Verdict
 from n6build.run.console_log import EpochCycles
 from n6build.run.session import NetworkOutcome, Outcome

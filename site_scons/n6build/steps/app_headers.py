@@ -8,12 +8,12 @@ from pathlib import Path
 from n6build.application.activation_buffers import buffers_header
 from n6build.application.app_config import TEMPLATE, app_config
 from n6build.application.description import Application
-from n6build.files import write_atomically
-from n6build.network.read_artifacts import read_artifacts
-from n6build.paths import project_path
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.templates import with_included
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.boards import Board, load_board
-from n6build.choices import Choices
-from n6build.environment import Environment
-from n6build.errors import N6Error, did_you_mean
+from n6build.base.environment import Environment
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.boards import Board, load_board
 from n6build.image.boot_header import BinaryType
 from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
-from n6build.models import Model, load_model
+from n6build.models.model import Model, load_model
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
-from n6build.paths import project_path
+from n6build.options.choices import Choices
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.app_headers import app_headers_steps
@@ -45,7 +46,6 @@ from n6build.steps.start_board import start_board_step
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.verdict import verdict_step
 from n6build.steps.weights_image import weights_image_step
-from n6build.toolchain import Toolchain, find_toolchain
 
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
 _ON_A_BOARD = FLASHING | {"run"}

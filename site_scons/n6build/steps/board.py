@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.boards import Alias, Board, read_board
-from n6build.paths import project_path
+from n6build.base.paths import project_path
+from n6build.hardware.boards import Alias, Board, read_board
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from n6build.files import write_atomically
+from n6build.base.files import write_atomically
 from n6build.image.boot_header import BinaryType, with_boot_header
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.files import read_bytes, write_atomically
+from n6build.base.files import read_bytes, write_atomically
 from n6build.plan.step import Call, Step
 from n6build.reloc.c_file import c_array
 

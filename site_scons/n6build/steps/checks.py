@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
 from n6build.checks.run import checks_json, run_checks
 from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
-from n6build.files import write_atomically
+from n6build.hardware.boards import Board
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
-from n6build.models import NetworkChoices
-from n6build.network.memory_pools import MemoryPool
+from n6build.models.model import NetworkChoices
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import read_model_facts
-from n6build.network.read_artifacts import read_artifacts
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.runtimes import RuntimeVersion
-from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.paths import project_path
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import LINK_FLAGS, Toolchain
 from n6build.plan.step import Step
-from n6build.toolchain import LINK_FLAGS, Toolchain
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.models import Model
-from n6build.network.memory_pools import MemoryPool
+from n6build.models.model import Model
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.plan.step import Step
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from n6build import soc_header
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
 from n6build.flash.receipt import VIRTUAL
-from n6build.paths import project_path
+from n6build.hardware import soc_header
 from n6build.steps.flash_board import Target
-from n6build.templates import with_included
 from n6build.virtual_board.build import emulator_inputs
 
 

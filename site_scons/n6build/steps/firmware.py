@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.files import files_in
+from n6build.base.files import files_in
+from n6build.base.paths import FIRMWARE
+from n6build.compiler.toolchain import Toolchain
+from n6build.hardware.boards import Board
 from n6build.image.boot_header import BinaryType
 from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime
-from n6build.paths import FIRMWARE
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.reloc.compilation import SECURE, firmware_defines
 from n6build.steps.board_header import board_header_step
@@ -21,7 +22,6 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
-from n6build.toolchain import Toolchain
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.files import write_chunks_atomically
+from n6build.base.files import write_chunks_atomically
 from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from n6build.boards import Board
 from n6build.flash.announce import announce, say_flashed
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
@@ -15,6 +14,7 @@ from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.receipt import Receipt, write_receipt
 from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import checked_identity, held_record, recorded
+from n6build.hardware.boards import Board
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folder, choice_of

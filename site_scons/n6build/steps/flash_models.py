@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.console import say
+from n6build.base.console import say
 from n6build.flash.announce import announce, say_flashed
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
@@ -18,6 +17,7 @@ from n6build.flash.programmer import Span
 from n6build.flash.receipt import VIRTUAL, write_receipt
 from n6build.flash.sectors import sectors_of
 from n6build.flash.survey import checked_identity
+from n6build.hardware.boards import Board
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board

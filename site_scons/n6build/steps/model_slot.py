@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.files import read_in_chunks, write_chunks_atomically
+from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.description import read_description

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.environment import CORE_DIR, Environment
-from n6build.errors import N6Error
-from n6build.models import Model
-from n6build.network.board_pools import pools_of_networks, relocatable
-from n6build.network.memory_pools import MemoryPool
-from n6build.network.names import network_names
+from n6build.base.environment import CORE_DIR, Environment
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import Board
+from n6build.models.model import Model
+from n6build.models.names import network_names
+from n6build.network.pools.board_pools import pools_of_networks, relocatable
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.runtimes import Runtime
 from n6build.network.st_edge_ai.find import find_tool
 from n6build.plan.step import Step

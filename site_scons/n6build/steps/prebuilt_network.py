@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.console import say
-from n6build.files import remove_others
-from n6build.models import Model
-from n6build.network.prebuilt import PrebuiltNetwork, WeightsFile, find_network, import_network
-from n6build.paths import project_path
+from n6build.base.console import say
+from n6build.base.files import remove_others
+from n6build.base.paths import project_path
+from n6build.models.model import Model
+from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network, import_network
 from n6build.plan.step import Call, Step, to_parameters
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.console import say
-from n6build.files import remove_others
-from n6build.models import Model, check_sha256
-from n6build.network.generated_c import RENDERED
-from n6build.network.memory_pools import MemoryPool, initializer_pools
+from n6build.base.console import say
+from n6build.base.files import remove_others
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.models.model import Model, check_sha256
+from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.reference.generated_c import RENDERED
 from n6build.network.runtimes import Version
-from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.templates import with_included
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def reference_network_step(folder: str, model: Model, pools: Sequence[MemoryPool
 
 
 def make(call: Call) -> None:
-    from n6build.network.reference import compile_network  # noqa: PLC0415 - planning compiles nothing.
+    from n6build.network.reference.compile import compile_network  # noqa: PLC0415 - planning compiles nothing.
 
     given = call.parameters_as(Parameters)
     model, folder = call.sources[0], call.outputs[0].parent

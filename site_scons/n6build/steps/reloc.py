@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.boards import Board
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import CPU, Toolchain
+from n6build.hardware.boards import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
-from n6build.network.prebuilt import PrebuiltNetwork
+from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
-from n6build.paths import project_path
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
@@ -26,7 +27,6 @@ from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.reloc_sources import reloc_sources_step
-from n6build.toolchain import CPU, Toolchain
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.files import write_chunks_atomically
+from n6build.base.files import write_chunks_atomically
 from n6build.plan.step import Call, Step
 from n6build.reloc.description import read_description
 from n6build.reloc.pools import params_chunks

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.boards import Board
-from n6build.files import write_atomically
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.hardware.boards import Board
 from n6build.memory_plan import generated_c
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import PlannedModel, make_reloc_plan, plan_json
-from n6build.network.board_pools import external_regions
-from n6build.paths import project_path
+from n6build.network.pools.board_pools import external_regions
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.memory_plan import PlannedNetwork, compiled, network_files, planned_networks, sizes_of
-from n6build.templates import with_included
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.files import read_text, write_atomically
-from n6build.network.network_c import read_network_c
-from n6build.network.read_artifacts import read_artifacts
+from n6build.base.files import read_text, write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.network.artifacts.network_c import read_network_c
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.artifacts.signature import network_signature
 from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
-from n6build.network.signature import network_signature
-from n6build.paths import project_path
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.compilation import conf_header_name
 from n6build.reloc.description import describe, description_json
 from n6build.reloc.generated_c import RENDERED, reloc_sources
 from n6build.reloc.pools import pool_table
 from n6build.reloc.preconditions import check_buffers_known, version_for
-from n6build.templates import with_included
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.files import write_atomically
+from n6build.base.files import write_atomically
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
 

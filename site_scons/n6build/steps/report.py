@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.boards import Board
+from n6build.base.console import say
+from n6build.base.environment import read_environment
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
 from n6build.checks.run import read_results
-from n6build.console import say
-from n6build.environment import read_environment
-from n6build.files import write_atomically
+from n6build.compiler.toolchain import compiler_version
+from n6build.hardware.boards import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import program_extent
 from n6build.memory_plan.plan import read_plan
-from n6build.network.read_artifacts import read_artifacts
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.runtimes import RuntimeVersion, version_text
-from n6build.paths import project_path
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
@@ -29,8 +31,6 @@ from n6build.report.text import report_text
 from n6build.run.session import read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.templates import with_included
-from n6build.toolchain import compiler_version
 
 
 @dataclass(frozen=True)

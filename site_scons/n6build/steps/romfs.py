@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.console import kib, say
-from n6build.files import read_bytes, write_atomically
+from n6build.base.console import kib, say
+from n6build.base.files import read_bytes, write_atomically
 from n6build.image.romfs import RomfsFile, make_romfs
 from n6build.image.romfs_manifest import RomfsPartition, check_size
 from n6build.plan.step import Call, Step, to_parameters

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.errors import N6Error
-from n6build.files import to_json, write_atomically
+from n6build.base.errors import N6Error
+from n6build.base.files import to_json, write_atomically
+from n6build.base.paths import project_path
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import remember_running
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.boards import Board
 from n6build.memory_plan.vectors import read_vectors
-from n6build.network.artifacts import NetworkArtifacts
-from n6build.network.read_artifacts import read_artifacts
-from n6build.paths import project_path
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line

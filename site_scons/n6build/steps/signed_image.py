@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.files import digest_of, write_atomically
+from n6build.base.files import digest_of, write_atomically
+from n6build.base.paths import project_path
 from n6build.image.boot_header import BinaryType
 from n6build.image.elf import payload_of
 from n6build.image.signing import Keys, signed_image
-from n6build.paths import project_path
 from n6build.plan.step import Call, Step, Tool, to_parameters
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.boards import Board
-from n6build.console import kib, say
-from n6build.files import write_atomically
+from n6build.base.console import kib, say
+from n6build.base.files import write_atomically
 from n6build.flash.program import counted, lacking_now
 from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
 from n6build.flash.sectors import bytes_of, wanted_sectors
+from n6build.hardware.boards import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import pool_uses, region_uses, size_table
 from n6build.memory_plan.plan import read_plan

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from n6build import soc_header
-from n6build.boards import Board
-from n6build.files import write_atomically
-from n6build.paths import project_path
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.hardware import soc_header
+from n6build.hardware.boards import Board
+from n6build.hardware.soc import load_soc
 from n6build.plan.step import Call, Step
-from n6build.soc import load_soc
 from n6build.steps.board import board_files
-from n6build.templates import with_included
 
 
 def soc_header_step(folder: str, board: Board) -> Step:

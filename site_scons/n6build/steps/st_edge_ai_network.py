@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.console import progress, say
-from n6build.environment import CORE_DIR, Environment, read_environment
-from n6build.errors import N6Error
-from n6build.files import remove_others
-from n6build.models import Model, check_sha256
-from n6build.network.memory_pools import MemoryPool
+from n6build.base.console import progress, say
+from n6build.base.environment import CORE_DIR, Environment, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import remove_others
+from n6build.base.paths import project_path
+from n6build.models.model import Model, check_sha256
 from n6build.network.model_facts import check_for_npu, read_model_facts
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
 from n6build.network.st_edge_ai.options import CompilerOptions, with_profile
-from n6build.paths import project_path
 from n6build.plan.step import Call, Step, Tool, to_parameters
 
 

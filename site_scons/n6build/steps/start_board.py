@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from n6build.boards import Board
-from n6build.console import say
-from n6build.files import to_json, write_atomically
+from n6build.base.console import say
+from n6build.base.files import to_json, write_atomically
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
 from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.boards import Board
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import board_as_chosen, boards_folder

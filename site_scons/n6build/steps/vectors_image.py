@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.files import write_atomically
+from n6build.base.files import write_atomically
 from n6build.memory_plan.slot_image import slot_image, vectors_slot_file
 from n6build.memory_plan.vectors import read_vectors
 from n6build.plan.step import Call, Step

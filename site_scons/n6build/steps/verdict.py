@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from n6build.base.console import say
+from n6build.base.files import write_atomically
 from n6build.checks.run import described, raise_if_failed, read_results
-from n6build.console import say
-from n6build.files import write_atomically
 from n6build.plan.step import Call, Step
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from n6build.files import read_bytes, write_atomically
+from n6build.base.files import read_bytes, write_atomically
 from n6build.memory_plan.plan import read_plan
 from n6build.memory_plan.slot_image import slot_image, weights_slot_file
 from n6build.plan.step import Call, Step, to_parameters

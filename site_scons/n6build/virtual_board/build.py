@@ -21,13 +21,13 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from n6build.console import say
-from n6build.environment import for_installing, read_environment
-from n6build.errors import N6Error
-from n6build.files import files_in, read_bytes, write_atomically
-from n6build.paths import BOARDS, ROOT
-from n6build.soc import load_soc
-from n6build.soc_header import soc_header
+from n6build.base.console import say
+from n6build.base.environment import for_installing, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, read_bytes, write_atomically
+from n6build.base.paths import BOARDS, ROOT
+from n6build.hardware.soc import load_soc
+from n6build.hardware.soc_header import soc_header
 from n6build.virtual_board.source_package import fetch_source
 
 MACHINE_FILES = ROOT / "tools" / "virtual_board"

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from n6build.console import say
-from n6build.errors import N6Error
+from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234

@@ -11,7 +11,7 @@ from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from n6build.files import read_bytes
+from n6build.base.files import read_bytes
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from n6build.environment import for_installing
-from n6build.errors import N6Error
+from n6build.base.environment import for_installing
+from n6build.base.errors import N6Error
 
 PACKAGE = "qemu"
 VERSION = "7.2"

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from n6build.errors import N6Error
-from n6build.files import read_bytes, write_atomically
-from n6build.network.compiler_profile import profile_text
-from n6build.network.memory_pools import MemoryPool
-from n6build.network.mpool import mpool_text
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, write_atomically
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.mpool import mpool_text
+from n6build.network.st_edge_ai.compiler_profile import profile_text
 from n6build.network.st_edge_ai.find import CoreVersion, Installation
 from n6build.network.st_edge_ai.log import CompilerLog, clean, diagnose, progress_of, read_log
 from n6build.network.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.environment import CORE_DIR, Environment
-from n6build.errors import N6Error
-from n6build.files import digest_of, files_in, is_file, to_json, write_atomically
-from n6build.toolchain import which
+from n6build.base.environment import CORE_DIR, Environment
+from n6build.base.errors import N6Error
+from n6build.base.files import digest_of, files_in, is_file, to_json, write_atomically
+from n6build.compiler.toolchain import which
 
 # Below the root of ST Edge AI Core, and of an X-CUBE-AI pack, which has the same tree.
 _EXECUTABLES = tuple(

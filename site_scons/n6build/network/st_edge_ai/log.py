@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from n6build.console import kib
-from n6build.errors import N6Error
+from n6build.base.console import kib
+from n6build.base.errors import N6Error
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[\w+\] \w+:\d+ - ")

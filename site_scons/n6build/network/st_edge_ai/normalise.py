@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from n6build.errors import N6Error
+from n6build.base.errors import N6Error
 
 # An absolute path of any system, as far as it stands in quotes, after a blank or an equals sign.
 _PATH = re.compile(r"(?:(?<=[\s\"'=@])|^)(?:[A-Za-z]:)?[/\\](?:[^\s\"'*<>|:/\\]{1,255}[/\\]){1,40}", re.M)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from n6build.environment import read_environment
-from n6build.errors import N6Error
-from n6build.network.compiler_profile import profile_of, read_profiles
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.network.st_edge_ai.compiler_profile import profile_of, read_profiles
 from n6build.network.st_edge_ai.find import CoreVersion, Installation
 
 DataType = Literal["float32", "int8", "uint8"]

@@ -1,0 +1,1 @@
+"""What every stage uses and what knows nothing of neural networks or chips."""

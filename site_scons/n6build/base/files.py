@@ -1,0 +1,171 @@
+"""Files as this project reads, writes and names them: every use is noted, and what is written is whole or not at all.
+
+Whatever a step or the planning of a build reads goes through here; what goes round it is found by `plan.watch`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from n6build.base import uses
+from n6build.base.errors import N6Error
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
+    """Replaces `path` by `data` in one step; an interrupt or a full disk leaves the old file as it was.
+
+    durable: force the bytes to the disk before the rename (records of what a board holds, not build products).
+    Raises N6Error N6-FILE-001 where the file cannot be written.
+    """
+    write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data], durable=durable)
+
+
+def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: bool = False) -> None:
+    """`write_atomically` for content that does not have to be in memory at once."""
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        # mkstemp makes private files; build products are for everybody whom the umask allows.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101
+        os.replace(temporary, path)  # noqa: PTH105
+    except OSError as error:
+        hint = "free some space and build again" if error.errno == errno.ENOSPC else None
+        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path), hint=hint) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Raises N6Error N6-FILE-002 where the file cannot be read."""
+    uses.note("content", path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def read_text(path: Path) -> str:
+    """Whatever is no UTF-8 becomes a replacement character. Raises N6Error N6-FILE-002 where the file cannot be read."""
+    return read_bytes(path).decode("utf-8", "replace")
+
+
+def is_file(path: Path) -> bool:
+    uses.note("existence", path)
+    return uses.visible(path) and path.is_file()
+
+
+def is_folder(path: Path) -> bool:
+    uses.note("existence", path)
+    return path.is_dir()
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256, empty where the file cannot be read. It counts as read."""
+    uses.note("content", path)
+    return uses.digest_of(path)
+
+
+def files_in(folder: Path, pattern: str = "*") -> list[Path]:
+    """Everything in the folder with such a name, files and folders, sorted; none where there is no such folder."""
+    uses.note("listing", folder, pattern)
+    found = (folder / name for name in uses.names_in(str(folder), pattern))
+    return [path for path in found if uses.visible(path)]
+
+
+def remembered(function: Callable[P, T]) -> Callable[P, T]:
+    """For functions that read files and change nothing: the result is kept while all that it was made from is as it was.
+
+    A result that is kept counts as read again. Arguments have to be hashable.
+    """
+    known: dict[Any, tuple[T, uses.Uses, dict[uses.Use, tuple[str, bool]]]] = {}
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        key = (arguments, tuple(sorted(named.items())))
+        if key in known:
+            result, used, before = known[key]
+            if all(_found(use) == was for use, was in before.items()):
+                uses.repeat(used)
+                return result
+        with uses.recorded() as used:
+            result = function(*arguments, **named)
+        known[key] = result, used, {use: _found(use) for use in used.lines}
+        return result
+
+    return call
+
+
+def _found(use: uses.Use) -> tuple[str, bool]:
+    return uses.fingerprint(use), uses.visible(use.path)
+
+
+def file_size(path: Path) -> int:
+    """Bytes. Raises N6-FILE-002 where there is no such file."""
+    uses.note("content", path)
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def require_at_most(path: Path, limit: int) -> None:
+    """For files from outside. Raises N6-FILE-002 where one cannot be read, N6-FILE-003 where it has more than `limit` bytes."""
+    size = file_size(path)
+    if size > limit:
+        raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
+
+
+def read_at_most(path: Path, limit: int) -> bytes:
+    """`read_bytes` after `require_at_most`."""
+    require_at_most(path, limit)
+    return read_bytes(path)
+
+
+def read_in_chunks(path: Path, chunk: int = 1 << 20, *, first: int | None = None) -> Iterator[bytes]:
+    """For files too large to hold. first: size of the first chunk. Raises N6-FILE-002 where the file cannot be read."""
+    uses.note("content", path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(chunk if first is None else first)
+            while data:
+                yield data
+                data = file.read(chunk)
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def remove_others(folder: Path, keep: Collection[str]) -> None:
+    """Files of `folder` whose names are not in `keep`: what another tool has left there would be taken for this one's."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if path.name not in keep and path.is_file():
+                path.unlink()
+
+
+def to_json(value: Any) -> str:
+    """Stable text: keys in the order given by the caller, two spaces, one newline at the end."""
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,19 @@
+"""Where this checkout keeps what the library reads: n6build runs from its own tree, also when another project embeds it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BOARDS = ROOT / "boards"
+MODELS = ROOT / "models"
+FIRMWARE = ROOT / "firmware"
+TEMPLATES = FIRMWARE / "templates"
+
+
+def project_path(path: str | Path) -> str:
+    """As steps name files: relative to the working directory, which is the project's folder, where they are in it."""
+    absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they are named
+    top = os.getcwd()  # noqa: PTH109
+    return os.path.relpath(absolute, top) if absolute.startswith(top + os.sep) else absolute

@@ -1,0 +1,149 @@
+"""What a piece of work takes from the outside: contents of files, whether there is one, and what is in a folder.
+
+`files` notes each use here, also where a remembered result made reading unnecessary. While a step runs it sees of the build
+folder only what it has declared, so that a file which somebody has left there cannot change what it makes.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+Kind = Literal["content", "existence", "listing"]
+_BASE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARY = os.path.dirname(_BASE)
+_NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "files.py")})
+# A file that was changed a moment before it was hashed may be changed again without another time.
+_YOUNG_NS = 2_000_000_000
+
+State = tuple[int, int, int, int]
+_digests: dict[str, tuple[State, str]] = {}
+
+
+@dataclass(frozen=True)
+class Use:
+    """path: absolute. pattern: of the names that count, in a listing."""
+
+    kind: Kind
+    path: str
+    pattern: str = ""
+
+
+@dataclass
+class Uses:
+    """lines: where each use happened, as file:line. sees: whether a file exists as far as this work is concerned; None where it
+    may look at anything."""
+
+    lines: dict[Use, str] = field(default_factory=dict)
+    sees: Callable[[str], bool] | None = None
+
+
+_current: ContextVar[Uses | None] = ContextVar("uses", default=None)
+
+
+@contextmanager
+def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
+    """Notes what is used in the block, in this thread; the work around it has used it, too."""
+    outer = _current.get()
+    uses = Uses(sees=sees or (outer.sees if outer else None))
+    token = _current.set(uses)
+    try:
+        yield uses
+    finally:
+        _current.reset(token)
+        if outer is not None:
+            for use, line in uses.lines.items():
+                outer.lines.setdefault(use, line)
+
+
+def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
+    uses = _current.get()
+    if uses is not None:
+        use = Use(kind, os.path.abspath(path), pattern)
+        if use not in uses.lines:
+            uses.lines[use] = line_of(sys._getframe(1))
+
+
+def repeat(uses: Uses) -> None:
+    """For a result that is still known: what it was made from is used again."""
+    current = _current.get()
+    if current is not None:
+        for use, line in uses.lines.items():
+            current.lines.setdefault(use, line)
+
+
+def visible(path: str | Path) -> bool:
+    uses = _current.get()
+    return uses is None or uses.sees is None or uses.sees(os.path.abspath(path))
+
+
+def line_of(frame: FrameType | None) -> str:
+    """file:line of the library's code that is behind a frame; empty where there is none."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_LIBRARY) and file not in _NOT_THE_READER:
+            return f"{os.path.relpath(file, os.path.dirname(_LIBRARY))}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+def fingerprint(use: Use) -> str:
+    """Equal as long as the use would bring the same. Empty for a file that is not there."""
+    if use.kind == "content":
+        return digest_of(use.path)
+    if use.kind == "existence":
+        return "file" if os.path.isfile(use.path) else "folder" if os.path.isdir(use.path) else ""
+    return hashlib.sha256("\0".join(names_in(use.path, use.pattern)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def names_in(folder: str, pattern: str) -> list[str]:
+    """Sorted; none where there is no such folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))
+    except OSError:
+        return []
+
+
+def digest_of(path: str | Path) -> str:
+    """SHA-256 of a file, empty where it cannot be read. Hashed once for each state of the file, which its time of change and its
+    inode belong to: these cannot be set back."""
+    path = os.fspath(path)
+    try:
+        state = state_of(path)
+        known = _digests.get(path)
+        if known is not None and known[0] == state:
+            return known[1]
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+    if time.time_ns() - max(state[1], state[2]) > _YOUNG_NS:
+        _digests[path] = state, digest
+    return digest
+
+
+def state_of(path: str | Path) -> State:
+    """Raises OSError where there is no such file."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def remember_digest(path: str, state: State, digest: str) -> None:
+    """Of an earlier call of the build, which trusted it then."""
+    _digests.setdefault(path, (state, digest))
+
+
+def trusted_state(path: str) -> State | None:
+    """The state in which a file's digest is known, if it may be relied on later."""
+    known = _digests.get(path)
+    return known[0] if known else None

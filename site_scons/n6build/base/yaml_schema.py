@@ -1,0 +1,246 @@
+"""YAML -> frozen dataclasses, with the file and line of everything that is wrong.
+
+A schema is a dataclass: its fields are the known keys, a default makes a key optional, and an `Annotated` type narrows
+the values (`Size`, `Address`, `Range`). An unknown key, a missing one or a value of another type is one N6Error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import types
+import typing
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import yaml
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import read_bytes
+
+T = TypeVar("T")
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Both ends belong to the range."""
+
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _SizeSyntax:
+    """An integer of bytes, digits with K, M or G (powers of 1024), or, as JSON has to, a text such as "0x1800000"."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    """of: what is expected, for the message."""
+
+    regex: str
+    of: str
+
+
+Size = Annotated[int, _SizeSyntax()]
+# Becomes the name of a folder, a target and a text in C: never a way out of the checkout.
+Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
+Identifier = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "a C identifier")]
+# Of somebody's file: anything but what would end a line or drive a terminal.
+FileName = Annotated[str, Pattern(r"[^\0-\x1f\x7f]+", "the name of a file")]
+Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Document:
+    """One YAML file, with the place of each key: `where("slots", "appli")` is 'board.yaml:12: slots.appli'."""
+
+    file: str
+    root: yaml.Node
+
+    def load(self, schema: type[T]) -> T:
+        value: T = _convert(self, schema, self.root, ())
+        return value
+
+    def where(self, *keys: str | int) -> str:
+        """The deepest part of the path that exists gives the line."""
+        node: yaml.Node = self.root
+        mark = node.start_mark
+        for key in keys:
+            if isinstance(node, yaml.MappingNode):
+                found = [(k, v) for k, v in node.value if k.value == str(key)]
+                if not found:
+                    break
+                mark, node = found[0][0].start_mark, found[0][1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+                node = node.value[key]
+                mark = node.start_mark
+        return f"{self.file}:{mark.line + 1}: {_dotted(keys)}" if keys else f"{self.file}:{mark.line + 1}"
+
+
+def read_document(path: Path, *, shown_as: str | None = None) -> Document:
+    """shown_as: the name of the file in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
+    file = shown_as or str(path)
+    try:
+        text = read_bytes(path).decode("utf-8")
+    except N6Error as error:
+        raise N6Error("N6-YAML-001", error.what, where=file) from error
+    except UnicodeDecodeError as error:
+        raise N6Error("N6-YAML-001", f"is not UTF-8 text (byte {error.start})", where=file) from error
+    return parse_document(text, file)
+
+
+def parse_document(text: str, file: str) -> Document:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        root = yaml.compose(text, Loader=loader)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise N6Error("N6-YAML-002", f"is not valid YAML: {error.problem}", where=f"{file}{line}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise N6Error("N6-YAML-002", f"is not valid YAML: {error}", where=file) from error
+    if root is None:
+        raise N6Error("N6-YAML-002", "is empty", where=file)
+    return Document(file, root)
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    return ".".join(str(key) for key in path)
+
+
+def _fail(
+    document: Document, path: tuple[str | int, ...], what: str, hint: str | None = None, id: str = "N6-YAML-004"
+) -> N6Error:
+    return N6Error(id, what, where=document.where(*path), hint=hint)
+
+
+def _convert(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return _convert_dataclass(document, kind, node, path)
+    convert = _CONVERSIONS.get(typing.get_origin(kind), _convert_scalar)
+    return convert(document, kind, node, path)
+
+
+@functools.cache
+def _fields_of(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return tuple((field, hints[field.name]) for field in dataclasses.fields(kind) if field.init)
+
+
+def _pairs(document: Document, node: yaml.Node, path: tuple[str | int, ...]) -> dict[str, yaml.Node]:
+    if not isinstance(node, yaml.MappingNode):
+        raise _fail(document, path, "must be a mapping of keys to values")
+    pairs: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        name = str(key.value)
+        if name in pairs:
+            where = f"{document.file}:{key.start_mark.line + 1}: {_dotted((*path, name))}"
+            raise N6Error("N6-YAML-005", "key stands twice", where=where)
+        pairs[name] = value
+    return pairs
+
+
+def _convert_dataclass(document: Document, kind: type, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    pairs = _pairs(document, node, path)
+    fields = {field.name: (field, hint) for field, hint in _fields_of(kind)}
+    for name in pairs:
+        if name not in fields:
+            raise _fail(document, (*path, name), f"unknown key '{name}'", did_you_mean(name, fields), "N6-YAML-003")
+    values: dict[str, Any] = {}
+    for name, (field, hint) in fields.items():
+        if name in pairs:
+            values[name] = _convert(document, hint, pairs[name], (*path, name))
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise _fail(document, path, f"key '{name}' is missing", id="N6-YAML-006")
+    return kind(**values)
+
+
+def _convert_mapping(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> dict[str, Any]:
+    inner = typing.get_args(kind)[1]
+    return {
+        name: _convert(document, inner, value, (*path, name)) for name, value in _pairs(document, node, path).items()
+    }
+
+
+def _convert_sequence(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> tuple[Any, ...]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise _fail(document, path, "must be a list")
+    inner = typing.get_args(kind)[0]
+    return tuple(_convert(document, inner, item, (*path, index)) for index, item in enumerate(node.value))
+
+
+def _convert_optional(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    if node.tag == "tag:yaml.org,2002:null":
+        return None
+    inner = [argument for argument in typing.get_args(kind) if argument is not types.NoneType]
+    for argument in inner[:-1]:
+        try:
+            return _convert(document, argument, node, path)
+        except N6Error:
+            continue
+    return _convert(document, inner[-1], node, path)
+
+
+def _convert_literal(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    choices = typing.get_args(kind)
+    for choice in choices:
+        if isinstance(node, yaml.ScalarNode) and node.value == str(choice):
+            return choice
+    shown = node.value if isinstance(node, yaml.ScalarNode) else "this value"
+    raise _fail(document, path, f"'{shown}' is not possible here", did_you_mean(str(shown), map(str, choices)))
+
+
+def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    base, *notes = typing.get_args(kind)
+    if any(isinstance(note, _SizeSyntax) for note in notes):
+        text = node.value if isinstance(node, yaml.ScalarNode) else ""
+        match = re.fullmatch(r"(\d+)\s*([KMG]?)", text)
+        if match:
+            value = int(match[1]) * _UNITS[match[2]]
+        elif re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text):
+            value = int(text, 16)
+        else:
+            value = _convert_scalar(document, int, node, path)
+    else:
+        value = _convert(document, base, node, path)
+    for note in notes:
+        if isinstance(note, Range) and not note.low <= value <= note.high:
+            raise _fail(document, path, f"{value} is outside {note.low}..{note.high}")
+        if isinstance(note, Pattern) and not re.fullmatch(note.regex, str(value), re.ASCII):
+            raise _fail(document, path, f"{value!r} is not {note.of}")
+    return value
+
+
+def _convert_scalar(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+    names = {int: "an integer", str: "a text", bool: "true or false", float: "a number"}
+    if not isinstance(node, yaml.ScalarNode):
+        raise _fail(document, path, f"must be {names[kind]}")
+    value = _scalar_value(node)
+    if kind is str and node.tag != "tag:yaml.org,2002:null":
+        return node.value
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        raise _fail(document, path, f"'{node.value}' must be {names[kind]}")
+    return value
+
+
+def _scalar_value(node: yaml.ScalarNode) -> Any:
+    constructor = yaml.constructor.SafeConstructor()
+    try:
+        return constructor.construct_object(node)
+    except (ValueError, yaml.YAMLError):
+        return None
+
+
+_CONVERSIONS = {
+    Annotated: _convert_annotated,
+    typing.Literal: _convert_literal,
+    tuple: _convert_sequence,
+    dict: _convert_mapping,
+    types.UnionType: _convert_optional,
+    typing.Union: _convert_optional,
+}

@@ -1,0 +1,1 @@
+"""The Cortex-M55 C compiler."""

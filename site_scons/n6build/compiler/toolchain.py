@@ -1,0 +1,157 @@
+"""The Cortex-M55 compiler: where it is, what it consists of, and the one set of flags that all our C is built with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.captured import run_captured
+from n6build.base.environment import Environment
+from n6build.base.errors import N6Error
+from n6build.base.files import digest_of, is_file, write_atomically
+from n6build.plan.step import Tool, canonical
+
+PREFIX = "arm-none-eabi-"
+COMPILER = f"{PREFIX}gcc"
+CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
+C_FLAGS = (
+    "-std=c11",
+    *CPU,
+    "-O2",
+    "-g",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+NANO = "--specs=nano.specs"
+LINK_FLAGS = (
+    *CPU,
+    "-nostartfiles",
+    NANO,
+    "-Wl,--gc-sections",
+    "-Wl,--build-id=none",
+    "-Wl,--nmagic",
+    "-Wl,--fatal-warnings",
+)
+# What the driver starts, and what it links without being told to.
+_PROGRAMS = ("cc1", "as", "collect2", "ld")
+_FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
+_TIMEOUT_S = 60
+_NOTE = "compiler.json"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """command: how it is called, found in PATH. tool: all that is behind it, as one digest."""
+
+    command: str
+    tool: Tool
+    flags: tuple[str, ...] = C_FLAGS
+
+
+def which(name: str, path: str) -> Path | None:
+    """As shutil.which, but every place that was looked at is noted: a program that appears in front of it will be seen."""
+    for folder in path.split(os.pathsep):
+        candidate = Path(folder or ".") / name
+        if is_file(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
+    """notes: folder that keeps what the compiler has said of itself; it is asked once for each state of its driver. None: nothing
+    is kept.
+
+    Raises N6-TOOL-001 where it is not in PATH, N6-TOOL-002 where it does not answer.
+    """
+    driver = which(COMPILER, environment.path)
+    if driver is None:
+        hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
+        raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
+    parts = _parts(driver, environment, notes)
+    digests = [(Path(path).name, digest_of(Path(path))) for path in parts]
+    if any(not digest for _, digest in digests):
+        missing = next(path for path in parts if not digest_of(Path(path)))
+        raise N6Error(
+            "N6-TOOL-002", f"{COMPILER} names a part that cannot be read", where=missing, hint="install it again"
+        )
+    digest = hashlib.sha256(canonical(digests).encode()).hexdigest()
+    return Toolchain(COMPILER, Tool(COMPILER, digest))
+
+
+def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[str]:
+    """Absolute paths, the driver first, headers last."""
+    # Through links: /usr/bin/... may name another release tomorrow.
+    resolved = os.path.realpath(driver)
+    key: list[object] = [resolved, digest_of(Path(resolved)), list(map(list, environment.commands))]
+    known = _known_parts(notes, key)
+    if known is not None:
+        return known
+    parts = [resolved, *_asked(resolved, environment)]
+    if notes is not None:
+        write_atomically(notes / _NOTE, canonical({"key": key, "parts": parts}) + "\n")
+    return parts
+
+
+def _known_parts(notes: Path | None, key: list[object]) -> list[str] | None:
+    try:
+        known = json.loads((notes / _NOTE).read_text(encoding="utf-8")) if notes is not None else {}
+        if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):
+            return [str(path) for path in known["parts"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _asked(driver: str, environment: Environment) -> list[str]:
+    found = []
+    for option, names in (("-print-prog-name=", _PROGRAMS), ("-print-file-name=", _FILES)):
+        for name in names:
+            answer = _output([driver, *CPU, f"{option}{name}"], environment).strip()
+            # A name without a slash is not known to it: a program is then looked for in PATH, a library is not there.
+            path = (
+                which(answer, environment.path) if option == "-print-prog-name=" and "/" not in answer else Path(answer)
+            )
+            if path is not None and "/" in str(path):
+                found.append(os.path.realpath(path))
+    specs = re.findall(
+        r"Reading specs from (.+)", _output([driver, *CPU, NANO, "-###", "-x", "c", os.devnull], environment)
+    )
+    found += [os.path.realpath(path.strip()) for path in specs if "/" in path]
+    told = _output([driver, *CPU, "-E", "-v", "-x", "c", os.devnull], environment)
+    return [*dict.fromkeys(found), *_headers(_include_folders(told))]
+
+
+def _include_folders(told: str) -> list[str]:
+    listed = re.search(r"#include <\.\.\.> search starts here:\n((?: .*\n)*)", told)
+    return [os.path.realpath(line.strip()) for line in listed[1].splitlines()] if listed else []
+
+
+def _headers(folders: Sequence[str]) -> list[str]:
+    """Those of C: the C++ library has ten times as many."""
+    found = []
+    for folder in folders:
+        for place, names, files in os.walk(folder):
+            names[:] = sorted(name for name in names if name != "c++")
+            found += [os.path.join(place, name) for name in sorted(files) if name.endswith(".h")]
+    return found
+
+
+def _output(command: Sequence[str], environment: Environment) -> str:
+    try:
+        return run_captured(command, _TIMEOUT_S, dict(environment.commands))[1]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise N6Error("N6-TOOL-002", f"cannot be run: {error}", where=command[0], hint="install it again") from error
+
+
+def compiler_version(environment: Environment) -> str:
+    """First line of what it says of itself."""
+    return (_output([COMPILER, "--version"], environment).splitlines() or ["unknown"])[0]

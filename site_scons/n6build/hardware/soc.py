@@ -1,0 +1,234 @@
+"""What is known of the chip, as boards/soc/<name>.yaml says it. All sizes are bytes; addresses are of the secure alias."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.yaml_schema import Address, Document, Range, Size, read_document
+
+Level = Literal["LOW", "MID", "HIGH"]
+
+# Of a register with set_clear, from the register itself.
+SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
+
+
+@dataclass(frozen=True)
+class BankPower:
+    """rcc_field: the bank's bit in RCC MEMENR. ramcfg: the RAMCFG instance whose SRAMSD bit shuts the bank down."""
+
+    rcc_field: str
+    ramcfg: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    base: Address
+    size: Size
+    power: BankPower | None = None
+
+    @property
+    def end(self) -> int:
+        """The first address behind the memory."""
+        return self.base + self.size
+
+
+@dataclass(frozen=True)
+class Boot:
+    header_address: Address
+    payload_offset: Size
+    max_image: Size
+    header_version: Address
+
+
+@dataclass(frozen=True)
+class Relocatable:
+    """executable_ram: of the Appli, for the code and data of all models that it installs."""
+
+    executable_ram: Size
+
+
+@dataclass(frozen=True)
+class LoadAndRun:
+    load_address: Address
+    payload_offset: Size
+    max_bytes: Size
+
+
+@dataclass(frozen=True)
+class ClockGate:
+    """The bit of an RCC enable register that a peripheral needs."""
+
+    register: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Register:
+    """set_clear: the register has a set alias and a clear alias. fields: a bit, or [lowest, highest]."""
+
+    offset: Address
+    set_clear: bool = False
+    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Peripheral:
+    registers: dict[str, Register]
+    base: Address | None = None
+    instances: dict[str, Address] = field(default_factory=dict)
+    clock: ClockGate | None = None
+
+
+@dataclass(frozen=True)
+class Pll:
+    """The oscillator / divm * divn / post."""
+
+    divm: Annotated[int, Range(1, 63)]
+    divn: Annotated[int, Range(10, 2500)]
+    post: Annotated[int, Range(1, 7)] = 1
+
+
+@dataclass(frozen=True)
+class Divider:
+    pll: str
+    by: Annotated[int, Range(1, 256)]
+
+
+@dataclass(frozen=True)
+class ClockProfile:
+    """dividers: empty where CPU and buses stay on the oscillator. overdrive: with a raised core supply."""
+
+    plls: dict[str, Pll] = field(default_factory=dict)
+    dividers: dict[str, Divider] = field(default_factory=dict)
+    ahb_divider: Annotated[int, Range(1, 8)] = 1
+    overdrive: bool = False
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What a profile comes to, in Hz. xspi_source_hz: what is divided for XSPI2, of PLL1 where that runs, else HCLK."""
+
+    name: str
+    profile: ClockProfile
+    cpu_hz: int
+    npu_hz: int
+    xspi_source_hz: int
+
+
+@dataclass(frozen=True)
+class InternalPool:
+    """A memory pool that is a whole memory of the chip; freq_ratio is NPU clock / memory clock, powers are mW."""
+
+    fname: str
+    memory: str
+    throughput: Level
+    latency: Level
+    byte_width: int
+    freq_ratio: float
+    read_power: float
+    write_power: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """activations: names of pools in order of preference. weights: the pool that holds the initializers."""
+
+    activations: tuple[str, ...]
+    weights: str
+
+
+@dataclass(frozen=True)
+class Soc:
+    name: str
+    cpu: str
+    device_id: int
+    interrupt_count: int
+    memories: dict[str, Memory]
+    boot: Boot
+    load_and_run: LoadAndRun
+    relocatable: Relocatable
+    cache_line: int
+    interrupts: dict[str, int]
+    peripherals: dict[str, Peripheral]
+    hsi_hz: int
+    clock_profiles: dict[str, ClockProfile]
+    pools: dict[str, InternalPool]
+    profiles: dict[str, Profile]
+
+    def clock(self, name: str) -> Clock:
+        """name: of a clock profile that there is."""
+        profile = self.clock_profiles[name]
+        plls = {name: self.hsi_hz // pll.divm * pll.divn // pll.post for name, pll in profile.plls.items()}
+        hz = {name: plls[divider.pll] // divider.by for name, divider in profile.dividers.items()}
+        buses = hz.get("IC2", self.hsi_hz)
+        source = plls.get("PLL1", buses // profile.ahb_divider)
+        return Clock(name, profile, hz.get("IC1", self.hsi_hz), hz.get("IC6", buses), source)
+
+    def memory_at(self, address: int) -> tuple[str, Memory] | None:
+        for name, memory in self.memories.items():
+            if memory.base <= address < memory.end:
+                return name, memory
+        return None
+
+
+def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
+    """(lowest bit, mask)."""
+    low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
+    return low, ((1 << (high - low + 1)) - 1) << low
+
+
+def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
+    document = read_document(path, shown_as=shown_as)
+    soc = document.load(Soc)
+    _check(soc, document)
+    return soc
+
+
+def _check(soc: Soc, document: Document) -> None:
+    spans = sorted((memory.base, memory.end, name) for name, memory in soc.memories.items())
+    for (_, end, name), (start, _, other) in itertools.pairwise(spans):
+        if end > start:
+            raise N6Error(
+                "N6-SOC-001",
+                f"memory {other} begins {end - start} bytes before the end of {name}",
+                where=document.where("memories", other),
+            )
+    enable_bits = soc.peripherals["RCC"].registers["MEMENR"].fields
+    for name, memory in soc.memories.items():
+        if memory.power and memory.power.rcc_field not in enable_bits:
+            raise N6Error(
+                "N6-SOC-002",
+                f"RCC MEMENR has no field '{memory.power.rcc_field}'",
+                where=document.where("memories", name, "power"),
+            )
+    for name, profile in soc.clock_profiles.items():
+        _check_clock(name, profile, document)
+    for name, pool in soc.pools.items():
+        if pool.memory not in soc.memories:
+            hint = did_you_mean(pool.memory, soc.memories)
+            raise N6Error(
+                "N6-SOC-004", f"no memory '{pool.memory}'", where=document.where("pools", name, "memory"), hint=hint
+            )
+    for name, peripheral in soc.peripherals.items():
+        if (peripheral.base is None) == (not peripheral.instances):
+            raise N6Error(
+                "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
+            )
+
+
+# The system clock switches to IC2, IC6 and IC11 at once, and the CPU has IC1.
+_DIVIDERS = {"IC1", "IC2", "IC6", "IC11"}
+
+
+def _check_clock(name: str, profile: ClockProfile, document: Document) -> None:
+    where = document.where("clock_profiles", name)
+    if profile.dividers and set(profile.dividers) != _DIVIDERS:
+        raise N6Error("N6-SOC-005", f"a profile has all of {', '.join(sorted(_DIVIDERS))} or none", where=where)
+    for divider in profile.dividers.values():
+        if divider.pll not in profile.plls:
+            hint = did_you_mean(divider.pll, profile.plls)
+            raise N6Error("N6-SOC-005", f"no '{divider.pll}' in this profile", where=where, hint=hint)

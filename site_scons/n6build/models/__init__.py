@@ -1,0 +1,1 @@
+"""The models: their descriptions, and the names of their networks."""

@@ -1,0 +1,261 @@
+"""Models: any folder with a model.yaml, a bare model file, or a folder with a network that was compiled elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from n6build.application.description import Application, check_application
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import files_in, is_file, is_folder, read_bytes, sha256
+from n6build.base.paths import MODELS
+from n6build.base.yaml_schema import Document, FileName, Size, read_document
+from n6build.network.prebuilt.folder import holds_network
+from n6build.network.st_edge_ai.options import CompilerOptions, check_options
+
+TensorType = Literal["int8", "uint8", "float32"]
+Backend = Literal["auto", "reference", "st_edge_ai", "prebuilt"]
+MODEL_SUFFIXES = (".tflite", ".onnx")
+
+
+@dataclass(frozen=True)
+class Quality:
+    metric: str
+    value: float
+    on: str
+
+
+@dataclass(frozen=True)
+class NetworkChoices:
+    """How a model becomes a network.
+
+    input_type, output_type: what the application expects. name: of the network's files and symbols. folder: of a network
+    that was compiled elsewhere (backend prebuilt). pools: bytes of memory pools that this model wants another size of.
+    """
+
+    backend: Backend = "auto"
+    name: str | None = None
+    folder: FileName | None = None
+    input_type: TensorType | None = None
+    output_type: TensorType | None = None
+    pools: dict[str, Size] = field(default_factory=dict)
+    st_edge_ai: CompilerOptions = field(default_factory=CompilerOptions)
+
+
+@dataclass(frozen=True)
+class Checks:
+    """waive: by id of a check, the reason why its finding is accepted for this model."""
+
+    waive: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """inputs, expected: .npy files, one row a vector. expected: the raw outputs of the reference interpreter."""
+
+    inputs: FileName
+    expected: FileName | None = None
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _ModelFile:
+    name: str
+    file: FileName | None = None
+    sha256: str | None = None
+    description: str = ""
+    quality: Quality | None = None
+    made_by: str | None = None
+    network: NetworkChoices = field(default_factory=NetworkChoices)
+    checks: Checks = field(default_factory=Checks)
+    application: Application | None = None
+    result: Literal["classification", "reconstruction", "raw"] = "raw"
+    classes: tuple[str, ...] = ()
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """file: None for a network that was compiled elsewhere, in the folder `prebuilt`, whose model is not there.
+
+    inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None
+    for a bare model file or folder.
+    """
+
+    name: str
+    file: Path | None
+    prebuilt: Path | None
+    sha256: str | None
+    description: str
+    quality: Quality | None
+    network: NetworkChoices
+    waived: dict[str, str]
+    application: Application | None
+    result: Literal["classification", "reconstruction", "raw"]
+    classes: tuple[str, ...]
+    labels: tuple[str, ...]
+    inputs: Path | None
+    expected: Path | None
+    description_file: Path | None
+
+
+def model_names(folder: Path = MODELS) -> list[str]:
+    return [path.name for path in files_in(folder) if is_file(path / "model.yaml")]
+
+
+def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
+    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, or of a folder with
+    a compiled network.
+
+    relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-00x, N6-YAML-00x.
+    """
+    if "/" not in name and is_file(folder / name / "model.yaml"):
+        return _described(folder / name, f"{folder.name}/{name}/model.yaml")
+    path = (relative_to or Path()) / name
+    if is_file(path / "model.yaml"):
+        return _described(path, f"{name.rstrip('/')}/model.yaml")
+    if is_file(path) and path.suffix in MODEL_SUFFIXES:
+        return _bare(path)
+    if is_folder(path) and holds_network(path):
+        return _bare_network(path)
+    if is_file(path):
+        raise N6Error(
+            "N6-MODEL-002",
+            f"'{path.suffix}' is no kind of model that is read here",
+            where=name,
+            hint="give a .tflite or .onnx file",
+        )
+    if "/" in name or "." in name:
+        raise N6Error(
+            "N6-MODEL-001",
+            f"no model file or folder '{name}'",
+            hint="a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
+        )
+    raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
+
+
+def _bare(path: Path) -> Model:
+    return _model(_ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
+
+
+def _bare_network(path: Path) -> Model:
+    name = _safe_name(path.resolve().name)
+    return _model(_ModelFile(name=name, network=NetworkChoices(backend="prebuilt", folder=".")), path, None)
+
+
+def _safe_name(text: str) -> str:
+    """It becomes the name of a folder and a text in C."""
+    return re.sub(r"[^\w.-]", "_", text, flags=re.ASCII)
+
+
+def _described(folder: Path, shown_as: str) -> Model:
+    document = read_document(folder / "model.yaml", shown_as=shown_as)
+    described = document.load(_ModelFile)
+    _check(described, folder, document)
+    return _model(described, folder, folder / "model.yaml")
+
+
+def _model(described: _ModelFile, folder: Path, description_file: Path | None) -> Model:
+    vectors = described.vectors
+    return Model(
+        name=described.name,
+        file=folder / described.file if described.file else None,
+        prebuilt=folder / described.network.folder if described.network.folder else None,
+        sha256=described.sha256,
+        description=described.description,
+        quality=described.quality,
+        network=described.network,
+        waived=described.checks.waive,
+        application=described.application,
+        result=described.result,
+        classes=described.classes,
+        labels=vectors.labels if vectors else (),
+        inputs=folder / vectors.inputs if vectors else None,
+        expected=folder / vectors.expected if vectors and vectors.expected else None,
+        description_file=description_file,
+    )
+
+
+def _check(model: _ModelFile, folder: Path, document: Document) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
+        hint = "letters, digits, '_', '.' and '-'"
+        raise N6Error("N6-MODEL-007", f"'{model.name}' is no name for a model", where=document.where("name"), hint=hint)
+    _check_files(model, folder, document)
+    _check_network(model, folder, document)
+    for id, reason in model.checks.waive.items():
+        if not reason.strip():
+            raise N6Error("N6-MODEL-009", "a waived check needs a reason", where=document.where("checks", "waive", id))
+    if model.application:
+        check_application(model.application, document)
+    _check_classes(model, document)
+
+
+def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
+    named: dict[tuple[str, ...], str] = {}
+    if model.file:
+        named[("file",)] = model.file
+    elif not model.network.folder:
+        hint = "name the model file, or the folder of a compiled network (network.folder)"
+        raise N6Error("N6-MODEL-008", "key 'file' is missing", where=document.where(), hint=hint)
+    if model.vectors:
+        named[("vectors", "inputs")] = model.vectors.inputs
+        if model.vectors.expected:
+            named[("vectors", "expected")] = model.vectors.expected
+    for keys, file in named.items():
+        if not is_file(folder / file):
+            known = [path.name for path in files_in(folder)]
+            raise N6Error(
+                "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)
+            )
+
+
+def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
+    network = model.network
+    if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
+        where = document.where("network", "name")
+        raise N6Error("N6-MODEL-007", f"'{network.name}' is no name for a network: a C identifier", where=where)
+    if network.folder and not is_folder(folder / network.folder):
+        where = document.where("network", "folder")
+        raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
+    check_options(network.st_edge_ai, document.where("network", "st_edge_ai", "arguments"))
+    if network.backend == "prebuilt" and not network.folder:
+        where = document.where("network", "backend")
+        raise N6Error("N6-MODEL-008", "backend prebuilt needs network.folder", where=where)
+
+
+def _check_classes(model: _ModelFile, document: Document) -> None:
+    if model.result == "classification" and not model.classes:
+        raise N6Error(
+            "N6-MODEL-004",
+            "a classification needs its classes",
+            where=document.where("result"),
+            hint="add the key 'classes'",
+        )
+    if model.vectors and model.classes:
+        for index, label in enumerate(model.vectors.labels):
+            if label not in model.classes:
+                hint = did_you_mean(label, model.classes)
+                where = document.where("vectors", "labels", index)
+                raise N6Error("N6-MODEL-005", f"label '{label}' is no class of this model", where=where, hint=hint)
+
+
+def check_hash(model: Model) -> None:
+    """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
+    if model.file is not None:
+        check_sha256(model.file, model.sha256)
+
+
+def check_sha256(file: Path, described: str | None) -> None:
+    """described: None where nothing is said of it. Raises N6-MODEL-006."""
+    if described is None:
+        return
+    found = sha256(read_bytes(file))
+    if found != described:
+        raise N6Error(
+            "N6-MODEL-006",
+            f"is not the file that model.yaml describes (sha256 {described[:12]}...)",
+            where=file.name,
+            hint=f"if it was trained again, write sha256: {found}",
+        )

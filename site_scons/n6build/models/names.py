@@ -1,0 +1,34 @@
+"""Names of the networks of an application: of their files, and of their symbols where the backend lets one choose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from n6build.base.errors import N6Error
+from n6build.models.model import Model
+from n6build.network.prebuilt.folder import find_network
+
+SINGLE = "network"
+
+
+def network_names(models: Sequence[Model]) -> list[str]:
+    """A single network is called `network`, as ST's tool does; several are called after their models, as C identifiers.
+
+    model.yaml's network.name is stronger, and a prebuilt network is called as it is. Raises N6-NET-023 where two are called
+    the same, N6-PRE-00x.
+    """
+    names = [_name(model, alone=len(models) == 1) for model in models]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            what = f"two networks of the application are called '{name}'"
+            raise N6Error("N6-NET-023", what, where=models[number].name, hint="set network.name in model.yaml")
+    return names
+
+
+def _name(model: Model, *, alone: bool) -> str:
+    if model.prebuilt:
+        return find_network(model.prebuilt, model.network.name).name
+    if model.network.name:
+        return model.network.name
+    return SINGLE if alone else re.sub(r"\W", "_", re.sub(r"^(?=\d)", "n", model.name), flags=re.ASCII)

@@ -1,0 +1,102 @@
+"""JSON of other tools, read field by field: whatever is not as expected is one error with its file and its path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+
+# Descriptions of the largest networks have a few megabytes.
+MAX_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class JsonValue:
+    """A value and the way to it, such as 'memory_pools[3].address'. Every accessor raises N6-NET-020."""
+
+    data: Any
+    file: str
+    path: str = ""
+
+    def error(self, what: str) -> N6Error:
+        return N6Error(
+            "N6-NET-020",
+            what,
+            where=f"{self.file}: {self.path}" if self.path else self.file,
+            hint="compile the network again; a description that was only validated has no memory pools",
+        )
+
+    def __getitem__(self, key: str) -> JsonValue:
+        if not isinstance(self.data, dict):
+            raise self.error("is no object")
+        if key not in self.data:
+            raise self.error(f"has no '{key}'")
+        return JsonValue(self.data[key], self.file, f"{self.path}.{key}" if self.path else key)
+
+    def get(self, key: str) -> JsonValue | None:
+        """None where the key is absent or null."""
+        return self[key] if isinstance(self.data, dict) and self.data.get(key) is not None else None
+
+    def __iter__(self) -> Iterator[JsonValue]:
+        if not isinstance(self.data, list):
+            raise self.error("is no list")
+        return (JsonValue(item, self.file, f"{self.path}[{index}]") for index, item in enumerate(self.data))
+
+    def at_most(self, count: int) -> Iterator[JsonValue]:
+        """The items of a list that is short in every real file."""
+        if isinstance(self.data, list) and len(self.data) > count:
+            raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than is read")
+        return iter(self)
+
+    def first(self) -> JsonValue:
+        for item in self:
+            return item
+        raise self.error("is empty")
+
+    def text(self) -> str:
+        if not isinstance(self.data, str):
+            raise self.error("is no text")
+        return self.data
+
+    def integer(self) -> int:
+        """Of at most 64 bits; also where it is written as a decimal text."""
+        data = self.data
+        if isinstance(data, str) and data.isascii() and data.isdigit() and len(data) <= 20:
+            data = int(data)
+        if not isinstance(data, int) or isinstance(data, bool) or abs(data) >= 1 << 64:
+            raise self.error(f"{str(data)[:40]!r} is no integer")
+        return data
+
+    def count(self) -> int:
+        """An integer that is not negative."""
+        if (value := self.integer()) < 0:
+            raise self.error(f"{value} is negative")
+        return value
+
+    def number(self) -> float:
+        """May be infinite or no number: what that means is the caller's."""
+        if isinstance(self.data, int) and abs(self.data) >= 1 << 64:
+            raise self.error("is out of range")
+        if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
+            raise self.error("is no number")
+        return float(self.data)
+
+
+def read_json(path: Path) -> JsonValue:
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 32 MiB, N6-NET-020 where it is no JSON."""
+    return parse_json(read_at_most(path, MAX_BYTES), path.name)
+
+
+def parse_json(text: bytes, file: str) -> JsonValue:
+    try:
+        return JsonValue(json.loads(text), file)
+    except json.JSONDecodeError as error:
+        where = f"{file}:{error.lineno}:{error.colno}"
+        raise N6Error("N6-NET-020", f"is no JSON: {error.msg}", where=where, hint="is the file complete?") from error
+    except (ValueError, RecursionError) as error:
+        raise N6Error("N6-NET-020", f"is no JSON: {error}", where=file) from error

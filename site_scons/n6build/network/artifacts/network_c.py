@@ -1,0 +1,349 @@
+"""Reads network.c of any backend and of every ST Edge AI Core from 2.0 on: version gate, memory pools, buffers, epochs.
+
+The file is generated line by line in one shape, so that patterns do where a C parser would be too much. Every search is linear
+in the length of the file. c_info says the same and more; this is for what only stands here, and for where c_info is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+
+MAX_BYTES = 64 << 20
+# The NPU's memories and their unions are fewer than 20; every buffer is looked up in them.
+MAX_POOLS = 256
+EpochKind = Literal["hw", "sw", "hybrid", "ec"]
+
+# A call or a declaration, as an application has it, is no definition.
+_SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\([^;{}()]*\)\s*\{")
+# Blanks are bounded: unbounded on both sides of an optional parenthesis they would cost the square of their number.
+_VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s{0,9}!=\s{0,9}\(?\s{0,9}(\d{1,9})\b")
+_GATE = re.compile(r"^[ \t]*#[ \t]*(error|warning)\b", re.MULTILINE)
+_DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
+_ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
+_POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
+_POOL = re.compile(
+    r"/\* index=(\d{1,6}) file postfix=(\w*) name=(\w+) offset=0x([0-9a-fA-F]{1,99})\s{1,8}(absolute|relative)_mode "
+    r"size=(\d{1,99}) (vpool )?READ_(ONLY|WRITE)\b([^*\n]{0,400})\*/"
+)
+_ARRAY = re.compile(r"\bstatic const (\w+) (\w+)\[\d*\] = \{([^{};]*)\}")
+_FIELD = re.compile(r"\.(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
+_ADDRESS = re.compile(r"\b0x([0-9a-fA-F]{1,99})U?L?\b")
+_SYMBOL = re.compile(r"\b_mem_pool_(\w+)")
+_SCHEDULE = re.compile(r"/\* scheduling epoch=(\d{1,9})\b[^*\n]{0,200}\*/|/\* kind=(\w+) node=")
+# Operators that run on the CPU or drive the NPU are in ST's library.
+_LIBRARY_CALL = re.compile(r"\b(ll_sw_forward_\w+|LL_ATON_LIB_(?!UNUSED|VIRTUAL|PHYSICAL)\w+|LL_\w+_TensorInit)\s*\(")
+_INTEGER = re.compile(r"[+-]?\d{1,20}")
+_KINDS: dict[str, EpochKind] = {"blob": "ec", "pure_sw": "sw", "hybrid": "hybrid", "pure_hw": "hw"}
+
+
+@dataclass(frozen=True)
+class SourcePool:
+    """used: something was placed in it. is_virtual: a view of several adjacent pools."""
+
+    index: int
+    fname: str
+    name: str
+    address: int
+    relative: bool
+    size: int
+    is_virtual: bool
+    rights: Literal["ACC_READ", "ACC_WRITE"]
+    use_for_initializers: bool
+    used: bool
+
+
+@dataclass(frozen=True)
+class SourceBuffer:
+    """pool: postfix of the concrete pool. base: its address, None for a relative pool or a buffer of the application.
+
+    Bytes [offset_start, offset_end) from the base. shape: as the application sees it. scale, offset: empty where the buffer
+    is not quantised.
+    """
+
+    name: str
+    pool: str | None
+    base: int | None
+    offset_start: int
+    offset_end: int
+    is_param: bool
+    is_user_allocated: bool
+    type: str
+    shape: tuple[int, ...]
+    scale: tuple[float, ...]
+    offset: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    """Arrays in front of a table of buffers, by name: shapes and zero points; scales."""
+
+    numbers: dict[str, tuple[int, ...]]
+    floats: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class SourceEpoch:
+    """operators: kinds of its nodes, joined by blanks."""
+
+    index: int
+    kind: EpochKind
+    operators: str
+
+
+@dataclass(frozen=True)
+class NetworkSource:
+    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does where the runtime is another.
+
+    library_call: a function of ST's library that it calls.
+    """
+
+    suffix: str
+    ll_aton: tuple[int, int, int, int] | None
+    gate: Literal["error", "warning"] | None
+    git_description: str
+    ecblobs_header: str | None
+    library_call: str | None
+    pools: tuple[SourcePool, ...]
+    inputs: tuple[SourceBuffer, ...]
+    outputs: tuple[SourceBuffer, ...]
+    params: tuple[SourceBuffer, ...]
+    internals: tuple[SourceBuffer, ...]
+    epochs: tuple[SourceEpoch, ...]
+
+
+def read_network_c(path: Path) -> NetworkSource:
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 64 MiB, N6-NETC-00x."""
+    return parse_network_c(read_at_most(path, MAX_BYTES).decode("utf-8", "replace"), path.name)
+
+
+def parse_network_c(text: str, file: str) -> NetworkSource:
+    """file: for messages. Raises N6-NETC-001 (no network), N6-NETC-002 (a function or a number is not complete)."""
+    suffix = _SUFFIX.search(text)
+    if not suffix:
+        hint = "network.c of ST Edge AI Core for the NPU defines LL_ATON_EpochBlockItems_<name>()"
+        raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
+    name = suffix[1]
+    pools = tuple(_pools(text, file))
+    if len(pools) > MAX_POOLS:
+        raise N6Error("N6-NETC-002", f"lists {len(pools)} memory pools, more than {MAX_POOLS}", where=file)
+    buffers = {kind: _buffers(text, kind, name, pools, file) for kind in ("Input", "Output", "Internal")}
+    asked = _VERSION.search(text)
+    gate = _GATE.search(text, asked.end()) if asked else None
+    description = _DESCRIPTION.search(text)
+    ecblobs, call = _ECBLOBS.search(text), _LIBRARY_CALL.search(text)
+    return NetworkSource(
+        suffix=name,
+        ll_aton=_version(text),
+        gate=None if gate is None else "error" if gate[1] == "error" else "warning",
+        git_description=description[1] if description else "",
+        ecblobs_header=ecblobs[1] if ecblobs else None,
+        library_call=call[1] if call else None,
+        pools=pools,
+        inputs=tuple(buffer for buffer in buffers["Input"] if not buffer.is_param),
+        outputs=tuple(buffers["Output"]),
+        # Initializers are listed behind the inputs.
+        params=tuple(buffer for buffer in buffers["Input"] if buffer.is_param),
+        internals=tuple(buffers["Internal"]),
+        epochs=tuple(_epochs(text, name, file)),
+    )
+
+
+def _version(text: str) -> tuple[int, int, int, int] | None:
+    found = {part: int(number) for part, number in _VERSION.findall(text)}
+    if len(found) != 4:
+        return None
+    return (found["MAJOR"], found["MINOR"], found["MICRO"], found["DEV"])
+
+
+def _pools(text: str, file: str) -> Iterator[SourcePool]:
+    uses = {index: use.strip() for index, use in _POOL_USE.findall(text)}
+    for match in _POOL.finditer(text):
+        index, fname, name, address, mode, size, virtual, rights, more = match.groups()
+        yield SourcePool(
+            index=int(index),
+            fname=fname,
+            name=name,
+            address=_hexadecimal(address, text, match.start(), file),
+            relative=mode == "relative",
+            size=_integer(size, text, match.start(), file),
+            is_virtual=virtual is not None,
+            rights="ACC_READ" if rights == "ONLY" else "ACC_WRITE",
+            use_for_initializers="use4initializers=YES" in more,
+            used=uses.get(index, "?") != "?",
+        )
+
+
+def _line(text: str, position: int, file: str) -> str:
+    return f"{file}:{text.count(chr(10), 0, position) + 1}"
+
+
+def _integer(number: str, text: str, position: int, file: str) -> int:
+    value = int(number) if _INTEGER.fullmatch(number) else None
+    if value is None or abs(value) >= 1 << 64:
+        raise N6Error("N6-NETC-002", f"'{number[:40]}' is no number", where=_line(text, position, file))
+    return value
+
+
+def _hexadecimal(digits: str, text: str, position: int, file: str) -> int:
+    value = int(digits, 16)
+    if value >= 1 << 64:
+        raise N6Error(
+            "N6-NETC-002", f"address 0x{digits[:40]} has more than 64 bits", where=_line(text, position, file)
+        )
+    return value
+
+
+def _body(text: str, function: str, file: str) -> tuple[int, str]:
+    """Position and text of a function's body; empty where the function is not defined."""
+    for match in re.finditer(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*\{{", text):
+        end = text.find("\n}", match.end() - 1)
+        if end < 0:
+            what = f"function {function} has no end: the file is not complete"
+            raise N6Error("N6-NETC-002", what, where=_line(text, match.start(), file))
+        return match.end(), text[match.end() : end]
+    return 0, ""
+
+
+def _without_comments(text: str) -> str:
+    """Of the same length, so that positions stay."""
+    parts = []
+    position = 0
+    while (start := text.find("/*", position)) >= 0:
+        end = text.find("*/", start + 2)
+        end = len(text) if end < 0 else end + 2
+        parts += [text[position:start], " " * (end - start)]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _buffers(text: str, kind: str, suffix: str, pools: tuple[SourcePool, ...], file: str) -> list[SourceBuffer]:
+    start, commented = _body(text, f"LL_ATON_{kind}_Buffers_Info_{suffix}", file)
+    body = _without_comments(commented)
+    arrays = _arrays(body, text, start, file)
+    return [
+        _buffer(fields, arrays, pools, text, start + position, file)
+        for position, fields in _entries(body, "name")
+        if fields["name"] != "NULL"
+    ]
+
+
+def _arrays(body: str, text: str, start: int, file: str) -> _Arrays:
+    """Every array once, however many buffers share it. start: of the body in the text."""
+    numbers: dict[str, tuple[int, ...]] = {}
+    floats: dict[str, tuple[float, ...]] = {}
+    for match in _ARRAY.finditer(body):
+        values = [value for part in match[3].split(",") if (value := part.strip())]
+        if match[1] in {"float", "double"}:
+            floats[match[2]] = tuple(_float(value) for value in values)
+        else:
+            numbers[match[2]] = tuple(_integer(value, text, start + match.start(), file) for value in values)
+    return _Arrays(numbers, floats)
+
+
+def _entries(body: str, first: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Position and fields of every initialiser in a table, each of which begins with the field `first`.
+
+    The mark at the end of a table may have no such field, only others: of the same fields, the first are the entry's.
+    """
+    begins = [match.start() for match in re.finditer(rf"\.{first}\s*=", body)]
+    for begin, end in itertools.pairwise([*begins, len(body)]):
+        yield begin, {name: value.strip() for name, value in reversed(_FIELD.findall(body, begin, end))}
+
+
+def _buffer(
+    fields: dict[str, str],
+    arrays: _Arrays,
+    pools: tuple[SourcePool, ...],
+    text: str,
+    position: int,
+    file: str,
+) -> SourceBuffer:
+    def number(name: str) -> int:
+        return _integer(fields.get(name, "0"), text, position, file)
+
+    def numbers(name: str) -> tuple[int, ...]:
+        return arrays.numbers.get(fields.get(name, ""), ())
+
+    name = fields["name"].strip('"')
+    if number("offset_end") < number("offset_start"):
+        raise N6Error("N6-NETC-002", f"buffer {name} ends before it begins", where=_line(text, position, file))
+    own = number("is_user_allocated") != 0
+    base, pool = None, None
+    if not own:
+        addr_base = fields.get("addr_base", "")
+        symbol, address = _SYMBOL.search(addr_base), _ADDRESS.search(addr_base)
+        if symbol:
+            pool = _relative_pool(symbol[1], pools)
+        elif address:
+            base = _hexadecimal(address[1], text, position, file)
+            pool = _pool_at(base + number("offset_start"), pools)
+    return SourceBuffer(
+        name=name,
+        pool=pool,
+        base=base,
+        offset_start=number("offset_start"),
+        offset_end=number("offset_end"),
+        is_param=number("is_param") != 0,
+        is_user_allocated=own,
+        type=_type(fields.get("type", "")),
+        shape=numbers("mem_shape") or numbers("shape"),
+        scale=arrays.floats.get(fields.get("scale", ""), ()),
+        offset=numbers("offset"),
+    )
+
+
+def _type(name: str) -> str:
+    """DataType_INT8 -> int8, as NumPy calls it."""
+    kind = name.removeprefix("DataType_").lower()
+    return "float32" if kind == "float" else kind
+
+
+def _float(value: str) -> float:
+    try:
+        return float(value.rstrip("fF") if value.lower() not in ("inf", "-inf") else value)
+    except ValueError:
+        # NAN, INFINITY, or no number at all: in every case none that a network can be scaled with.
+        return float("nan")
+
+
+def _relative_pool(symbol: str, pools: tuple[SourcePool, ...]) -> str | None:
+    """symbol: what follows _mem_pool_."""
+    relative = (pool for pool in pools if pool.relative and symbol.startswith(f"{pool.fname}_"))
+    return next((pool.fname for pool in relative), None)
+
+
+def _pool_at(address: int, pools: tuple[SourcePool, ...]) -> str | None:
+    """Of a concrete pool, where the base is that of a virtual one, too."""
+    concrete = (pool for pool in pools if not pool.is_virtual and not pool.relative)
+    return next((pool.fname for pool in concrete if pool.address <= address < pool.address + max(pool.size, 1)), None)
+
+
+def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
+    """From the epoch table; operators from the comments in front of the code of each epoch."""
+    operators: dict[int, dict[str, None]] = {}
+    scheduled = 0
+    for match in _SCHEDULE.finditer(text):
+        if match[1]:
+            scheduled = int(match[1])
+        else:
+            operators.setdefault(scheduled, {})[match[2]] = None
+    start, commented = _body(text, f"LL_ATON_EpochBlockItems_{suffix}", file)
+    body = _without_comments(commented)
+    seen = set()
+    for number, (begin, fields) in enumerate(_entries(body, "start_epoch_block"), 1):
+        flags = fields.get("flags", "")
+        kind = next((kind for flag, kind in _KINDS.items() if f"EpochBlock_Flags_{flag}" in flags), None)
+        if kind is None:
+            continue
+        index = _integer(fields.get("epoch_num", str(number)), text, start + begin, file)
+        if index not in seen:
+            seen.add(index)
+            yield SourceEpoch(index, kind, " ".join(operators.get(index, {})))

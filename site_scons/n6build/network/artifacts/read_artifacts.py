@@ -1,0 +1,175 @@
+"""Reads a compiled network: c_info first, network.c for what only stands there, and for everything where c_info is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import file_size, files_in, is_file, remembered
+from n6build.network.artifacts.c_info_reader import CInfo, read_c_info
+from n6build.network.artifacts.description import (
+    EpochInfo,
+    InitializerImage,
+    IoBuffer,
+    NetworkArtifacts,
+    PoolRange,
+    Quantised,
+)
+from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
+from n6build.network.prebuilt.folder import weights_name
+
+_MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
+_IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
+
+
+@remembered
+def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
+    """Raises N6-FILE-002 where a file is missing, N6-NET-020 and N6-NETC-00x where one is not what it should be, N6-NET-021
+    where a raw file has another size than its pool's initializers."""
+    path = folder / f"{name}.c"
+    info_path = folder / f"{name}_c_info.json"
+    source = read_network_c(path)
+    postfixes = {pool.name: pool.fname for pool in source.pools}
+    info = read_c_info(info_path, postfixes) if is_file(info_path) else _from_source(source, path)
+    artifacts = NetworkArtifacts(
+        name=name,
+        suffix=source.suffix,
+        source=path,
+        pools=info.pools,
+        initializers=_initializers(folder, name, info.pools),
+        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
+        inputs=info.inputs,
+        outputs=info.outputs,
+        quantised=info.quantised,
+        epochs=info.epochs,
+        ll_aton=source.ll_aton,
+        library_call=source.library_call,
+        tools=info.tools,
+        described_by=info_path.name if is_file(info_path) else path.name,
+    )
+    for image in artifacts.initializers:
+        _check_size(image)
+    return artifacts
+
+
+def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tuple[InitializerImage, ...]:
+    """A network without weights leaves an empty file; a pool without initializers none."""
+    holding = [pool for pool in pools if pool.weights_bytes]
+    unnamed = folder / weights_name(name, "")
+    images = []
+    for pool in pools:
+        file = folder / weights_name(name, pool.fname)
+        if pool.weights_bytes and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
+            # As a C array they are compiled into the Appli.
+            continue
+        if holding == [pool] and not is_file(file) and is_file(unnamed):
+            file = unnamed
+        if pool.weights_bytes or is_file(file):
+            images.append(
+                InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
+            )
+    return tuple(images)
+
+
+def _check_size(image: InitializerImage) -> None:
+    try:
+        size = file_size(image.file)
+    except N6Error as error:
+        raise N6Error(
+            "N6-FILE-002",
+            f"cannot read the initializers of pool {image.pool}: {error.what.removeprefix('cannot read: ')}",
+            where=str(image.file),
+            hint="it belongs to what the network compiler leaves beside network.c",
+        ) from error
+    if size != image.bytes:
+        raise N6Error(
+            "N6-NET-021",
+            f"has {size} bytes, the initializers of pool {image.pool} take {image.bytes}",
+            where=image.file.name,
+            hint="compile the network again",
+        )
+
+
+def _from_source(source: NetworkSource, path: Path) -> CInfo:
+    concrete = {pool.fname: pool for pool in source.pools if not pool.is_virtual}
+    if not concrete:
+        hint = f"{path.stem}_c_info.json beside it says what is in the memory pools"
+        raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
+    ports, others = (*source.inputs, *source.outputs), (*source.params, *source.internals)
+    buffers = (*ports, *others)
+    return CInfo(
+        pools=tuple(_pool(pool, buffers, all_buffers=bool(source.internals)) for pool in concrete.values()),
+        inputs=tuple(_io(buffer, path) for buffer in source.inputs),
+        outputs=tuple(_io(buffer, path) for buffer in source.outputs),
+        quantised=tuple(
+            Quantised(
+                buffer.name,
+                buffer.type,
+                (min(buffer.scale), max(buffer.scale)),
+                (min(buffer.offset), max(buffer.offset)),
+                is_io,
+            )
+            for group, is_io in ((ports, True), (others, False))
+            for buffer in group
+            if buffer.scale and buffer.offset
+        ),
+        epochs=tuple(
+            EpochInfo(epoch.index, f"epoch_{epoch.index}", epoch.operators, 0, 0, _MAPPINGS[epoch.kind])
+            for epoch in source.epochs
+        ),
+        tools=(("network compiler", source.git_description),),
+    )
+
+
+def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: bool) -> PoolRange:
+    # The base of a buffer may be that of a virtual pool, which begins before this one.
+    weights = max(
+        0,
+        *(
+            buffer.offset_end if buffer.base is None else buffer.base + buffer.offset_end - pool.address
+            for buffer in buffers
+            if buffer.is_param and buffer.pool == pool.fname
+        ),
+        0,
+    )
+    if not pool.used:
+        used = 0
+    elif pool.rights == "ACC_READ":
+        used = weights
+    elif all_buffers and not pool.relative:
+        used = max(
+            0,
+            *(min(end - pool.address, pool.size) for begin, end in _spans(buffers) if begin < pool.address + pool.size),
+            0,
+        )
+    else:
+        # Without its internal buffers nobody can say how much of the pool the network needs: all of it, then.
+        used = pool.size
+    address = 0 if pool.relative else pool.address
+    return PoolRange(pool.name, pool.fname, address, pool.size, used, weights, pool.rights, pool.relative)
+
+
+def _spans(buffers: Sequence[SourceBuffer]) -> list[tuple[int, int]]:
+    """Addresses; a buffer of a virtual pool may lie across several concrete ones."""
+    return [
+        (buffer.base + buffer.offset_start, buffer.base + buffer.offset_end)
+        for buffer in buffers
+        if buffer.base is not None
+    ]
+
+
+def _io(buffer: SourceBuffer, path: Path) -> IoBuffer:
+    for kind in _IO_TYPES:
+        if kind == buffer.type:
+            return IoBuffer(
+                name=buffer.name,
+                address=None if buffer.base is None else buffer.base + buffer.offset_start,
+                bytes=buffer.offset_end - buffer.offset_start,
+                type=kind,  # type: ignore[arg-type]
+                shape=buffer.shape,
+                scale=buffer.scale[0] if buffer.scale else 1.0,
+                zero_point=buffer.offset[0] if buffer.offset else 0,
+                own=buffer.is_user_allocated,
+            )
+    raise N6Error("N6-NET-020", f"buffer {buffer.name} has the type {buffer.type}", where=path.name)

@@ -1,0 +1,1 @@
+"""Memory pools: what a board gives a network, and the descriptors that ST's compiler reads."""

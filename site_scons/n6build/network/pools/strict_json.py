@@ -1,0 +1,69 @@
+"""JSON that is handed to ST's compiler, which takes strict ASCII JSON only: numbers keep their spelling, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from n6build.base.errors import N6Error
+
+MAX_BYTES = 4 << 20
+
+
+class Number(str):
+    """A number as it is written: 2.50 stays 2.50."""
+
+    __slots__ = ()
+
+
+def parse_strict(data: bytes, file: str, id: str) -> Any:
+    """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column: for anything that
+    is no strict JSON, for letters beyond ASCII, for a key that stands twice, for more than 4 MiB."""
+    hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no letters beyond ASCII"
+    if len(data) > MAX_BYTES:
+        raise N6Error(id, f"has {len(data)} bytes, {len(data) - MAX_BYTES} more than is read", where=file)
+    wrong = next((position for position, byte in enumerate(data) if byte > 0x7F), None) if not data.isascii() else None
+    if wrong is not None:
+        raise N6Error(id, f"byte 0x{data[wrong]:02X} is not ASCII", where=_position(data, wrong, file), hint=hint)
+    text = data.decode("ascii")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) != len(pairs):
+            twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
+            raise N6Error(id, f"key '{twice[:40]}' stands twice in one object", where=file)
+        return values
+
+    def no_constant(name: str) -> Any:
+        raise N6Error(id, f"{name} is no JSON number", where=file, hint=hint)
+
+    try:
+        return json.loads(
+            text, object_pairs_hook=unique, parse_int=Number, parse_float=Number, parse_constant=no_constant
+        )
+    except json.JSONDecodeError as error:
+        where = f"{file}:{error.lineno}:{error.colno}"
+        raise N6Error(id, f"is no strict JSON: {error.msg}", where=where, hint=hint) from error
+    except RecursionError as error:
+        raise N6Error(id, "is nested too deeply", where=file) from error
+
+
+def _position(data: bytes, offset: int, file: str) -> str:
+    line = data.count(b"\n", 0, offset) + 1
+    column = offset - data.rfind(b"\n", 0, offset)
+    return f"{file}:{line}:{column}"
+
+
+def strict_text(value: Any, indent: int = 0) -> str:
+    """The way back: two spaces, keys in their order, numbers as they were spelled, ASCII only."""
+    pad, inner = "  " * indent, "  " * (indent + 1)
+    if isinstance(value, dict):
+        if not value:
+            return "{}"
+        rows = [f"{inner}{json.dumps(key)}: {strict_text(item, indent + 1)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{pad}}}"
+    if isinstance(value, list):
+        if not value:
+            return "[]"
+        return "[\n" + ",\n".join(inner + strict_text(item, indent + 1) for item in value) + f"\n{pad}]"
+    return str(value) if isinstance(value, Number) else json.dumps(value)

@@ -1,0 +1,1 @@
+"""Backend prebuilt: networks that were compiled elsewhere."""

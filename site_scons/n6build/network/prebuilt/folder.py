@@ -1,0 +1,249 @@
+"""Backend prebuilt: a folder with the output of ST's tool, of any version, brought to the names that the other backends leave.
+
+Folders drift: a network may be called `od`, weights be raw, binary or Intel hex, c_info be missing. What the build has to know
+beforehand follows from the names of the files alone; nothing is parsed until something has changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import (
+    files_in,
+    is_file,
+    read_bytes,
+    read_in_chunks,
+    require_at_most,
+    write_atomically,
+    write_chunks_atomically,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# What names the memory pool in the name of a file with initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
+_POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
+# In order of preference where a folder has the same initializers several times.
+_WEIGHTS_SUFFIXES = (".raw", ".bin", ".hex")
+_COPIED = (
+    "{name}.h",
+    "{name}_ecblobs.h",
+    "{name}_c_info.json",
+    "{name}_generate_report.txt",
+    "stai_{name}.h",
+    "stai_{name}.c",
+)
+_NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
+MAX_WEIGHTS_BYTES = 256 << 20
+# Of a hex file: as many lines at a time are in a dictionary; and they are put into pages of as many bytes.
+_LINES = 1000
+_PAGE = 1 << 16
+_LONGER_THAN_A_RECORD = 600
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """pool: postfix of the memory pool, empty where the name of the file does not tell."""
+
+    pool: str
+    file: Path
+
+
+@dataclass(frozen=True)
+class PrebuiltNetwork:
+    """name: of the network's files. others: copied as they are. weight_sources: initializers as C arrays."""
+
+    name: str
+    source: Path
+    others: tuple[Path, ...]
+    weights: tuple[WeightsFile, ...]
+    weight_sources: tuple[Path, ...]
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        return (self.source, *self.others, *(weights.file for weights in self.weights), *self.weight_sources)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of what `import_network` writes, network.c first."""
+        names = [self.source.name, *(path.name for path in self.others)]
+        names += [weights_name(self.name, weights.pool) for weights in self.weights]
+        return (*names, *(path.name for path in self.weight_sources))
+
+
+def weights_name(network: str, pool: str) -> str:
+    """The one name of a pool's initializers in a folder of stage 1."""
+    return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"
+
+
+def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
+    """name: where the folder holds several networks. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
+    found = _networks(folder)
+    if name is not None and name not in found:
+        hint = did_you_mean(name, found)
+        raise N6Error("N6-PRE-001", f"no network '{name}' ({name}.c)", where=str(folder), hint=hint)
+    if name is None:
+        name = _only_network(folder, found)
+    listed = (folder / pattern.format(name=name) for pattern in _COPIED)
+    return PrebuiltNetwork(
+        name=name,
+        source=found[name],
+        others=tuple(path for path in listed if is_file(path)),
+        weights=_weights(folder, name, alone=len(found) == 1),
+        weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
+    )
+
+
+def holds_network(folder: Path) -> bool:
+    """Whether `find_network` would find one or several."""
+    return bool(_networks(folder))
+
+
+def _networks(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
+
+
+def _only_network(folder: Path, found: dict[str, Path]) -> str:
+    if "network" in found:
+        return "network"
+    described = [stem for stem in found if is_file(folder / f"{stem}_c_info.json")]
+    candidates = described or list(found)
+    if not candidates:
+        hint = "give the folder that ST's tool wrote network.c to"
+        raise N6Error("N6-PRE-001", "holds no compiled network", where=str(folder), hint=hint)
+    if len(candidates) > 1:
+        hint = "say which with network.name in model.yaml"
+        raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(candidates)}", where=str(folder), hint=hint)
+    return candidates[0]
+
+
+def _weights(folder: Path, name: str, *, alone: bool) -> tuple[WeightsFile, ...]:
+    """One file for each pool. Where the folder holds a single network, any file with a fitting suffix is its own."""
+    by_pool: dict[str, Path] = {}
+    for suffix in _WEIGHTS_SUFFIXES:
+        for path in files_in(folder, f"*{suffix}"):
+            if path.name.startswith((f"{name}_", f"{name}-", f"{name}.")) or alone:
+                match = _POOL_IN_NAME.search(path.stem)
+                by_pool.setdefault(match[1] if match else "", path)
+    if len(by_pool) > 1:
+        # A file that names its pool is what the tool wrote; one that does not is a copy of it.
+        by_pool.pop("", None)
+    return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
+
+
+def import_network(network: PrebuiltNetwork, out: Path) -> None:
+    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is none."""
+    for path in (network.source, *network.others, *network.weight_sources):
+        write_atomically(out / path.name, read_bytes(path))
+    for weights in network.weights:
+        write_chunks_atomically(out / weights_name(network.name, weights.pool), _initializers(weights.file))
+
+
+def _initializers(path: Path) -> Iterable[bytes]:
+    """In pieces. A hex file is read whole before the first of them: what is wrong with it stands anywhere in it."""
+    if path.suffix != ".hex":
+        require_at_most(path, MAX_WEIGHTS_BYTES)
+        return read_in_chunks(path)
+    # A byte takes a little more than two characters.
+    require_at_most(path, 3 * MAX_WEIGHTS_BYTES)
+    memory = _read_hex(path)
+    if memory.end <= memory.start:
+        raise N6Error("N6-PRE-003", "is an empty Intel hex file", where=path.name)
+    if not memory.is_whole:
+        raise N6Error(
+            "N6-PRE-003",
+            f"spans {memory.end - memory.start} bytes, from 0x{memory.start:08X} to 0x{memory.end:08X}: "
+            "more than one memory pool",
+            where=path.name,
+            hint="give the raw file of each pool instead",
+        )
+    return memory.chunks()
+
+
+def _read_hex(path: Path) -> _Memory:
+    import intelhex  # noqa: PLC0415 - most networks come without a hex file.
+
+    memory = _Memory()
+    image = intelhex.IntelHex()
+    try:
+        file = path.open(encoding="ascii")
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
+    try:
+        with file:
+            image.loadhex(_Emptying(file, image, memory))
+        memory.take(image)
+    except (OSError, ValueError, intelhex.IntelHexError) as error:
+        raise N6Error("N6-PRE-003", f"is no Intel hex file: {error}", where=path.name) from error
+    return memory
+
+
+class _Emptying:
+    """Lines of `file` for `image.loadhex`, which keeps a dictionary entry of every byte: `memory` takes them away in time."""
+
+    def __init__(self, file: TextIO, image: Any, memory: _Memory) -> None:
+        self._file, self._image, self._memory = file, image, memory
+
+    def read(self) -> str:
+        """What loadhex knows an open file by; it never calls it."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[str]:
+        # A file without line ends is not one line in memory.
+        for count, line in enumerate(iter(lambda: self._file.readline(_LONGER_THAN_A_RECORD), "")):
+            if count % _LINES == 0:
+                self._memory.take(self._image)
+            yield line
+
+
+class _Memory:
+    """Bytes by address, in pages: 16 bits for each, -1 where nothing is, which as a byte is what an erased flash holds.
+
+    start, end: of what has been taken. Nothing is kept any more as soon as they are too far apart.
+    """
+
+    def __init__(self) -> None:
+        self.start, self.end = 1 << 64, 0
+        self._pages: dict[int, NDArray[np.int16]] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        return self.end - self.start <= MAX_WEIGHTS_BYTES
+
+    def take(self, image: Any) -> None:
+        """Moves the bytes of an IntelHex here. Raises ValueError where there is one already at an address."""
+        import numpy as np  # noqa: PLC0415 - as intelhex.
+
+        held = image.todict()
+        held.pop("start_addr", None)
+        if not held:
+            return
+        for address in held:
+            del image[address]
+        addresses = np.fromiter(held.keys(), np.int64, len(held))
+        values = np.fromiter(held.values(), np.int16, len(held))
+        self.start, self.end = min(self.start, int(addresses.min())), max(self.end, int(addresses.max()) + 1)
+        if not self.is_whole:
+            self._pages.clear()
+            return
+        numbers = addresses // _PAGE
+        for number in np.unique(numbers).tolist():
+            page = self._pages.setdefault(number, np.full(_PAGE, -1, np.int16))
+            here = numbers == number
+            places = addresses[here] % _PAGE
+            if (taken := places[page[places] >= 0]).size:
+                raise ValueError(f"data overlap at address 0x{number * _PAGE + int(taken.min()):X}")
+            page[places] = values[here]
+
+    def chunks(self) -> Iterator[bytes]:
+        """All from start to end."""
+        for begin in range(self.start - self.start % _PAGE, self.end, _PAGE):
+            wanted = slice(max(self.start - begin, 0), min(self.end - begin, _PAGE))
+            page = self._pages.get(begin // _PAGE)
+            yield b"\xff" * (wanted.stop - wanted.start) if page is None else page[wanted].astype("uint8").tobytes()

@@ -1,0 +1,78 @@
+"""The reference backend: compiles an int8 .tflite model so that every epoch runs on the Cortex-M55.
+
+Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs give byte-identical files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.reference.c_info import c_info
+from n6build.network.reference.generated_c import LL_ATON_VERSION, network_header, network_source
+from n6build.network.reference.graph_checks import check_graph
+from n6build.network.reference.lowering import Network, lower
+from n6build.network.reference.placement import Placement, place
+from n6build.network.reference.report import report
+from n6build.network.reference.tflite_reader import read_graph
+
+TOOL = "n6build reference backend"
+# Of what is generated: raised with every change of it, since version control is not part of an installed library.
+VERSION = "1.0"
+
+
+def compile_network(
+    model: Path,
+    pools: Sequence[MemoryPool],
+    out: Path,
+    name: str = "network",
+    ll_aton: tuple[int, int, int, int] = LL_ATON_VERSION,
+) -> None:
+    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
+
+    The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
+    ll_aton: version of the runtime that the source is for. Raises N6-NET-0xx for a model or pools that cannot be compiled;
+    `out` is then left as it was.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise N6Error("N6-NET-014", f"'{name}' is no name for a network", hint="letters, digits and _ only")
+    graph = read_graph(model)
+    check_graph(graph, model.name)
+    network = lower(graph, model.name)
+    placement = place(network, pools)
+    identity = f"{TOOL} {VERSION}"
+    info = c_info(
+        network,
+        placement,
+        pools,
+        name=name,
+        model_file=model.name,
+        model=read_bytes(model),
+        tool=TOOL,
+        tool_version=VERSION,
+    )
+    raw = out / f"{name}_atonbuf.{placement.initializer_pool.fname}.raw"
+    files: dict[Path, bytes | str] = {
+        out / f"{name}.c": network_source(network, placement, pools, name, identity, ll_aton),
+        out / f"{name}.h": network_header(network, name, model.stem),
+        raw: initializer_image(network, placement),
+        out / f"{name}_c_info.json": to_json(info),
+        out / f"{name}_generate_report.txt": report(
+            network, placement, pools, name=name, origin=model.stem, tool=identity
+        ),
+    }
+    for path, content in files.items():
+        write_atomically(path, content)
+
+
+def initializer_image(network: Network, placement: Placement) -> bytes:
+    """The pool from its start to the end of the last initializer; gaps are 0."""
+    image = bytearray(placement.initializer_bytes)
+    for initializer in network.initializers:
+        offset = placement.places[initializer.name].offset
+        image[offset : offset + len(initializer.data)] = initializer.data
+    return bytes(image)

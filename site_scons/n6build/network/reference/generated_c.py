@@ -1,0 +1,239 @@
+"""network.c and network.h: a placed network as C source in the form that ll_aton runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from n6build.base.paths import TEMPLATES
+from n6build.base.templates import render
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.units import human_bytes
+from n6build.network.reference.liveness import ALIGNMENT
+from n6build.network.reference.lowering import Address, Buffer, Fields, Initializer, Network, Port, Value
+from n6build.network.reference.placement import Place, Placement
+
+SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
+HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
+RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
+# Of the runtime in firmware/runtime.
+LL_ATON_VERSION = (1, 1, 3, 8)
+# From this version on the functions of an epoch have a second argument, the instance of the network.
+_TWO_ARGUMENTS = (1, 1, 3, 262)
+# What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
+_READ_AHEAD = 64
+_TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT", "float64": "FLOAT"}
+
+
+def network_source(
+    network: Network,
+    placement: Placement,
+    pools: Sequence[MemoryPool],
+    name: str,
+    backend: str,
+    ll_aton: tuple[int, int, int, int],
+) -> str:
+    """name: suffix of every symbol, a C identifier. backend: what the file says it was compiled by. ll_aton: its runtime."""
+    buffers = {buffer.name: buffer for buffer in network.buffers}
+    ports = {port.buffer for port in (*network.inputs, *network.outputs)}
+    outputs = {port.buffer for port in network.outputs}
+    epochs = [
+        {
+            "index": epoch.index,
+            "kind": epoch.kind,
+            "node": epoch.node,
+            "kernel": epoch.kernel,
+            "descriptor_type": epoch.descriptor_type,
+            "descriptor": [
+                f".{member} = {_value(value, placement, name)}," for member, value in epoch.descriptor.members
+            ],
+            "scratch": epoch.scratch,
+            "clean": {
+                "address": _address(placement.places[epoch.output], name),
+                "bytes": buffers[epoch.output].bytes,
+            }
+            if epoch.output in outputs
+            else None,
+        }
+        for epoch in network.epochs
+    ]
+    return render(
+        SOURCE_TEMPLATE,
+        {
+            "name": name,
+            "backend": backend,
+            "version": ll_aton,
+            "passes_instance": ll_aton >= _TWO_ARGUMENTS,
+            "pools": [_pool(pool, placement.used_bytes(pool), name) for pool in pools],
+            "epochs": epochs,
+            "inputs": [_port(port, buffers, placement, name) for port in network.inputs],
+            "outputs": [_port(port, buffers, placement, name) for port in network.outputs],
+            "params": [_initializer(item, placement.places[item.name], name) for item in network.initializers],
+            "internals": [
+                _buffer(buffer, placement.places[buffer.name], name)
+                for buffer in network.buffers
+                if buffer.name not in ports
+            ],
+        },
+    )
+
+
+def network_header(network: Network, name: str, origin: str) -> str:
+    """origin: name of the model file, without its suffix."""
+    return render(
+        HEADER_TEMPLATE,
+        {
+            "name": name,
+            "prefix": name.upper(),
+            "origin": _c_text(origin),
+            "alignment": ALIGNMENT,
+            "inputs": [port.tensor.bytes for port in network.inputs],
+            "outputs": [port.tensor.bytes for port in network.outputs],
+        },
+    )
+
+
+def _c_text(text: str) -> str:
+    """For a C string literal: printable ASCII only, and nothing that ends it or starts a trigraph."""
+    return "".join(letter if letter.isascii() and (letter.isalnum() or letter in " -_.+") else "_" for letter in text)
+
+
+def _value(value: Value, placement: Placement, name: str) -> str:
+    if isinstance(value, Address):
+        return f"(void *){_address(placement.places[value.name], name)}"
+    if isinstance(value, Fields):
+        return "{" + ", ".join(f".{member} = {_value(part, placement, name)}" for member, part in value.members) + "}"
+    return c_float(value) if isinstance(value, float) else str(value)
+
+
+def c_float(value: float) -> str:
+    """A float32 as the shortest decimal that reads back as the same bits."""
+    return f"{np.float32(value)!s}f"
+
+
+def _base(pool: MemoryPool, name: str) -> str:
+    if pool.mode == "USEMODE_RELATIVE":
+        return f"((uintptr_t){_symbol(pool, name)})"
+    return f"ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{pool.address:08x}UL)"
+
+
+def _symbol(pool: MemoryPool, name: str) -> str:
+    return f"_mem_pool_{pool.fname}_{name}"
+
+
+def _address(place: Place, name: str) -> str:
+    if place.pool.mode == "USEMODE_RELATIVE":
+        return f"({_base(place.pool, name)} + {place.offset}UL)"
+    return f"ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{place.pool.address:08x}UL + {place.offset}UL)"
+
+
+def _pool(pool: MemoryPool, used: int, name: str) -> dict[str, Any]:
+    relative = pool.mode == "USEMODE_RELATIVE"
+    return {
+        "human": human_bytes(used) if used else "?",
+        "used": used,
+        "fname": pool.fname,
+        "name": pool.name,
+        "offset": f"0x{pool.address:08x}",
+        "mode": "relative_mode" if relative else "absolute_mode",
+        "symbol": _symbol(pool, name) if relative else "",
+        "size": pool.size,
+        "rights": {"ACC_READ": "READ_ONLY", "ACC_WRITE": "READ_WRITE"}[pool.rights],
+        "throughput": pool.throughput,
+        "latency": pool.latency,
+        "byte_width": pool.byte_width,
+        "freq_ratio": f"{pool.freq_ratio:g}",
+        "cacheable": "ON" if pool.cacheable else "OFF",
+        "read_power": f"{pool.read_power:g}",
+        "write_power": f"{pool.write_power:g}",
+        "initializers": "YES" if pool.use_for_initializers else "NO",
+    }
+
+
+def _info(
+    name: str,
+    place: Place,
+    network: str,
+    *,
+    dtype: str,
+    shape: Sequence[int],
+    epoch: int,
+    is_param: bool,
+    scale: float | None = None,
+    zero_point: int = 0,
+    symbol: str = "",
+) -> dict[str, Any]:
+    end = place.offset + place.bytes
+    symbol = symbol or name
+    return {
+        "name": name,
+        "base": f"({_base(place.pool, network)})",
+        "start": place.offset,
+        "end": end,
+        "limit": -(-end // 8) * 8 + _READ_AHEAD,
+        "is_param": int(is_param),
+        "epoch": epoch,
+        "batch": shape[0] if len(shape) == 4 else 1,
+        "shape": list(shape) or [1],
+        "shape_symbol": f"shape_{symbol}",
+        "qm": {"int8": 7, "uint8": 8, "int32": 31, "float32": 0, "float64": 0}[dtype],
+        "is_unsigned": int(dtype == "uint8"),
+        "type": _TYPES[dtype],
+        "nbits": {"int8": 8, "uint8": 8, "int32": 32, "float32": 32, "float64": 64}[dtype],
+        "scale": None if scale is None else c_float(scale),
+        "zero_point": zero_point,
+        "scale_symbol": "" if scale is None else f"scale_{symbol}",
+        "offset_symbol": "" if scale is None else f"offset_{symbol}",
+    }
+
+
+def _port(port: Port, buffers: dict[str, Buffer], placement: Placement, network: str) -> dict[str, Any]:
+    """A view of a buffer keeps the buffer's name, but has the shape that the model gives its input or output."""
+    quantisation = port.tensor.quantisation
+    return _info(
+        port.buffer,
+        placement.places[port.buffer],
+        network,
+        dtype=port.tensor.dtype,
+        shape=port.tensor.shape,
+        epoch=buffers[port.buffer].first,
+        is_param=False,
+        scale=quantisation.scale if quantisation else None,
+        zero_point=quantisation.zero_point if quantisation else 0,
+        symbol=f"{port.buffer}_{port.tensor.index}",
+    )
+
+
+def _buffer(buffer: Buffer, place: Place, network: str) -> dict[str, Any]:
+    tensor = buffer.tensor
+    if tensor is None:
+        return _info(
+            buffer.name, place, network, dtype="int8", shape=[buffer.bytes], epoch=buffer.first, is_param=False
+        )
+    quantisation = tensor.quantisation
+    return _info(
+        buffer.name,
+        place,
+        network,
+        dtype=tensor.dtype,
+        shape=tensor.shape,
+        epoch=buffer.first,
+        is_param=False,
+        scale=quantisation.scale if quantisation else None,
+        zero_point=quantisation.zero_point if quantisation else 0,
+    )
+
+
+def _initializer(initializer: Initializer, place: Place, network: str) -> dict[str, Any]:
+    """Without scales: they come with the weights, and new weights of the same shape have to leave this source as it is."""
+    return _info(
+        initializer.name,
+        place,
+        network,
+        dtype=initializer.dtype,
+        shape=initializer.shape,
+        epoch=initializer.epoch,
+        is_param=True,
+    )

@@ -1,0 +1,105 @@
+"""Profile files of ST's network compiler (neural_art.json): options and memory pools by name, in JSON with comments."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import read_bytes
+from n6build.network.pools.strict_json import parse_strict, strict_text
+
+# A text, a comment, or a continued line inside a text.
+_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.|\\\n)*"|//[^\n]*|/\*', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class CompilerProfile:
+    """memory_pool: path as it stands in the file, relative to it. options: of the compiler, as one text."""
+
+    name: str
+    memory_pool: str
+    options: str
+    machine_desc: str | None
+
+
+def read_profiles(path: Path) -> dict[str, Any]:
+    """The document as it stands, without its comments. Raises N6-FILE-002, N6-PROFILE-00x."""
+    return parse_profiles(read_bytes(path), path.name)
+
+
+def parse_profiles(data: bytes, file: str) -> dict[str, Any]:
+    """Raises N6-PROFILE-001 (no JSON, comments aside), N6-PROFILE-002 (a key is missing or of another kind)."""
+    # Comments may have any letters, what the compiler reads may not.
+    text = _without_comments(data.decode("utf-8", "replace"), file)
+    document = parse_strict(text.encode(), file, "N6-PROFILE-001")
+    profiles = document.get("Profiles") if isinstance(document, dict) else None
+    if not isinstance(profiles, dict):
+        raise N6Error("N6-PROFILE-002", "has no object 'Profiles'", where=file)
+    for name in profiles:
+        profile_of(document, name, file)
+    assert isinstance(document, dict)
+    return document
+
+
+def _without_comments(text: str, file: str) -> str:
+    """Comments become blanks, so that lines and columns stay; a continued line in a text is joined."""
+    parts = []
+    position = 0
+    while match := _TOKENS.search(text, position):
+        parts.append(text[position : match.start()])
+        position = match.end()
+        if match[0].startswith('"'):
+            parts.append(match[0].replace("\\\n", ""))
+        elif match[0] == "/*":
+            end = text.find("*/", position)
+            if end < 0:
+                where = f"{file}:{text.count(chr(10), 0, match.start()) + 1}"
+                raise N6Error("N6-PROFILE-001", "a comment has no end", where=where)
+            parts.append("\n" * text.count("\n", position, end))
+            position = end + 2
+    return "".join([*parts, text[position:]])
+
+
+def profile_of(document: dict[str, Any], name: str, file: str) -> CompilerProfile:
+    """Raises N6-PROFILE-003 with the nearest name, N6-PROFILE-002 with the key."""
+    profiles = document["Profiles"]
+    if name not in profiles:
+        raise N6Error("N6-PROFILE-003", f"no profile '{name}'", where=file, hint=did_you_mean(name, profiles))
+    profile = profiles[name]
+    if not isinstance(profile, dict):
+        raise N6Error("N6-PROFILE-002", "is no object", where=f"{file}: Profiles.{name}")
+
+    def text(key: str) -> str | None:
+        value = profile.get(key)
+        if value is not None and type(value) is not str:
+            raise N6Error("N6-PROFILE-002", "is no text", where=f"{file}: Profiles.{name}.{key}")
+        return value
+
+    memory_pool, options = text("memory_pool"), text("options")
+    if memory_pool is None or options is None:
+        missing = "memory_pool" if memory_pool is None else "options"
+        raise N6Error("N6-PROFILE-002", f"key '{missing}' is missing", where=f"{file}: Profiles.{name}")
+    # The compiler ignores the old name of the key, with a warning.
+    return CompilerProfile(name, memory_pool, options, text("machine_desc") or text("memory_desc"))
+
+
+def profile_text(name: str, memory_pool: Path, options: str) -> str:
+    """A profile file with one profile. memory_pool: absolute, since releases differ in what a relative path starts from.
+
+    Raises N6-PROFILE-004 where the path is not ASCII.
+    """
+    if not str(memory_pool).isascii():
+        raise N6Error(
+            "N6-PROFILE-004", "the path is not ASCII: the network compiler crashes on it", where=str(memory_pool)
+        )
+    profile = {"memory_pool": str(memory_pool), "options": options}
+    return json.dumps({"Globals": {}, "Profiles": {name: profile}}, indent=2) + "\n"
+
+
+def profiles_text(document: dict[str, Any]) -> str:
+    """The whole document as strict JSON."""
+    return strict_text(document) + "\n"

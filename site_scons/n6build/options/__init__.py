@@ -1,0 +1,1 @@
+"""What one may choose, and what was chosen."""

@@ -1,0 +1,370 @@
+"""Only the sectors that differ are programmed, and whatever interrupts a flash, the next one ends correct."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.base.files import sha256
+from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_delta
+from n6build.flash.programmer import UNKNOWN, Identity, Programmer, Span
+from n6build.flash.read_back import check_read_back
+from n6build.flash.record import BoardRecord, read_record, write_record
+from n6build.flash.sectors import Sector, wanted_sectors
+from n6build.flash.survey import held_record
+from n6build.flash.virtual import VirtualProgrammer
+from n6build.hardware.boards import load_board
+from n6build.image.manifest import FlashFile, FlashManifest, Segment, make_manifest, manifest_json, read_manifest
+
+BASE = 0x7000_0000
+SECTOR = 4096
+SIZE = 1 << 20
+
+
+def manifest_of(folder: Path, parts: dict[int, bytes]) -> FlashManifest:
+    segments = []
+    for address, data in parts.items():
+        file = f"{address:08x}.bin"
+        (folder / file).write_bytes(data)
+        segments.append(Segment(file, file, address, len(data), sha256(data)))
+    return FlashManifest("test", BASE, SIZE, SECTOR, tuple(segments))
+
+
+@dataclass
+class FailingNor:
+    """A NOR in memory whose programming breaks off after `fail_after` sectors, the last of them half written."""
+
+    folder: Path
+    fail_after: int | None = None
+    name: str = "failing"
+    memory: bytearray = field(default_factory=lambda: bytearray(b"\xff" * SIZE))
+    programmed: list[int] = field(default_factory=list)
+    identity: Identity = UNKNOWN
+    seconds_a_sector: float = 1.0
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "record.json"
+
+    def still_holds(self) -> bool:
+        return True
+
+    def identify(self) -> Identity:
+        return self.identity
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        return [bytes(self.memory[span.address - BASE :][: span.size]) for span in spans]
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        for count, sector in enumerate(sectors):
+            start = sector.address - BASE
+            if count == self.fail_after:
+                self.memory[start : start + SECTOR // 2] = sector.data[: SECTOR // 2]
+                raise N6Error("N6-TEST-001", "the cable was pulled")
+            self.memory[start : start + SECTOR] = sector.data
+            self.programmed.append(sector.address)
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        check_read_back(sectors, self.read, "the NOR of this test")
+
+
+def flash_plan(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
+    wanted = wanted_sectors(manifest, folder)
+    return plan_delta(wanted, held_record(wanted, manifest.board, programmer, programmer.identify()))
+
+
+@pytest.fixture
+def parts() -> dict[int, bytes]:
+    return {BASE: b"fsbl" * 1500, BASE + 0x10000: b"appli" * 4000, BASE + 0x40000: bytes(range(256)) * 64}
+
+
+def with_a_byte_changed(parts: dict[int, bytes]) -> dict[int, bytes]:
+    """In the third sector of the last part."""
+    changed = bytearray(parts[BASE + 0x40000])
+    changed[2 * SECTOR + 5] ^= 1
+    return {**parts, BASE + 0x40000: bytes(changed)}
+
+
+def test_a_blank_board_gets_every_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
+def test_nothing_changed_programs_nothing(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    assert flash_plan(manifest, tmp_path, nor).lacking == ()
+
+
+def test_one_changed_byte_programs_one_sector(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    plan = flash_plan(manifest_of(tmp_path, with_a_byte_changed(parts)), tmp_path, nor)
+    assert [sector.address for sector in plan.lacking] == [BASE + 0x40000 + 2 * SECTOR]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=4))
+def test_after_any_number_of_interrupts_the_next_flash_ends_correct(
+    tmp_path_factory: pytest.TempPathFactory, failures: list[int]
+) -> None:
+    folder = tmp_path_factory.mktemp("board")
+    nor = FailingNor(folder)
+    for version, fail_after in enumerate([*failures, None]):
+        parts = {
+            BASE: bytes([version]) * 9000,
+            BASE + 0x10000: b"same" * 5000,
+            BASE + 0x20000: bytes([version, 7]) * 6000,
+        }
+        nor.fail_after = fail_after
+        plan = flash_plan(manifest_of(folder, parts), folder, nor)
+        if fail_after is None or fail_after >= len(plan.lacking):
+            carry_out(plan, nor)
+        else:
+            with pytest.raises(N6Error, match="cable"):
+                carry_out(plan, nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"board": "test"}', '{"board": "test", "sectors": {"x": 1}}', '{"board": 1, "sectors": []}'],
+)
+def test_a_damaged_record_means_that_nothing_is_known(tmp_path: Path, text: str) -> None:
+    (tmp_path / "record.json").write_text(text)
+    assert read_record(tmp_path / "record.json", "test") == BoardRecord("test")
+
+
+def test_a_record_of_another_board_means_that_nothing_is_known(tmp_path: Path) -> None:
+    write_record(tmp_path / "record.json", BoardRecord("other", {BASE: "00"}))
+    assert read_record(tmp_path / "record.json", "test").sectors == {}
+
+
+def test_a_board_without_a_record_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.record.unlink()
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert plan.lacking == ()
+    carry_out(plan, nor)
+    assert read_record(nor.record, "test").sectors.keys() == {sector.address for sector in plan.wanted}
+
+
+def test_what_somebody_else_has_programmed_is_noticed(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """Another program over it: the record would have it that nothing is lacking."""
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.memory[0x10000 : 0x10000 + 3 * SECTOR] = bytes(3 * SECTOR)
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert [sector.address for sector in plan.lacking] == [BASE + 0x10000 + index * SECTOR for index in range(3)]
+    carry_out(plan, nor)
+    assert nor.memory[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
+
+
+def test_each_image_is_looked_at_though_another_follows_it_at_once(tmp_path: Path) -> None:
+    nor = FailingNor(tmp_path)
+    parts = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000, BASE + 2 * SECTOR: b"three" * 500}
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    nor.memory[SECTOR : SECTOR + 16] = b"somebody else's "
+    assert [sector.address for sector in flash_plan(manifest, tmp_path, nor).lacking] == [BASE + SECTOR]
+
+
+def test_what_lies_beside_programmed_sectors_and_was_not_looked_at_is_forgotten(tmp_path: Path) -> None:
+    """An erase may have reached it."""
+    nor = FailingNor(tmp_path)
+    both = {BASE: b"one" * 1000, BASE + SECTOR: b"two" * 1000}
+    carry_out(flash_plan(manifest_of(tmp_path, both), tmp_path, nor), nor)
+    carry_out(flash_plan(manifest_of(tmp_path, {BASE: b"new" * 1000}), tmp_path, nor), nor)
+    assert set(read_record(nor.record, "test").sectors) == {BASE}
+
+
+def test_new_weights_of_somebody_else_show_at_their_end(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """Where weights have their checksum; their beginning may be the same."""
+    nor = FailingNor(tmp_path)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    size = len(parts[BASE + 0x40000])
+    nor.memory[0x40000 + 2 * SECTOR + 9] ^= 1
+    nor.memory[0x40000 + size - 2] ^= 1
+    assert [sector.address - BASE for sector in flash_plan(manifest, tmp_path, nor).lacking] == [
+        0x40000 + 2 * SECTOR,
+        0x40000 + 3 * SECTOR,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_trusted"),
+    [
+        (Identity("A", 0x486), Identity("A", 0x486), True),
+        (Identity("A", 0x486), Identity("", 0x486), True),
+        (Identity("", None), Identity("A", 0x486), True),
+        (Identity("A", 0x486), Identity("B", 0x486), False),
+        (Identity("A", 0x486), Identity("A", 0x450), False),
+    ],
+)
+def test_the_record_of_another_board_at_this_probe_is_not_trusted(
+    tmp_path: Path,
+    parts: dict[int, bytes],
+    capsys: pytest.CaptureFixture[str],
+    before: Identity,
+    now: Identity,
+    is_trusted: bool,
+) -> None:
+    nor = FailingNor(tmp_path, identity=before)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    capsys.readouterr()
+    nor.identity = now
+    nor.memory[:] = b"\xff" * SIZE if not is_trusted else nor.memory
+    plan = flash_plan(manifest, tmp_path, nor)
+    assert ("its record is of another board" in capsys.readouterr().out) is not is_trusted
+    assert plan.lacking == (() if is_trusted else plan.wanted)
+    carry_out(plan, nor)
+    assert flash_plan(manifest, tmp_path, nor).lacking == ()
+
+
+def test_an_erase_that_reaches_too_far_is_found_out(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    """The programmer's idea of a sector is twice that of board.yaml."""
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    parts = with_a_byte_changed(parts)
+    manifest = manifest_of(tmp_path, parts)
+    plan = flash_plan(manifest, tmp_path, nor)
+    program = nor.program
+
+    def far(sectors: Sequence[Sector]) -> None:
+        start = 0x40000 + 3 * SECTOR
+        nor.memory[start : start + SECTOR] = b"\xff" * SECTOR
+        program(sectors)
+
+    nor.program = far  # type: ignore[method-assign]
+    with pytest.raises(N6Error, match=r"N6-FLASH-015.*0x70043000"):
+        carry_out(plan, nor)
+    nor.program = program  # type: ignore[method-assign]
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("step", range(4))
+def test_a_build_that_is_killed_between_two_steps(
+    tmp_path: Path, parts: dict[int, bytes], monkeypatch: pytest.MonkeyPatch, step: int, moment: str
+) -> None:
+    """Steps: the record without the sectors, programming, verifying, the new record."""
+    nor = FailingNor(tmp_path)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, nor), nor)
+    parts = {address: data[::-1] for address, data in parts.items()}
+    manifest = manifest_of(tmp_path, parts)
+    steps = 0
+
+    def breaking(function: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == step + 1 and moment == "before":
+                raise KeyboardInterrupt
+            function(*arguments)
+            if steps == step + 1:
+                raise KeyboardInterrupt
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr("n6build.flash.program.write_record", breaking(write_record))
+        patched.setattr(nor, "program", breaking(nor.program))
+        patched.setattr(nor, "verify", breaking(nor.verify))
+        with pytest.raises(KeyboardInterrupt):
+            carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    record = read_record(nor.record, "test")
+    for address, digest in record.sectors.items():
+        assert sha256(bytes(nor.memory[address - BASE :][:SECTOR])) == digest
+    carry_out(flash_plan(manifest, tmp_path, nor), nor)
+    for address, data in parts.items():
+        assert nor.memory[address - BASE :][: len(data)] == data
+
+
+def test_two_builds_cannot_use_one_board(tmp_path: Path) -> None:
+    nor = FailingNor(tmp_path)
+    with board_lock(nor), pytest.raises(N6Error, match="N6-FLASH-002"), board_lock(nor):
+        pass
+
+
+def test_the_virtual_nor_is_erased_where_nothing_was_programmed(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
+    carry_out(flash_plan(manifest_of(tmp_path, parts), tmp_path, virtual), virtual)
+    nor = virtual.nor.read_bytes()
+    assert len(nor) == SIZE
+    assert nor[0x10000:][: len(parts[BASE + 0x10000])] == parts[BASE + 0x10000]
+    assert set(nor[0x80000:]) == {0xFF}
+
+
+def test_a_virtual_board_whose_nor_is_gone_is_programmed_anew(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, virtual), virtual)
+    virtual.nor.unlink()
+    plan = flash_plan(manifest, tmp_path, virtual)
+    assert plan.lacking == plan.wanted
+
+
+# Manifest
+
+
+def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path) -> None:
+    board = load_board("nucleo-n657")
+    (tmp_path / "fsbl.bin").write_bytes(bytes(board.slots.fsbl.size + 5))
+    with pytest.raises(N6Error, match="5 more than slot 'fsbl'"):
+        make_manifest(board, [FlashFile("fsbl", tmp_path / "fsbl.bin")], tmp_path)
+
+
+def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -> None:
+    board = load_board("nucleo-n657")
+    for name in ("a.bin", "b.bin", "none.bin"):
+        (tmp_path / name).write_bytes(b"" if name == "none.bin" else bytes(9))
+    slot = board.slots.weights
+
+    def with_b_at(address: int) -> FlashManifest:
+        files = [FlashFile("weights", tmp_path / name) for name in ("a.bin", "none.bin")]
+        return make_manifest(board, [*files, FlashFile("weights", tmp_path / "b.bin", address)], tmp_path)
+
+    behind = slot.address + board.nor.sector
+    found = [(part.file, part.address) for part in with_b_at(behind).segments]
+    assert found == [("a.bin", slot.address), ("b.bin", behind)]
+    with pytest.raises(N6Error, match="share a flash sector"):
+        with_b_at(slot.address + 16)
+    with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
+        with_b_at(slot.end - 8)
+
+
+@pytest.mark.parametrize("program", ["fsbl", "appli"])
+def test_an_empty_program_is_refused(tmp_path: Path, program: str) -> None:
+    """The board would start the program that it has, and all would look well."""
+    (tmp_path / "image.bin").write_bytes(b"")
+    with pytest.raises(N6Error, match="N6-IMAGE-008: is empty"):
+        make_manifest(load_board("nucleo-n657"), [FlashFile(program, tmp_path / "image.bin")], tmp_path)
+
+
+def test_a_manifest_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:
+    manifest = manifest_of(tmp_path, parts)
+    (tmp_path / "m.json").write_text(manifest_json(manifest))
+    assert read_manifest(tmp_path / "m.json") == manifest
+
+
+@given(text=st.text(max_size=60) | st.sampled_from(["{}", "[]", '{"segments": [1]}', '{"segments": []}', "null"]))
+def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(N6Error, match="N6-IMAGE-007"):
+        read_manifest(tmp_path / "m.json")

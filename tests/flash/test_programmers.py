@@ -1,0 +1,357 @@
+"""Programmers of real boards, through their command lines: executables that answer as the real ones are documented to."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.base.files import sha256
+from n6build.flash.choose import choose_programmer
+from n6build.flash.command import program_timeout_s, read_timeout_s
+from n6build.flash.cubeprogrammer import CubeProgrammer
+from n6build.flash.openocd import OpenOcd, openocd_script
+from n6build.flash.program import FlashPlan, carry_out, plan_delta
+from n6build.flash.programmer import Programmer, RamProgram, Span
+from n6build.flash.pyocd import PyOcd
+from n6build.flash.record import read_record
+from n6build.flash.sectors import Sector, sectors_of
+from n6build.flash.survey import checked_identity, held_record
+from n6build.hardware.boards import Board, load_board
+from programmer_stand_ins.board import BASE, Desk, FaultKind, Settings, make_desk
+
+SECTOR = 4096
+BOARD = load_board("nucleo-n657")
+PROGRAMMERS = ("STM32_Programmer_CLI", "openocd", "pyocd")
+SETTINGS = Settings()
+
+
+@pytest.fixture(autouse=True)
+def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # OpenOCD has no list of its own: the system's serial ports.
+    monkeypatch.setattr("n6build.flash.openocd.list_ports.comports", lambda: [_Port("0041")])
+
+
+class _Port:
+    vid, pid, product = 0x0483, 0x3754, "STLINK-V3"
+
+    def __init__(self, serial_number: str) -> None:
+        self.serial_number = serial_number
+
+
+@pytest.fixture
+def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
+    return make_desk(tmp_path / "desk", SETTINGS, getattr(request, "param", PROGRAMMERS[0]))
+
+
+def images(version: int) -> list[Sector]:
+    """As FSBL, Appli and weights, of which the middle one stays."""
+    parts = {
+        BASE: bytes([version]) * 3000,
+        BASE + 0x10000: b"same" * 1000,
+        BASE + 0x20000: bytes(range(256)) * 20 + bytes([version, 7]) * 1000 + bytes(range(256)) * 20,
+    }
+    return sectors_of(list(parts.items()), SECTOR)
+
+
+def programmer_of(tmp_path: Path, board: Board = BOARD, probe: str = "auto") -> Programmer:
+    small = replace(board, nor=replace(board.nor, sector=SECTOR))
+    return choose_programmer(probe, small, tmp_path / "virtual")
+
+
+def flash(programmer: Programmer, wanted: list[Sector]) -> FlashPlan:
+    identity = checked_identity(programmer, BOARD)
+    plan = plan_delta(wanted, held_record(wanted, BOARD.name, programmer, identity))
+    carry_out(plan, programmer)
+    return plan
+
+
+def holds(desk: Desk, wanted: list[Sector]) -> bool:
+    return all(desk.content(sector.address, len(sector.data)) == sector.data for sector in wanted)
+
+
+# Which probe
+
+
+def test_without_a_programmer_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="nothing was programmed\n.*probe=virtual"):
+        programmer_of(tmp_path)
+    with pytest.raises(N6Error, match="N6-FLASH-012: probe '0042' was not looked for: none of STM32_Programmer_CLI"):
+        programmer_of(tmp_path, probe="0042")
+
+
+@pytest.mark.usefixtures("desk")
+def test_without_a_probe_nothing_is_flashed_and_the_virtual_board_is_named(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, probes={}))
+    with pytest.raises(N6Error, match="no debug probe is attached, .*nothing was programmed\n.*probe=virtual"):
+        programmer_of(tmp_path)
+
+
+def test_of_several_probes_none_is_guessed_and_all_are_listed(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, probes={"0042": "STM32N6570-DK", "0043": "NUCLEO-N657X0-Q"}))
+    with pytest.raises(N6Error) as error:
+        programmer_of(tmp_path)
+    assert str(error.value) == (
+        "error N6-FLASH-011: 2 probes are attached:\n"
+        "  0042  STM32N6570-DK\n"
+        "  0043  NUCLEO-N657X0-Q\n"
+        "  hint: choose one: probe=0043"
+    )
+
+
+@pytest.mark.usefixtures("desk")
+def test_the_only_probe_is_taken_and_a_named_one_must_be_there(tmp_path: Path) -> None:
+    assert programmer_of(tmp_path).name == "0041"
+    assert programmer_of(tmp_path, probe="stm32cubeprogrammer:0041").name == "0041"
+    with pytest.raises(N6Error, match="probe '0043' is not attached"):
+        programmer_of(tmp_path, probe="0043")
+    with pytest.raises(N6Error, match="no programmer 'openocb'\n.*did you mean 'openocd'"):
+        programmer_of(tmp_path, probe="openocb:0041")
+    with pytest.raises(N6Error, match="openocd is not in PATH"):
+        programmer_of(tmp_path, probe="openocd:0041")
+
+
+def test_a_named_programmer_is_taken_before_the_usual_one(tmp_path: Path) -> None:
+    make_desk(tmp_path / "desk", SETTINGS, *PROGRAMMERS)
+    assert isinstance(programmer_of(tmp_path), CubeProgrammer)
+    assert isinstance(programmer_of(tmp_path, probe="openocd"), OpenOcd)
+    assert isinstance(programmer_of(tmp_path, probe="pyocd:auto"), PyOcd)
+    assert isinstance(programmer_of(tmp_path, probe="pyocd:0041"), PyOcd)
+
+
+# What all of them do
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_blank_board_is_programmed_and_afterwards_lacks_nothing(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    assert flash(programmer, images(1)).lacking == tuple(images(1))
+    assert holds(desk, images(1))
+    assert flash(programmer, images(1)).lacking == ()
+    changed = images(2)
+    assert flash(programmer, changed).lacking == tuple(
+        new for new, old in zip(changed, images(1), strict=True) if new != old
+    )
+    assert holds(desk, changed)
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    flash(programmer, images(1))
+    programmer.record.unlink()
+    assert flash(programmer, images(1)).lacking == ()
+    # And one whose record is out of date.
+    middle = images(1)[len(images(1)) // 2]
+    desk.overwrite(middle.address, bytes(SECTOR))
+    desk.overwrite(BASE, b"\xff" * SECTOR)
+    assert {sector.address for sector in flash(programmer, images(1)).lacking} == {BASE, middle.address}
+    assert holds(desk, images(1))
+
+
+@pytest.mark.parametrize(
+    ("desk", "kind"),
+    # Only ST's programmer has been seen to end with 0 after an error.
+    [
+        *itertools.product(PROGRAMMERS[:1], ["zero", "error", "killed", "ignored"]),
+        *itertools.product(PROGRAMMERS[1:], ["killed"]),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in itertools.product(PROGRAMMERS[1:], ["error", "ignored"])
+        ),
+    ],
+    indirect=["desk"],
+)
+def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(
+    tmp_path: Path, desk: Desk, kind: FaultKind
+) -> None:
+    programmer = programmer_of(tmp_path)
+    flash(programmer, images(1))
+    (desk.folder / "operations").write_text("0")
+    flash(programmer, images(2))
+    steps = desk.operations()
+    assert steps > 20
+    failures = 0
+    for step in range(steps):
+        version = step % 2 + 1
+        desk.fail(step, kind)
+        try:
+            flash(programmer, images(version))
+        except N6Error as error:
+            failures += 1
+            assert error.hint, error
+        else:
+            # It did not matter, or the programmer has made up for it.
+            assert holds(desk, images(version)), step
+        # What the record says of the board is true, whatever happened.
+        for address, digest in read_record(programmer.record, BOARD.name).sectors.items():
+            assert sha256(desk.content(address, SECTOR)) == digest, (step, hex(address))
+        desk.work()
+        flash(programmer, images(version))
+        assert holds(desk, images(version)), step
+    # What is left out does no harm while a board is only looked at; all else shows.
+    assert failures >= (4 if kind == "ignored" else steps // 2)
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_probe_that_was_unplugged_is_an_error_with_what_to_do(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    desk.set(replace(SETTINGS, probes={}))
+    with pytest.raises(N6Error, match="N6-FLASH-016: connecting failed"):
+        flash(programmer, images(1))
+    with pytest.raises(N6Error, match="N6-FLASH-009: the reset failed"):
+        programmer.reset()
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_another_chip_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, device_id=0x450))
+    with pytest.raises(N6Error, match="N6-FLASH-013: the chip has device id 0x450, stm32n657 has 0x486"):
+        flash(programmer_of(tmp_path), images(1))
+    assert desk.content(BASE, 16) == b"\xff" * 16
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_reset(tmp_path: Path, desk: Desk) -> None:
+    programmer_of(tmp_path).reset()
+    assert desk.operations() == 2
+    desk.fail(0, "error")
+    with pytest.raises(N6Error, match="N6-FLASH-009"):
+        programmer_of(tmp_path).reset()
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_a_start_in_ram(tmp_path: Path, desk: Desk) -> None:
+    program = RamProgram(0x34180400, (0x34190000).to_bytes(4, "little") + (0x34180801).to_bytes(4, "little") + b"code")
+    assert (program.stack_pointer, program.entry) == (0x34190000, 0x34180800)
+    before = desk.operations()
+    programmer = programmer_of(tmp_path)
+    assert isinstance(programmer, CubeProgrammer | OpenOcd | PyOcd)
+    programmer.start(program)
+    assert (desk.folder / "ram.bin").read_bytes() == program.data
+    assert int((desk.folder / "ram.address").read_text(), 16) == program.address
+    for step in range(desk.operations() - before):
+        desk.fail(step, "error")
+        with pytest.raises(N6Error, match="N6-FLASH-009: the start failed"):
+            programmer.start(program)
+
+
+@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+def test_no_programmer_ever_erases_the_whole_part_or_writes_fuses(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    flash(programmer, images(1))
+    programmer.reset()
+    words = " ".join(desk.calls()).split()
+    assert not {"-e", "all", "-otp", "otp", "chip", "mass_erase", "--erase=chip"} & set(words)
+    assert "mass" not in openocd_script(BOARD, "0041", ["n6_open_nor"])
+
+
+# ST's programmer
+
+
+def test_another_board_at_the_probe_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
+    programmer = programmer_of(tmp_path)
+    desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
+    message = r"a STM32N6570-DK, not a NUCLEO-N657X0-Q; nothing was programmed\n.*=stm32n6570-dk"
+    with pytest.raises(N6Error, match=message):
+        flash(programmer, images(1))
+    # A probe without a board of its own says nothing of what it is connected to.
+    desk.set(replace(SETTINGS, probes={"0041": "STLINK-V3SET"}))
+    flash(programmer_of(tmp_path), images(1))
+    assert holds(desk, images(1))
+
+
+@pytest.mark.parametrize("alias", [BOARD.title, *BOARD.aliases, "something else"])
+def test_a_board_is_known_by_any_of_its_names(tmp_path: Path, desk: Desk, alias: str) -> None:
+    desk.set(replace(SETTINGS, probes={"0041": alias}))
+    flash(programmer_of(tmp_path), images(1))
+    assert holds(desk, images(1))
+
+
+@pytest.mark.parametrize("desk", ["STM32_Programmer_CLI", "pyocd"], indirect=True)
+def test_another_board_in_the_list_of_probes_is_said_at_once(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
+    with pytest.raises(N6Error, match="N6-FLASH-014: this is a STM32N6570-DK, not a NUCLEO-N657X0-Q"):
+        programmer_of(tmp_path)
+
+
+def test_time_outs_grow_with_what_is_done() -> None:
+    sectors = BOARD.slots.weights.size // BOARD.nor.sector
+    for each in (CubeProgrammer, OpenOcd, PyOcd):
+        assert program_timeout_s(sectors, each.seconds_a_sector) > 2 * sectors * each.seconds_a_sector
+    assert read_timeout_s([BOARD.slots.weights.size]) > 2000
+    assert read_timeout_s([1024, 64]) == 60
+
+
+def test_a_release_that_reads_once_a_call(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, one_read=True))
+    programmer = programmer_of(tmp_path)
+    flash(programmer, images(1))
+    assert programmer.read([Span(BASE, 4), Span(BASE + 0x10000, 4)]) == [b"\x01" * 4, b"same"]
+    programmer.record.unlink()
+    assert flash(programmer, images(1)).lacking == ()
+
+
+def test_the_release_that_cannot_erase_is_named(tmp_path: Path, desk: Desk) -> None:
+    desk.set(replace(SETTINGS, version="2.20.0"))
+    programmer = programmer_of(tmp_path)
+    command = desk.commands / "STM32_Programmer_CLI"
+    command.write_text("#!/bin/sh\necho '    STM32CubeProgrammer v2.20.0'; echo 'Error: failed to erase memory'\n")
+    with pytest.raises(N6Error, match=r"failed to erase memory\n.*take 2\.19, or 2\.21"):
+        programmer.program(images(1))
+
+
+@pytest.mark.parametrize(
+    ("output", "status"),
+    [
+        ("Error: failed to erase memory", 0),
+        ("File download complete\n" * 3 + "Error: Data mismatch found at address 0x70000000", 0),
+        ("File download complete\n" * 2, 0),
+        ("File download complete\n" * 3, 1),
+    ],
+    ids=["an error with status 0", "an error after a success", "a part without a word", "a bad status"],
+)
+def test_a_download_is_a_failure_after(tmp_path: Path, desk: Desk, output: str, status: int) -> None:
+    programmer = programmer_of(tmp_path)
+    (desk.commands / "STM32_Programmer_CLI").write_text(f"#!/bin/sh\n/bin/cat <<'END'\n{output}\nEND\nexit {status}\n")
+    with pytest.raises(N6Error, match="N6-FLASH-006"):
+        programmer.program(images(1))
+
+
+def test_an_external_loader_that_is_not_there_is_named(tmp_path: Path, desk: Desk) -> None:
+    (desk.commands / "ExternalLoader" / BOARD.programmer.external_loader).unlink()
+    with pytest.raises(N6Error, match=f"N6-FLASH-005: no external loader '{BOARD.programmer.external_loader}'"):
+        programmer_of(tmp_path).program(images(1))
+
+
+# The others
+
+
+@pytest.mark.parametrize("desk", ["pyocd"], indirect=True)
+def test_a_list_of_probes_that_is_none(tmp_path: Path, desk: Desk) -> None:
+    (desk.commands / "pyocd").write_text("#!/bin/sh\necho '{\"boards\": 3}'\n")
+    with pytest.raises(N6Error, match="N6-FLASH-007: the list of probes"):
+        programmer_of(tmp_path)
+
+
+def test_an_openocd_of_the_last_release_is_told_so(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path / "desk", SETTINGS, "openocd")
+    (desk.commands / "openocd").write_text(
+        '#!/bin/sh\necho "embedded:startup.tcl:28: Error: Can\'t find target/stm32n6x.cfg"\nexit 1\n'
+    )
+    with pytest.raises(N6Error, match="hint: this OpenOCD is too old for the chip"):
+        flash(programmer_of(tmp_path), images(1))
+
+
+def test_openocd_erases_by_the_sector_of_the_board() -> None:
+    script = openocd_script(BOARD, "0041", [])
+    assert "stmqspi set nor MX25UM51245G 0x4000000 0x100 0x13 0x00 0x12 0xDC 0x10000 0xDC" in script
+    small = replace(BOARD, nor=replace(BOARD.nor, sector=4096))
+    assert "0x12 0x21 0x1000 0x21" in openocd_script(small, "0041", [])
+    odd = replace(BOARD, nor=replace(BOARD.nor, sector=8192))
+    with pytest.raises(N6Error, match="N6-FLASH-017"):
+        openocd_script(odd, "0041", [])

@@ -1,0 +1,158 @@
+"""A board description that lies is refused with file, line and key."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.base.paths import BOARDS
+from n6build.hardware.boards import board_names, load_board
+
+
+@pytest.fixture
+def boards(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(BOARDS, tmp_path / "boards"))
+
+
+def edit(boards: Path, file: str, old: str, new: str) -> int:
+    """Replaces the only occurrence of `old`; returns its line."""
+    path = boards / file
+    text = path.read_text()
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times"
+    path.write_text(text.replace(old, new))
+    return text[: text.index(old)].count("\n") + 1
+
+
+@pytest.mark.parametrize("name", board_names())
+def test_every_board_loads_and_offers_both_placements_of_weights(name: str) -> None:
+    assert {"extflash", "noextmem"} <= set(load_board(name).profiles())
+
+
+@pytest.mark.parametrize("alias", ["nucleo-n657x0-q", "NUCLEO-N657", "NUCLEO-N657X0-Q"])
+def test_a_board_has_aliases_in_any_case(alias: str) -> None:
+    assert load_board(alias).name == "nucleo-n657"
+
+
+@pytest.mark.parametrize(("name", "clock_hz"), [("nucleo-n657", 50_000_000), ("stm32n6570-dk", 100_000_000)])
+def test_the_nor_has_the_clock_that_its_board_allows(name: str, clock_hz: int) -> None:
+    assert load_board(name).nor_clock_hz == clock_hz
+
+
+def test_without_a_pll_the_nor_is_slower_than_its_limit(boards: Path) -> None:
+    edit(boards, "nucleo-n657/board.yaml", "clock_profile: hsi", "clock_profile: hsi-only")
+    assert load_board("nucleo-n657", boards).nor_clock_hz == 32_000_000
+
+
+def test_an_unknown_board_gets_the_nearest_name() -> None:
+    with pytest.raises(N6Error, match="did you mean 'nucleo-n657'"):
+        load_board("nuclo-n657")
+
+
+LIES = [
+    ("an unknown key", "console: {tx: PE5", "console: {txx: PE5", "console.txx: error N6-YAML-003: unknown key 'txx'"),
+    ("a missing key", "title: NUCLEO-N657X0-Q\n", "", "key 'title' is missing"),
+    (
+        "a text for a number",
+        "baud: 115_200",
+        "baud: fast",
+        "console.baud: error N6-YAML-004: 'fast' must be an integer",
+    ),
+    ("a baud rate of zero", "baud: 115_200", "baud: 0", "console.baud: error N6-YAML-004: 0 is outside"),
+    ("a pin that is none", "tx: PE5", "tx: PZ5", "console.tx: error N6-BOARD-004: 'PZ5' is not a pin"),
+    ("a mode that is none", "mode: opi-dtr", "mode: opi-dt", "did you mean 'opi-dtr'"),
+    ("a clock beyond the chip", "max_clock_hz: 50_000_000", "max_clock_hz: 500_000_000", "nor.max_clock_hz"),
+    ("an odd size of the NOR", "size: 64M\n", "size: 60M\n", "nor.size: error N6-BOARD-005"),
+    ("a NOR larger than its window", "size: 64M\n", "size: 512M\n", "nor.size: error N6-BOARD-005"),
+    ("a NOR that is smaller than its slots", "size: 64M\n", "size: 16M\n", "slots.weights: error N6-BOARD-006"),
+    (
+        "slots that overlap",
+        "appli: {address: 0x70100000, size: 2M}",
+        "appli: {address: 0x70100000, size: 15M}",
+        "overlaps slot 'vectors' by 1048576 bytes",
+    ),
+    (
+        "a slot off the sectors",
+        "fsbl: {address: 0x70000000, size: 512K}",
+        "fsbl: {address: 0x70000000, size: 500K}",
+        "slots.fsbl",
+    ),
+    (
+        "an FSBL slot larger than the ROM loads",
+        "size: 512K}",
+        "size: 576K}",
+        "65536 bytes larger than the boot ROM loads",
+    ),
+    ("a chip that is not described", "soc: stm32n657", "soc: stm32n6577", "did you mean 'stm32n657'"),
+    ("a clock profile that is none", "clock_profile: hsi", "clock_profile: hse", "clock_profile: error N6-BOARD-003"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [lie[1:] for lie in LIES], ids=[lie[0] for lie in LIES])
+def test_is_refused(boards: Path, old: str, new: str, message: str) -> None:
+    edit(boards, "nucleo-n657/board.yaml", old, new)
+    with pytest.raises(N6Error) as error:
+        load_board("nucleo-n657", boards)
+    assert message in str(error.value)
+    assert re.match(r"boards/(nucleo-n657/board|soc/stm32n657)\.yaml:\d+", str(error.value))
+
+
+def test_the_line_is_the_line_of_the_key(boards: Path) -> None:
+    line = edit(boards, "nucleo-n657/board.yaml", "  sector: 64K", "  sector: 60K")
+    with pytest.raises(N6Error, match=rf"boards/nucleo-n657/board.yaml:{line}: nor.sector"):
+        load_board("nucleo-n657", boards)
+
+
+PSRAM_LIES = [
+    ("a pool in a region that is none", "region: heap", "region: hep", "pools.hyperRAM.region", "did you mean 'heap'"),
+    (
+        "a pool in two places",
+        "region: heap, size",
+        "region: heap, slot: weights, size",
+        "pools.hyperRAM",
+        "either 'slot'",
+    ),
+    ("a size for no pool", "{cpuRAM2: 0}", "{cpuRAM: 0}", "pool_sizes.cpuRAM", "did you mean 'cpuRAM2'"),
+    ("a window that is none", "XSPI1_WINDOW", "XSPI9_WINDOW", "external_ram.memory", "N6-BOARD-011: no memory"),
+    (
+        "more RAM than its window",
+        "size: 64M",
+        "size: 512M",
+        "external_ram.size",
+        "268435456 bytes more than the window",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "message"), [lie[1:] for lie in PSRAM_LIES], ids=[lie[0] for lie in PSRAM_LIES]
+)
+def test_of_a_board_with_external_ram_is_refused(boards: Path, old: str, new: str, key: str, message: str) -> None:
+    edit(boards, "openmv-n6/board.yaml", old, new)
+    with pytest.raises(N6Error) as error:
+        load_board("openmv-n6", boards)
+    assert re.match(rf"boards/openmv-n6/board\.yaml:\d+: {key}", str(error.value))
+    assert message in str(error.value)
+
+
+def test_memories_of_the_chip_may_not_overlap(boards: Path) -> None:
+    edit(
+        boards, "soc/stm32n657.yaml", "AXISRAM2: {base: 0x34100000, size: 1M}", "AXISRAM2: {base: 0x34100000, size: 2M}"
+    )
+    with pytest.raises(
+        N6Error, match="memories.AXISRAM3: error N6-SOC-001: memory AXISRAM3 begins 1048576 bytes before"
+    ):
+        load_board("nucleo-n657", boards)
+
+
+def test_a_key_may_not_stand_twice(boards: Path) -> None:
+    edit(boards, "nucleo-n657/board.yaml", "soc: stm32n657\n", "soc: stm32n657\nsoc: stm32n657\n")
+    with pytest.raises(N6Error, match=r"board.yaml:5: soc: error N6-YAML-005"):
+        load_board("nucleo-n657", boards)
+
+
+def test_a_profile_that_the_board_lacks_is_refused() -> None:
+    with pytest.raises(N6Error, match="no profile 'noextmen'\n  hint: did you mean 'noextmem'"):
+        load_board("nucleo-n657").profile("noextmen")

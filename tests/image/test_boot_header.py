@@ -1,0 +1,104 @@
+"""The boot header: what the boot ROM checks, byte by byte."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.image.boot_header import BinaryType, read_boot_header, with_boot_header
+from samples import sample
+
+ADDRESS = 0x3418_0400
+ENTRY = 0x3418_0501
+PAYLOAD = struct.pack("<II", 0x3420_0000, ENTRY) + bytes(range(256)) * 3
+
+# Offset, size and value of every field, for a payload of 776 bytes.
+FIELDS = [
+    (0x000, b"STM2"),
+    (0x004, bytes(96)),
+    (0x064, struct.pack("<I", sum(PAYLOAD))),
+    (0x068, bytes([0x00, 0x03, 0x02, 0x00])),
+    (0x06C, struct.pack("<I", 0x1C0 + len(PAYLOAD))),
+    (0x070, struct.pack("<I", ENTRY)),
+    (0x074, bytes(4)),
+    (0x078, b"\xff" * 4),
+    (0x07C, bytes(8)),
+    (0x084, struct.pack("<I", 0x8000_0000)),
+    (0x088, struct.pack("<I", 0x1A0)),
+    (0x08C, struct.pack("<I", 0x10)),
+    (0x090, bytes(16)),
+    (0x0A0, b"ST\xff\xff"),
+    (0x0A4, struct.pack("<I", 0x1A0)),
+    (0x240, bytes(0x1C0)),
+    (0x400, PAYLOAD),
+]
+
+
+@pytest.mark.parametrize(("offset", "value"), FIELDS, ids=[f"0x{offset:03x}" for offset, _ in FIELDS])
+def test_field(offset: int, value: bytes) -> None:
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)[offset : offset + len(value)] == value
+
+
+def test_an_appli_is_an_ssbl() -> None:
+    assert read_boot_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL), "x").binary_type == 0
+
+
+def test_equal_payloads_give_equal_images() -> None:
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL) == with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)
+
+
+@given(st.binary(max_size=300), st.integers(0, 3))
+def test_every_image_is_read_back(rest: bytes, half_entry: int) -> None:
+    entry = ADDRESS + half_entry * 2 + 1
+    payload = struct.pack("<II", 0, entry) + rest
+    header = read_boot_header(with_boot_header(payload, ADDRESS, BinaryType.SSBL), "x")
+    assert (header.entry, header.image_length, header.checksum) == (entry, 0x1C0 + len(payload), sum(payload))
+
+
+@given(st.integers(0x240, 0x240 + 0x1C0 + len(PAYLOAD) - 1), st.integers(1, 255))
+def test_one_changed_byte_behind_the_header_is_noticed(offset: int, difference: int) -> None:
+    image = bytearray(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL))
+    image[offset] = (image[offset] + difference) % 256
+    with pytest.raises(N6Error, match="checksum"):
+        read_boot_header(bytes(image), "x")
+
+
+@given(st.binary(max_size=1200))
+def test_anything_else_is_refused(data: bytes) -> None:
+    with pytest.raises(N6Error, match="N6-IMAGE-004"):
+        read_boot_header(data, "x")
+
+
+def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
+    with pytest.raises(N6Error, match="0x34180500 lacks the Thumb bit"):
+        with_boot_header(struct.pack("<II", 0, 0x3418_0500), ADDRESS, BinaryType.FSBL)
+
+
+@pytest.mark.parametrize("entry", [ADDRESS - 1, ADDRESS + 9, 0x464C457F])
+def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
+    with pytest.raises(N6Error, match="is outside the program"):
+        with_boot_header(struct.pack("<II", 0, entry), ADDRESS, BinaryType.FSBL)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(
+            (f"{build}-{part}-trusted.bin", 16)
+            for build in ("LoadAndRun", "PSRAM", "XIP")
+            for part in ("FSBL", "Appli")
+        ),
+        ("fsbl_fw_lrun_v1.2.0.bin", 16),
+        ("aed_bm.bin", 0),
+    ],
+)
+def test_images_that_st_s_tool_has_signed_come_out_the_same_but_for_its_random_bytes(name: str, kind: int) -> None:
+    image = sample(f"boot/{name}").read_bytes()
+    header = read_boot_header(image, name)
+    assert header.binary_type == kind
+    ours = with_boot_header(image[0x400:], header.entry & ~0xFFF, BinaryType(kind))
+    random = slice(0xA8, 0x240)
+    assert (ours[: random.start], ours[random.stop :]) == (image[: random.start], image[random.stop :])

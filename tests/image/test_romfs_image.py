@@ -1,0 +1,130 @@
+"""romfs images in OpenMV's form, and their descriptions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.image.romfs import RomfsFile, encode_number, make_romfs, read_romfs
+from n6build.image.romfs_manifest import check_size, read_manifest
+from samples import sample
+
+NAMES = st.text("abcxyz_.0123456789", min_size=1, max_size=20)
+ALIGNMENTS = st.sampled_from([1, 4, 16, 32, 4096])
+FILES = st.lists(
+    st.builds(RomfsFile, NAMES, st.binary(max_size=400), ALIGNMENTS), max_size=6, unique_by=lambda f: f.name
+)
+
+
+@given(FILES)
+def test_files_read_back_and_are_aligned(files: list[RomfsFile]) -> None:
+    image = make_romfs(files)
+    placed = read_romfs(image, "x.img")
+    assert [(f.name, image[f.offset : f.offset + f.size]) for f in placed] == [(f.name, f.data) for f in files]
+    assert all(place.offset % file.alignment == 0 for place, file in zip(placed, files, strict=True))
+
+
+@given(st.binary(max_size=200), st.integers(0, 200))
+def test_damaged_images_are_refused_or_read(tail: bytes, cut: int) -> None:
+    whole = make_romfs([RomfsFile("a.tflite", tail, 32), RomfsFile("b", b"x" * 50, 4)])
+    for data in (tail, b"\xd2\xcd\x31" + tail, whole[:cut]):
+        try:
+            read_romfs(data, "x.img")
+        except N6Error as error:
+            assert error.id == "N6-ROMFS-002"
+
+
+def test_the_bytes_of_a_small_image() -> None:
+    image = make_romfs([RomfsFile("a", b"hello", 16)])
+    assert image[:3] == b"\xd2\xcd\x31"
+    assert image[3:16] == b"\x80" * 12 + bytes([len(image) - 16])
+    assert image[16:24] == b"\x05" + b"\x80" * 6 + bytes([len(image) - 24])
+    # A name, then kind and length of the data up to a multiple of 16.
+    assert image[24:] == b"\x01a\x02" + b"\x80" * 4 + b"\x05" + b"hello"
+    assert encode_number(0x14A6B1) == b"\xd2\xcd\x31"
+
+
+@pytest.mark.parametrize("name", ["", "ä", "a/b", "x" * 128, "a\n"])
+def test_names_that_cannot_be(name: str) -> None:
+    with pytest.raises(N6Error, match="N6-ROMFS-001"):
+        make_romfs([RomfsFile(name, b"", 4)])
+
+
+def test_two_files_of_one_name() -> None:
+    with pytest.raises(N6Error, match="two files are called 'a'"):
+        make_romfs([RomfsFile("a", b"", 4), RomfsFile("a", b"", 4)])
+
+
+def manifest(folder: Path, *entries: str, size: str = '"0x1800000"') -> Path:
+    path = folder / "romfs_config.json"
+    path.write_text(f'{{"0": {{"size": {size}, "entries": [\n{",".join(entries)}]}}}}')
+    return path
+
+
+def test_entries_with_labels_wildcards_and_variables(tmp_path: Path) -> None:
+    for name in ("m/face.tflite", "m/face.txt", "m/pose.tflite", "b.cascade"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    path = manifest(
+        tmp_path,
+        '{"type": "tflite", "path": "{TOP}/m/*.tflite", "alignment": 64, "profile": "noextmem"}',
+        '{"type": "haar", "path": "eye.xml", "stages": 0, "enabled": false}',
+        '{"type": "bin", "path": "b.cascade"}',
+    )
+    (partition,) = read_manifest(path, {"TOP": str(tmp_path)})
+    assert partition.size == 24 << 20
+    assert [(e.name, e.alignment, e.model, e.profile) for e in partition.entries] == [
+        ("face.tflite", 64, True, "noextmem"),
+        ("face.txt", 4, False, ""),
+        ("pose.tflite", 64, True, "noextmem"),
+        ("b.cascade", 4, False, "default"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "id", "words"),
+    [
+        ('{"type": "haar", "path": "eye.xml"}', "N6-ROMFS-004", "romfs_config.json:2"),
+        ('{"type": "tflite", "path": "{TOP}/none.tflite"}', "N6-ROMFS-003", "no file"),
+        ('{"type": "bin", "path": "{HOME}/x"}', "N6-ROMFS-003", "{TOP}"),
+        ('{"type": "bin", "path": "romfs_config.json", "alignment": 12}', "N6-ROMFS-004", "no power of two"),
+        ('{"type": "tflite", "path": "romfs_config.json"}', "N6-ROMFS-004", "no kind of model"),
+        ('{"type": "bin", "path": "romfs_config.json", "aligment": 4}', "N6-YAML", "alignment"),
+        ('{"type": "gif", "path": "romfs_config.json"}', "N6-YAML", "gif"),
+    ],
+)
+def test_mistakes_in_a_description(entry: str, id: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as caught:
+        read_manifest(manifest(tmp_path, entry), {"TOP": str(tmp_path)})
+    assert caught.value.id.startswith(id)
+    assert words in str(caught.value)
+
+
+def test_a_partition_that_overflows_is_refused_by_size(tmp_path: Path) -> None:
+    (partition,) = read_manifest(manifest(tmp_path, '{"type": "bin", "path": "romfs_config.json"}', size="100"), {})
+    check_size(partition.number, partition.size, 100, "x")
+    with pytest.raises(N6Error, match=r"N6-ROMFS-005: romfs partition 0 overflows by 25 bytes: 125 of 100 \(125.0%\)"):
+        check_size(partition.number, partition.size, 125, "x")
+
+
+def test_openmv_s_own_description_is_read_but_for_its_cascades(tmp_path: Path) -> None:
+    text = sample("romfs/openmv_n6_romfs_config.json").read_text()
+    models = re.findall(r"\{TOP\}/(lib/models/\w+\.tflite)", text)
+    for name in models:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    file = tmp_path / "romfs_config.json"
+    file.write_text(text)
+    with pytest.raises(N6Error, match="N6-ROMFS-004: Haar cascades are not converted"):
+        read_manifest(file, {"TOP": str(tmp_path)})
+    file.write_text(text.replace('"type": "haar"', '"enabled": false, "type": "haar"'))
+    (partition,) = read_manifest(file, {"TOP": str(tmp_path)})
+    assert (partition.number, partition.size) == ("0", 0x1800000)
+    assert [(entry.path, entry.alignment, entry.profile, entry.model) for entry in partition.entries] == [
+        (tmp_path / name, 32, "default", True) for name in models
+    ]

@@ -1,0 +1,75 @@
+"""The table of a matrix, as text, JUnit XML and page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from n6build.base.junit import Case, junit
+from n6build.matrix.result import PairResult, read_results, results_json, rows_of
+from n6build.matrix.show import matrix_junit, page, table
+
+GOOD = PairResult("nucleo", "keyword", "", "built", 1.25, 20_000, 16_128, 1_469_573, 10, 10)
+BAD = replace(GOOD, model="anomaly", failure="error N6-CHECK-001: 1000 bytes <are> missing\nhint: more\x00", equal=0)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "change"),
+    [
+        (GOOD, None, "new"),
+        (GOOD, GOOD, "the same"),
+        (GOOD, replace(GOOD, seconds=9.0, built="cache"), "the same"),
+        (BAD, replace(BAD, failure=""), "broken"),
+        (replace(BAD, failure=""), BAD, "fixed"),
+        (BAD, BAD, "still failing"),
+        (replace(GOOD, appli_bytes=20_128, instructions=1_469_000), GOOD, "+128 B, -573 instructions"),
+        (replace(GOOD, activation_bytes=16_000), GOOD, "-128 B RAM"),
+    ],
+)
+def test_what_has_changed_since_the_last_time(now: PairResult, before: PairResult | None, change: str) -> None:
+    (row,) = rows_of([now], [before] if before else [])
+    assert row.change == change
+
+
+def test_results_are_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.json"
+    assert read_results(path) == []
+    path.write_text(results_json([GOOD, BAD]))
+    assert read_results(path) == [GOOD, BAD]
+    for text in ("", "[]", "[1]", '[{"board": 1}]', "{}"):
+        path.write_text(text)
+        assert read_results(path) == []
+
+
+def test_the_table_of_a_terminal() -> None:
+    text = table(rows_of([GOOD, BAD], []))
+    lines = text.splitlines()
+    assert lines[0].split() == ["board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change"]
+    assert " ".join(lines[1].split()) == "nucleo keyword 10 of 10 equal 1.2 s built 20,000 16,128 1,469,573 new"
+    assert "FAILED" in lines[2]
+    assert lines[3] == "  nucleo anomaly: error N6-CHECK-001: 1000 bytes <are> missing"
+
+
+def test_the_xml_of_a_ci_server() -> None:
+    root = ElementTree.fromstring(matrix_junit(rows_of([GOOD, BAD], [])))
+    suite = root.find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    good, bad = suite.findall("testcase")
+    assert (good.get("classname"), good.get("name"), good.find("failure")) == ("nucleo", "keyword", None)
+    failure = bad.find("failure")
+    assert failure is not None
+    assert failure.get("message") == "error N6-CHECK-001: 1000 bytes <are> missing"
+
+
+def test_letters_that_xml_has_not_are_left_out() -> None:
+    assert ElementTree.fromstring(junit("s\x00", [Case("a", "b\x07", 0.0, "\x1b[31mred", "\ud800")])) is not None
+
+
+def test_the_page_escapes_what_comes_from_outside() -> None:
+    text = page(rows_of([GOOD, BAD], []))
+    assert "<are>" not in text
+    assert "1 of 2 pairs passed" in text
+    assert text.count("<tr") == 3

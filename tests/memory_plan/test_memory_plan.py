@@ -1,0 +1,154 @@
+"""The memory plan: where each image of one or several networks is in flash, and what is copied where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import Board, load_board
+from n6build.memory_plan.generated_c import plan_source, pools_script
+from n6build.memory_plan.plan import CompiledNetwork, Content, MemoryPlan, make_plan, plan_json, read_plan
+from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
+from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
+from n6build.network.pools.board_pools import external_regions
+
+BOARD = load_board("nucleo-n657")
+WEIGHTS = BOARD.slots.weights
+SECTOR = BOARD.nor.sector
+
+
+def network(folder: Path, name: str, *, pool: str, address: int, size: int, relative: bool = False) -> CompiledNetwork:
+    (folder / f"{name}.c").write_text(f"int {name};\n")
+    rights = "ACC_READ" if pool == "xSPI2" else "ACC_WRITE"
+    artifacts = NetworkArtifacts(
+        name=name,
+        suffix=f"{name}_symbol",
+        source=folder / f"{name}.c",
+        pools=(PoolRange(pool, pool, address, 1 << 20, size, size, rights, relative),),
+        initializers=(InitializerImage(pool, pool, address, folder / f"{name}_atonbuf.{pool}.raw", size, relative),),
+        weight_sources=(),
+        inputs=(IoBuffer("in", 0x34200000, 10, "int8", (1, 10), 1.0, 0),),
+        outputs=(),
+        quantised=(),
+        epochs=(),
+        ll_aton=None,
+        library_call=None,
+        tools=(),
+        described_by=f"{name}_c_info.json",
+    )
+    return CompiledNetwork(name, artifacts, NO_VECTORS, False)
+
+
+def plan_of(*networks: CompiledNetwork, board: Board = BOARD) -> MemoryPlan:
+    return make_plan(board, "extflash", networks, external_regions(board))
+
+
+def test_weights_in_flash_are_read_in_place_and_those_in_ram_are_copied(tmp_path: Path) -> None:
+    plan = plan_of(
+        network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=1000),
+        network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=70_000),
+        network(tmp_path, "c", pool="AXISRAM6", address=0x34350000, size=1),
+    )
+    places = [(image.slot_file, image.source, image.destination) for image in plan.images]
+    assert places == [
+        ("a_weights_xSPI2.bin", WEIGHTS.address, WEIGHTS.address),
+        ("b_weights_AXISRAM5.bin", WEIGHTS.address + SECTOR, 0x342E0000),
+        ("c_weights_AXISRAM6.bin", WEIGHTS.address + 3 * SECTOR, 0x34350000),
+    ]
+    assert [bank.name for bank in plan.banks] == ["AXISRAM5", "AXISRAM6"]
+    assert [image.in_place for image in plan.images] == [True, False, False]
+
+
+def test_a_relative_pool_gets_the_address_of_its_image_by_the_linker(tmp_path: Path) -> None:
+    plan = plan_of(network(tmp_path, "od", pool="xSPI2", address=0, size=1000, relative=True))
+    assert plan.images[0].destination == plan.images[0].source == WEIGHTS.address
+    assert f"_mem_pool_xSPI2_od_symbol = 0x{WEIGHTS.address:08X};" in pools_script(plan)
+
+
+def test_writable_relative_pools_need_a_loader(tmp_path: Path) -> None:
+    with pytest.raises(
+        N6Error, match="N6-PLAN-007: memory pool xSPI1 is relative and writable, 64 bytes of it are used"
+    ):
+        plan_of(network(tmp_path, "a", pool="xSPI1", address=0, size=64, relative=True))
+
+
+@pytest.mark.parametrize("address", [0x7018_0000, 0x7038_0000])
+def test_weights_for_another_part_of_the_flash_are_refused(tmp_path: Path, address: int) -> None:
+    with pytest.raises(N6Error, match=f"N6-PLAN-008: the weights of pool xSPI2 have to be at 0x{address:08X}"):
+        plan_of(network(tmp_path, "a", pool="xSPI2", address=address, size=1000))
+
+
+def test_weights_beyond_their_slot_are_refused_with_the_bytes(tmp_path: Path) -> None:
+    with pytest.raises(
+        N6Error, match="N6-PLAN-001: the weights of pool AXISRAM5 need 16 bytes more than slot 'weights'"
+    ):
+        plan_of(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=WEIGHTS.size))
+
+
+def test_vectors_of_several_networks_do_not_share_a_sector(tmp_path: Path) -> None:
+    one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10)
+    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    two = replace(network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=10), vectors=vectors)
+    plan = plan_of(replace(one, vectors=vectors), two)
+    base = BOARD.slots.vectors.address
+    assert [each.vectors.source for each in plan.networks] == [base, base + SECTOR]
+    assert plan.flash_addresses()[Content("vectors", "b")] == base + SECTOR
+
+
+def test_two_networks_of_the_same_symbols_cannot_be_linked(tmp_path: Path) -> None:
+    one, two = (network(tmp_path, name, pool="AXISRAM5", address=0x342E0000, size=10) for name in ("a", "b"))
+    old = [replace(each, artifacts=replace(each.artifacts, suffix="Default")) for each in (one, two)]
+    with pytest.raises(N6Error, match="N6-PLAN-009: networks a and b have the same symbols"):
+        plan_of(*old)
+
+
+def test_a_single_network_needs_no_name_in_its_files(tmp_path: Path) -> None:
+    plan = plan_of(network(tmp_path, "network", pool="xSPI2", address=WEIGHTS.address, size=10))
+    assert plan.images[0].slot_file == "weights_xSPI2.bin"
+    assert plan.application == "network"
+
+
+def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
+    wrong = replace(
+        network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
+        vectors=VectorSet("v.npy", 1, 11, bytes(11)),
+    )
+    with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input 10"):
+        plan_of(wrong)
+
+
+def test_a_plan_is_read_back(tmp_path: Path) -> None:
+    board = load_board("openmv-n6")
+    plan = plan_of(network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=10), board=board)
+    assert [region.name for region in plan.external_regions] == ["heap", "framebuffer", "frame_scratch", "stream"]
+    (tmp_path / "plan.json").write_text(plan_json(plan))
+    assert read_plan(tmp_path / "plan.json") == plan
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"images": 1}', '{"images": [], "banks": [], "networks": [{}]}'])
+def test_a_file_that_is_no_plan(tmp_path: Path, text: str) -> None:
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(N6Error, match="N6-PLAN-006"):
+        read_plan(tmp_path / "plan.json")
+
+
+def test_buffers_of_the_application_lie_on_cache_lines_of_their_own(tmp_path: Path) -> None:
+    one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10)
+    own = IoBuffer("out", None, 33, "int8", (1, 33), 1.0, 0, own=True)
+    plan = plan_of(replace(one, artifacts=replace(one.artifacts, outputs=(own,))))
+    assert [(each.direction, each.index, each.bytes) for each in plan.networks[0].own_buffers] == [("output", 0, 33)]
+    assert "static uint8_t a_output_0[64] __attribute__((aligned(32)));" in plan_source(plan)
+
+
+def test_the_tables_for_the_appli_name_every_network(tmp_path: Path) -> None:
+    source = plan_source(
+        plan_of(
+            network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
+            network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=10),
+        )
+    )
+    for name in ("a", "b"):
+        assert f"LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE({name}_symbol)" in source
+    assert 'n6_plan_application[] = "a+b"' in source

@@ -1,0 +1,86 @@
+"""A model is a folder with a model.yaml, or a bare file; what is wrong in the description has a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.models.model import check_hash, load_model, model_names
+
+DESCRIPTION = """name: tiny
+file: tiny.tflite
+result: classification
+classes: [a, b]
+vectors: {inputs: inputs.npy, labels: [a, b]}
+"""
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    folder = tmp_path / "models" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "model.yaml").write_text(DESCRIPTION)
+    (folder / "tiny.tflite").write_bytes(b"model")
+    (folder / "inputs.npy").touch()
+    return folder.parent
+
+
+def test_a_folder_is_found_by_name_and_by_path(models: Path) -> None:
+    assert load_model("tiny", models).file == models / "tiny" / "tiny.tflite"
+    assert load_model("models/tiny", relative_to=models.parent).name == "tiny"
+
+
+def test_every_model_of_the_project_loads() -> None:
+    assert {load_model(name).name for name in model_names()} >= {"miniresnet", "keyword", "anomaly"}
+
+
+def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> None:
+    (tmp_path / 'my "best" net.tflite').touch()
+    model = load_model('my "best" net.tflite', relative_to=tmp_path)
+    assert (model.name, model.inputs, model.sha256) == ("my__best__net", None, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: tiny", 'name: "ti ny"', "model.yaml:1: name: error N6-MODEL-007"),
+        (
+            "tiny.tflite",
+            "tny.tflite",
+            "model.yaml:2: file: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean",
+        ),
+        ("result: classification", "result: clasification", "model.yaml:3: result: error N6-YAML-004"),
+        ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs its classes"),
+        ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is no class"),
+        ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
+        ("file: tiny", "flie: tiny", "did you mean 'file'?"),
+        ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),
+        ("result:", "network: {folder: none}\nresult:", "network.folder: error N6-MODEL-003: no folder 'none'"),
+        ("result:", "network: {backend: prebuilt}\nresult:", "N6-MODEL-008: backend prebuilt needs network.folder"),
+        ("result:", "network: {backend: stedgeai}\nresult:", "did you mean 'st_edge_ai'"),
+        ("result:", "network: {name: 2-nets}\nresult:", "network.name: error N6-MODEL-007"),
+        ("result:", "network: {pools: {npuRAM4: 64 kB}}\nresult:", "network.pools.npuRAM4: error N6-YAML-004"),
+        (
+            "result:",
+            "network: {st_edge_ai: {arguments: [--binary]}}\nresult:",
+            "network.st_edge_ai.arguments: error N6-STAI-010: '--binary' belongs to the flow without NPU",
+        ),
+        (
+            "result:",
+            'checks: {waive: {N6-CHECK-003: ""}}\nresult:',
+            "checks.waive.N6-CHECK-003: error N6-MODEL-009: a waived check needs a reason",
+        ),
+    ],
+)
+def test_a_wrong_description_is_refused_with_its_line(models: Path, old: str, new: str, message: str) -> None:
+    (models / "tiny" / "model.yaml").write_text(DESCRIPTION.replace(old, new))
+    with pytest.raises(N6Error) as error:
+        load_model("tiny", models)
+    assert message in str(error.value)
+
+
+def test_another_file_than_the_described_one_is_refused(models: Path) -> None:
+    (models / "tiny" / "model.yaml").write_text(DESCRIPTION + "sha256: " + "0" * 64 + "\n")
+    with pytest.raises(N6Error, match="N6-MODEL-006"):
+        check_hash(load_model("tiny", models))
