@@ -77,7 +77,7 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
             what = (
                 f"--{name.replace('_', '-')} is not offered: models are compiled with gcc, and blobs stay in the code"
             )
-            raise N6Error("N6-RELOC-022", what, hint="leave it away")
+            raise N6Error("N6-RELOC-022", what, hint="omit it")
     log(_NAME)
     log("")
     source = _source(options)

@@ -57,7 +57,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _version(text: str) -> Version:
     match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})-(\d{1,9})", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no version of ll_aton such as 1.1.3-8")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a version of ll_aton such as 1.1.3-8")
     return int(match[1]), int(match[2]), int(match[3]), int(match[4])
 
 

@@ -39,7 +39,7 @@ static void add_text(message_t *message, const char *text)
     }
 }
 
-/* In place. False where it is no COBS. */
+/* In place. False where it is not COBS. */
 static bool decode(message_t *message)
 {
     uint32_t in = 0, out = 0;

@@ -81,7 +81,7 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
             )
     if "matrix" in targets and ("plan" in targets or env["N6_EXPLAIN"]):
         what = "a plan is of one application, target matrix builds many"
-        stop_with(N6Error("N6-OPTION-010", what, hint="leave matrix away, and name board and model"), env["N6_BUILD"])
+        stop_with(N6Error("N6-OPTION-010", what, hint="omit matrix, and name board and model"), env["N6_BUILD"])
     return bool(targets) and set(LISTS).issuperset(targets)
 
 

@@ -111,7 +111,7 @@ def test_an_input_that_is_not_as_described(artifacts: NetworkArtifacts, change: 
 
 def test_an_input_that_is_no_picture(artifacts: NetworkArtifacts) -> None:
     vector = replace(artifacts, inputs=(IoBuffer("in", 0, 10, "int8", (1, 10), 1.0, 0),))
-    with pytest.raises(N6Error, match=r"shape \[1, 10\]: it is no picture"):
+    with pytest.raises(N6Error, match=r"shape \[1, 10\]: it is not a picture"):
         app_config(Application(), (), vector)
 
 

@@ -51,7 +51,7 @@ def test_line_ends_of_the_file_are_kept() -> None:
         (START, "N6-APP-020: marker '@GENERATED CODE STOP' is missing"),
         (b"", "marker '@GENERATED CODE START' is missing"),
         (STOP + START, "main.c:1: error N6-APP-021: '@GENERATED CODE STOP' stands before START"),
-        (START + START + STOP, "main.c:2: error N6-APP-021: marker '@GENERATED CODE START' stands twice"),
+        (START + START + STOP, "main.c:2: error N6-APP-021: marker '@GENERATED CODE START' appears twice"),
     ],
 )
 def test_markers_that_are_not_there_once_in_order(data: bytes, message: str) -> None:

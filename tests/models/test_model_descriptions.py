@@ -52,7 +52,7 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
         ),
         ("result: classification", "result: clasification", "model.yaml:3: result: error N6-YAML-004"),
         ("classes: [a, b]\n", "", "N6-MODEL-004: a classification needs its classes"),
-        ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is no class"),
+        ("labels: [a, b]", "labels: [a, c]", "vectors.labels.1: error N6-MODEL-005: label 'c' is not a class"),
         ("inputs: inputs.npy", "inputs: none.npy", "vectors.inputs: error N6-MODEL-003"),
         ("file: tiny", "flie: tiny", "did you mean 'file'?"),
         ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),

@@ -49,7 +49,7 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         ),
         (
             lambda d: d["buffers"][0].update(size_bytes="x"),
-            "buffers[0].size_bytes: error N6-NET-020: 'x' is no integer",
+            "buffers[0].size_bytes: error N6-NET-020: 'x' is not an integer",
         ),
         (
             lambda d: d["buffers"][0].update(offset_start=-1),
@@ -94,7 +94,7 @@ def test_an_output_in_a_virtual_pool_has_an_address(document: Any, tmp_path: Pat
 
 
 def test_a_truncated_file_names_line_and_column(document: Any, tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match=r"network_c_info.json:\d+:\d+: error N6-NET-020: is no JSON"):
+    with pytest.raises(N6Error, match=r"network_c_info.json:\d+:\d+: error N6-NET-020: is not JSON"):
         read(tmp_path, json.dumps(document, indent=1)[:5000])
 
 

@@ -69,7 +69,7 @@ def test_what_is_written_for_the_compiler_is_strict_json() -> None:
     [
         (FILE, "defualt", "N6-PROFILE-003: no profile 'defualt'\n  hint: did you mean 'default'?"),
         (FILE.replace('"options": "", ', ""), "old", "n.json: Profiles.old: error N6-PROFILE-002: key 'options' is"),
-        (FILE.replace('"a.mpool"', "7"), "old", "n.json: Profiles.old.memory_pool: error N6-PROFILE-002: is no text"),
+        (FILE.replace('"a.mpool"', "7"), "old", "n.json: Profiles.old.memory_pool: error N6-PROFILE-002: is not text"),
         (FILE.replace("*/", ""), "old", "n.json:5: error N6-PROFILE-001: a comment has no end"),
         ('{"Globals": {}}', "old", "has no object 'Profiles'"),
         ("{", "old", "n.json:1:2: error N6-PROFILE-001"),

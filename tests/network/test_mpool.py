@@ -111,17 +111,17 @@ def test_real_descriptors_survive_the_way_to_yaml_and_back() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"memory": {', '// pools\n  "memory": {', "a.mpool:11:3: error N6-MPOOL-001: is no strict JSON"),
+        ('"memory": {', '// pools\n  "memory": {', "a.mpool:11:3: error N6-MPOOL-001: is not strict JSON"),
         ("npuRAM3", "npuRAM³", "is not ASCII"),
         ('"value": "0x34200000"', '"value": 872415232', "memory.mempools[0].offset.value: error N6-MPOOL-002"),
-        ('"value": "0x34200000"', '"value": "-1"', "'-1' is no number"),
+        ('"value": "0x34200000"', '"value": "-1"', "'-1' is not a number"),
         ('"value": "0x34200000"', '"value": "0x134200000"', "5169479680 is beyond 32 bits"),
         ('"magnitude": "BYTES"', '"magnitude": "KBYTE"', "did you mean 'KBYTES'"),
         ('"rights": "ACC_WRITE",\n          "throughput": "HIGH"', '"rights": "ACC_WRIT"', "did you mean 'ACC_WRITE'"),
         ('"name": "npuRAM4"', '"name": "npuRAM3"', "memory.mempools[1]: error N6-MPOOL-002: pool npuRAM3"),
-        ('"fname": "AXISRAM3"', '"fname": "AXISRAM3", "fname": "b"', "key 'fname' stands twice"),
+        ('"fname": "AXISRAM3"', '"fname": "AXISRAM3", "fname": "b"', "key 'fname' appears twice"),
         ('"fname": "AXISRAM3",', '"fname": "AXISRAM3", "mode": "USEMODE_RELATIVE",', "inside the chip and can't be"),
-        ('"freqRatio": 1.25', '"freqRatio": NaN', "NaN is no JSON number"),
+        ('"freqRatio": 1.25', '"freqRatio": NaN', "NaN is not a JSON number"),
         ('"mempools"', '"pools"', "key 'mempools' is missing"),
     ],
 )

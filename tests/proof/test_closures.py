@@ -95,6 +95,27 @@ def test_a_module_that_is_imported_by_an_imported_one_counts(tmp_path: Path) -> 
         before = now
 
 
+@pytest.mark.parametrize("pattern", ["p.family.*", "p.*.entry"])
+def test_members_of_a_family_count_and_so_does_a_new_one(pattern: str, tmp_path: Path) -> None:
+    def write(name: str, text: str) -> None:
+        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / name).write_text(text)
+
+    def parts() -> set[str]:
+        return set(Code({"p": tmp_path / "p"}).parts_of("p.a"))
+
+    for name in ("__init__.py", "family/__init__.py", "family/one.py", "b/__init__.py", "b/entry.py"):
+        write(name, "")
+    write("a.py", f'X = members("{pattern}", "X", int)\n')
+    member = "p.family.one" if pattern == "p.family.*" else "p.b.entry"
+    assert parts() == {"p", "p.a", member.rpartition(".")[0], member}
+    write("family/two.py", "")
+    write("c/__init__.py", "")
+    write("c/entry.py", "")
+    new = {"p.family.two"} if pattern == "p.family.*" else {"p.c", "p.c.entry"}
+    assert parts() == {"p", "p.a", member.rpartition(".")[0], member} | new
+
+
 @pytest.mark.parametrize("path", FILES, ids=shown)
 def test_nothing_is_imported_under_a_name_that_is_made_up(path: Path) -> None:
     used = []
@@ -106,8 +127,9 @@ def test_nothing_is_imported_under_a_name_that_is_made_up(path: Path) -> None:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
             used += [name for name in names if name in ("runpy", "imp", "builtins", *_DYNAMIC)]
-    # A step's function, by the name that the step is signed with.
-    assert used == (["import_module"] if shown(path) == "plan/perform.py" else [])
+    # A step's function, by the name that the step is signed with; members of a family, which the closure lists.
+    by_name = shown(path) in ("plan/perform.py", "base/members.py")
+    assert used == (["import_module"] if by_name else [])
 
 
 @pytest.mark.parametrize("path", FILES, ids=shown)

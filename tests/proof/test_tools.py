@@ -92,7 +92,7 @@ def test_a_compiler_that_appears_in_front_of_the_other_is_taken(builds: Builds, 
     build = builds.copy("fsbl", tmp_path)
     (tmp_path / "first").mkdir()
     environment = {"PATH": f"{tmp_path / 'first'}{os.pathsep}{os.environ['PATH']}"}
-    # PATH is no input of what is compiled, where it leads is.
+    # PATH is not an input of what is compiled, where it leads is.
     assert build.scons(*GOALS, **environment).actions == []
     script(tmp_path / "first" / DRIVER, f'exec "{shutil.which(DRIVER)}" "$@"')
     assert any(action.startswith("Compile") for action in build.scons(*GOALS, **environment).actions)

@@ -742,7 +742,7 @@ static void load_nor(N6Virt *s)
         exit(1);
     }
     if (bytes < N6_BOOT_MAX_IMAGE || bytes > N6_XSPI2_WINDOW_SIZE || bytes & (bytes - 1)) {
-        error_report("the NOR's file has %zu bytes, which is no size of a NOR", (size_t)bytes);
+        error_report("the NOR's file has %zu bytes, which is not a size of a NOR", (size_t)bytes);
         exit(1);
     }
     memory_region_init_ram(&s->nor, OBJECT(s), "n6.nor", bytes, &error_fatal);

@@ -20,7 +20,7 @@ _COLOURS = {"rgb": ("COLOR_RGB", 3), "bgr": ("COLOR_BGR", 3), "grey": ("COLOR_MO
 
 
 def app_config(application: Application, classes: Sequence[str], artifacts: NetworkArtifacts) -> str:
-    """The header of one network. Raises N6-APP-003 where its input is no picture of the size and colour described, N6-APP-010."""
+    """The header of one network. Raises N6-APP-003 where its input is not a picture as described, N6-APP-010."""
     height, width, channels = _picture(application, artifacts)
     mode, bytes_per_pixel = _COLOURS[application.input.colour]
     if channels != bytes_per_pixel:
@@ -55,7 +55,7 @@ def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int
     if len(shape) != 4:
         raise N6Error(
             "N6-APP-003",
-            f"the network's input has the shape {list(shape)}: it is no picture (1, height, width, channels)",
+            f"the network's input has the shape {list(shape)}: it is not a picture (1, height, width, channels)",
             where="application",
             hint="leave the key 'application' away",
         )
@@ -63,7 +63,7 @@ def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int
     for key, wanted, found in (("height", application.input.height, height), ("width", application.input.width, width)):
         if wanted is not None and wanted != found:
             what = f"the network's input has {key} {found}, {abs(wanted - found)} pixels off the {wanted} declared"
-            raise N6Error("N6-APP-003", what, where=f"application.input.{key}", hint="leave it away: the network knows")
+            raise N6Error("N6-APP-003", what, where=f"application.input.{key}", hint="omit it: the network knows")
     return height, width, channels
 
 

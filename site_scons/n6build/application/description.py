@@ -71,7 +71,7 @@ def check_application(application: Application, document: Document) -> None:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
             where = document.where("application", "post_processing", "constants", name)
             hint = "capital letters, digits and _, such as AI_OD_CONF_THRESHOLD"
-            raise N6Error("N6-APP-001", f"'{name}' is no name for a macro", where=where, hint=hint)
+            raise N6Error("N6-APP-001", f"'{name}' is not a valid name for a macro", where=where, hint=hint)
     if len(application.welcome) > 2:
         where = document.where("application", "welcome")
         raise N6Error("N6-APP-002", f"{len(application.welcome)} lines, the display has two", where=where)

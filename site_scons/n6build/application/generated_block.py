@@ -17,7 +17,7 @@ _STOP = re.compile(rb"^[^\n]*@GENERATED CODE STOP\b[^\n]*\n?", re.MULTILINE)
 def replace_block(data: bytes, block: str, file: str) -> bytes:
     """`data` with `block` between the lines of its markers. Doing it twice changes nothing.
 
-    Raises N6-APP-020 where a marker is missing, N6-APP-021 where they stand twice or the wrong way round.
+    Raises N6-APP-020 where a marker is missing, N6-APP-021 where they appear twice or the wrong way round.
     """
     starts, stops = list(_START.finditer(data)), list(_STOP.finditer(data))
     for word, found in (("START", starts), ("STOP", stops)):
@@ -26,7 +26,7 @@ def replace_block(data: bytes, block: str, file: str) -> bytes:
             raise N6Error("N6-APP-020", f"marker '@GENERATED CODE {word}' is missing", where=file, hint=hint)
         if len(found) > 1:
             where = f"{file}:{_line(data, found[1].start())}"
-            raise N6Error("N6-APP-021", f"marker '@GENERATED CODE {word}' stands twice", where=where)
+            raise N6Error("N6-APP-021", f"marker '@GENERATED CODE {word}' appears twice", where=where)
     start, stop = starts[0], stops[0]
     if stop.start() < start.end():
         where = f"{file}:{_line(data, stop.start())}"

@@ -31,7 +31,7 @@ def patched_files(
 ) -> dict[Path, bytes]:
     """The new content of those files that change. axiram_bytes: of AXI RAM for activations and pictures together.
 
-    Raises N6-APP-011 where the network's input is no picture, N6-APP-010 and N6-APP-02x.
+    Raises N6-APP-011 where the network's input is not a picture, N6-APP-010 and N6-APP-02x.
     """
     described = application or Application()
     height, width, channels = _picture(network)
@@ -59,6 +59,6 @@ def patched_files(
 def _picture(network: CInfo) -> tuple[int, int, int]:
     shape = network.inputs[0].shape if network.inputs else ()
     if len(shape) != 4:
-        what = f"the network's input has the shape {list(shape)}: it is no picture (1, height, width, channels)"
+        what = f"the network's input has the shape {list(shape)}: it is not a picture (1, height, width, channels)"
         raise N6Error("N6-APP-011", what, where="network_c_info.json")
     return shape[1], shape[2], shape[3]

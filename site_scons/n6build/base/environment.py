@@ -50,7 +50,7 @@ def option_values() -> Mapping[str, str]:
 
 
 def key_password() -> str | None:
-    """Of the keys that images are signed with. It is no parameter: it would stand in files."""
+    """Of the keys that images are signed with. It is not a parameter: it would stand in files."""
     return os.environ.get(KEY_PASSWORD)
 
 

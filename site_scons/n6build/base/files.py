@@ -65,7 +65,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Whatever is no UTF-8 becomes a replacement character. Raises N6Error N6-FILE-002 where the file cannot be read."""
+    """Whatever is not UTF-8 becomes a replacement character. Raises N6Error N6-FILE-002 where the file cannot be read."""
     return read_bytes(path).decode("utf-8", "replace")
 
 

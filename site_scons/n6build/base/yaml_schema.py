@@ -138,7 +138,7 @@ def _pairs(document: Document, node: yaml.Node, path: tuple[str | int, ...]) -> 
         name = str(key.value)
         if name in pairs:
             where = f"{document.file}:{key.start_mark.line + 1}: {_dotted((*path, name))}"
-            raise N6Error("N6-YAML-005", "key stands twice", where=where)
+            raise N6Error("N6-YAML-005", "key appears twice", where=where)
         pairs[name] = value
     return pairs
 

@@ -156,7 +156,7 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
     model = parse_reloc_file(file, planned.file)
     trailer = read_trailer(file, model.file_bytes)
     if trailer is None:
-        raise N6Error("N6-FLASH-022", "is no image of a model's flash slot", where=planned.file, hint="build again")
+        raise N6Error("N6-FLASH-022", "is not an image of a model's flash slot", where=planned.file, hint="build again")
     return _Content(file, params, model.file_bytes, trailer)
 
 

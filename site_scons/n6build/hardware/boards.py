@@ -351,7 +351,7 @@ def _check_nor(board: _BoardFile, soc: Soc, document: Document) -> None:
     if nor.sector & (nor.sector - 1) or not 4096 <= nor.sector <= nor.size:
         raise N6Error(
             "N6-BOARD-005",
-            f"{nor.sector} bytes is no erase sector",
+            f"{nor.sector} bytes is not a valid erase sector size",
             where=document.where("nor", "sector"),
             hint="4K or 64K",
         )

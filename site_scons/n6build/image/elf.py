@@ -34,7 +34,7 @@ def _open(path: Path) -> Any:
     try:
         return ELFFile(io.BytesIO(read_bytes(path)))
     except ELFError as error:
-        raise N6Error("N6-IMAGE-001", f"is no ELF file: {error}", where=path.name) from error
+        raise N6Error("N6-IMAGE-001", f"is not an ELF file: {error}", where=path.name) from error
 
 
 def payload_of(path: Path) -> Payload:

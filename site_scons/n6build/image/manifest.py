@@ -102,4 +102,4 @@ def read_manifest(path: Path) -> FlashManifest:
         segments = tuple(Segment(**segment) for segment in values.pop("segments"))
         return FlashManifest(segments=segments, **values)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise N6Error("N6-IMAGE-007", f"is no flash manifest: {error}", where=path.name) from error
+        raise N6Error("N6-IMAGE-007", f"is not a flash manifest: {error}", where=path.name) from error

@@ -54,7 +54,9 @@ def make_romfs(files: Sequence[RomfsFile]) -> bytes:
     seen: set[str] = set()
     for file in files:
         if not file.name.isascii() or not file.name.isprintable() or "/" in file.name or not 0 < len(file.name) < 128:
-            raise N6Error("N6-ROMFS-001", f"'{file.name}' is no name for a file: up to 127 ASCII letters, no '/'")
+            raise N6Error(
+                "N6-ROMFS-001", f"'{file.name}' is not a valid name for a file: up to 127 ASCII letters, no '/'"
+            )
         if file.name in seen:
             raise N6Error("N6-ROMFS-001", f"two files are called '{file.name}'", hint="rename one of them")
         seen.add(file.name)
@@ -80,9 +82,9 @@ def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
     magic, at = _number(image, 0, name)
     length, at = _number(image, at, name)
     if magic != _MAGIC:
-        raise N6Error("N6-ROMFS-002", "is no romfs image: it does not begin with D2 CD 31", where=name)
+        raise N6Error("N6-ROMFS-002", "is not a romfs image: it does not begin with D2 CD 31", where=name)
     if length > len(image) - at:
-        what = f"ends after {len(image)} bytes, its header tells of {at + length}"
+        what = f"ends after {len(image)} bytes, its header reports {at + length}"
         raise N6Error("N6-ROMFS-002", what, where=name)
     return [
         _placed(image, start, end, name) for kind, start, end in _records(image, at, at + length, name) if kind == _FILE

@@ -89,10 +89,10 @@ def _entries(
 def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
     is_model = entry.type in ("tflite", "onnx")
     if is_model and file.suffix not in MODEL_SUFFIXES:
-        raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is no kind of model that is read here", where=where)
+        raise N6Error("N6-ROMFS-004", f"'{file.suffix}' is not a supported model format", where=where)
     alignment = entry.alignment or (_MODEL_ALIGNMENT if is_model else _FILE_ALIGNMENT)
     if alignment & (alignment - 1):
-        raise N6Error("N6-ROMFS-004", f"alignment {alignment} is no power of two", where=where)
+        raise N6Error("N6-ROMFS-004", f"alignment {alignment} is not a power of two", where=where)
     name = f"{file.stem}.tflite" if is_model else file.name
     own = RomfsEntry(file, name, alignment, is_model, entry.profile, where)
     labels = file.with_suffix(".txt")
@@ -143,5 +143,5 @@ def check_size(number: str, room: int, size: int, where: str) -> None:
             "N6-ROMFS-005",
             f"romfs partition {number} overflows by {over} bytes: {size} of {room} ({size / room:.1%})",
             where=where,
-            hint="leave an entry away, or make a model smaller",
+            hint="omit an entry, or make a model smaller",
         )

@@ -422,4 +422,4 @@ def read_plan(path: Path) -> MemoryPlan:
             values[key] = tuple(PlannedRegion(**region) for region in values[key])
         return MemoryPlan(**values)
     except (ValueError, TypeError, KeyError) as error:
-        raise N6Error("N6-PLAN-006", f"is no memory plan: {error}", where=path.name) from error
+        raise N6Error("N6-PLAN-006", f"is not a memory plan: {error}", where=path.name) from error

@@ -33,7 +33,7 @@ def read_vectors(path: Path) -> VectorSet:
     except (N6Error, ValueError, EOFError, SyntaxError) as error:
         raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
     if not isinstance(array, np.ndarray) or array.ndim < 2 or not array.size or array.dtype.hasobject:
-        raise N6Error("N6-VEC-001", "is no array with one row for each vector", where=path.name)
+        raise N6Error("N6-VEC-001", "is not an array with one row for each vector", where=path.name)
     little_endian = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     data = little_endian.tobytes()
     return VectorSet(path.name, len(array), len(data) // len(array), data)

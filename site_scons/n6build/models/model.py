@@ -123,7 +123,7 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     if is_file(path):
         raise N6Error(
             "N6-MODEL-002",
-            f"'{path.suffix}' is no kind of model that is read here",
+            f"'{path.suffix}' is not a supported model format",
             where=name,
             hint="give a .tflite or .onnx file",
         )
@@ -181,7 +181,9 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
 def _check(model: _ModelFile, folder: Path, document: Document) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
         hint = "letters, digits, '_', '.' and '-'"
-        raise N6Error("N6-MODEL-007", f"'{model.name}' is no name for a model", where=document.where("name"), hint=hint)
+        raise N6Error(
+            "N6-MODEL-007", f"'{model.name}' is not a valid name for a model", where=document.where("name"), hint=hint
+        )
     _check_files(model, folder, document)
     _check_network(model, folder, document)
     for id, reason in model.checks.waive.items():
@@ -215,7 +217,9 @@ def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
     network = model.network
     if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
         where = document.where("network", "name")
-        raise N6Error("N6-MODEL-007", f"'{network.name}' is no name for a network: a C identifier", where=where)
+        raise N6Error(
+            "N6-MODEL-007", f"'{network.name}' is not a valid name for a network: a C identifier", where=where
+        )
     if network.folder and not is_folder(folder / network.folder):
         where = document.where("network", "folder")
         raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
@@ -238,7 +242,7 @@ def _check_classes(model: _ModelFile, document: Document) -> None:
             if label not in model.classes:
                 hint = did_you_mean(label, model.classes)
                 where = document.where("vectors", "labels", index)
-                raise N6Error("N6-MODEL-005", f"label '{label}' is no class of this model", where=where, hint=hint)
+                raise N6Error("N6-MODEL-005", f"label '{label}' is not a class of this model", where=where, hint=hint)
 
 
 def check_hash(model: Model) -> None:

@@ -164,7 +164,7 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
             raise N6Error("N6-OPTION-002", what, where=load.origin)
         settings["load"] = Setting(word, settings["mode"].origin)
     if settings["runs"].value and not settings["runs"].value.isdecimal():
-        what = f"'runs={settings['runs'].value}' is no number of inferences"
+        what = f"'runs={settings['runs'].value}' is not a number of inferences"
         raise N6Error("N6-OPTION-002", what, where=settings["runs"].origin, hint="runs=100")
     _check_loader(settings, options)
     return settings

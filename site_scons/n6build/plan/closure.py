@@ -1,9 +1,8 @@
 """The code behind a step: every module of ours that its module imports, directly or not, and the packages of others.
 
 Found by reading, each time, without a cache that could be stale: all modules take some milliseconds. Imports inside functions
-count,
-and one that stands in a docstring adds at most a module too many. Modules are never imported by a name that is made up at run
-time; a test sees to that.
+count, and so does the pattern of a call of `members`; one that is written in a docstring adds at most a module too many. Modules
+are never imported by a name that is made up at run time; a test makes sure of that.
 """
 
 from __future__ import annotations
@@ -16,11 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from n6build.base.members import modules_matching
 from n6build.base.paths import ROOT
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
 )
+_MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
 # Distributions whose name is not that of what one imports.
 _DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial"}
@@ -88,6 +89,9 @@ class Code:
             data = file.read()
         package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
         imported = imports_in(data, package)
+        roots = {top: str(folder) for top, folder in self.roots.items()}
+        for pattern in _MEMBERS.findall(data):
+            imported |= set(modules_matching(pattern.decode(), roots))
         ours = {part for each in imported if self._is_ours(each) for part in _with_parents(each) if self._file(part)}
         tops = {each.partition(".")[0] for each in imported if not self._is_ours(each)}
         others = {_distribution(top) for top in tops if top not in sys.stdlib_module_names}

@@ -163,7 +163,7 @@ def _regular(path: Path) -> Path:
     try:
         if stat.S_ISREG(path.stat().st_mode):
             return path
-        why = "it is no file"
+        why = "it is not a file"
     except OSError as error:
         why = error.strerror or str(error)
     raise N6Error("N6-FILE-002", f"cannot read: {why}", where=str(path))
@@ -216,4 +216,4 @@ def _check_text(text: str, step: Step, path: Path) -> None:
 
 
 def _no_plan(why: str, path: Path) -> N6Error:
-    return N6Error("N6-STEP-009", f"is no plan: {why}", where=str(path), hint="scons plan writes it anew")
+    return N6Error("N6-STEP-009", f"is not a plan: {why}", where=str(path), hint="scons plan writes it anew")

@@ -114,7 +114,7 @@ def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
         or getattr(found, "__module__", None) != module
         or getattr(found, "__qualname__", "") != name
     ):
-        what = f"step {step.name}: '{step.function}' is no function of its module"
+        what = f"step {step.name}: '{step.function}' is not a function of its module"
         raise N6Error(
             "N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level"
         )

@@ -159,13 +159,13 @@ def _step_json(step: Step) -> dict[str, Any]:
 
 
 def read_plan_json(values: Any) -> Plan:
-    """Of `plan_json`. Raises N6-STEP-009 where it is no plan of this version, and what `make_plan` does."""
+    """Of `plan_json`. Raises N6-STEP-009 where it is not a plan of this version, and what `make_plan` does."""
     plan = read_trusted_plan_json(values)
     return make_plan(plan.steps, plan.goals)
 
 
 def read_trusted_plan_json(values: Any) -> Plan:
-    """Of a plan that was checked before it was written. Raises N6-STEP-009 where it is no plan of this version."""
+    """Of a plan that was checked before it was written. Raises N6-STEP-009 where it is not a plan of this version."""
     try:
         if values["format"] != FORMAT:
             raise ValueError(f"format {values['format']}, not {FORMAT}")
@@ -179,4 +179,4 @@ def read_trusted_plan_json(values: Any) -> Plan:
             steps.append(Step(**given, made_at="plan.json"))
         return Plan(tuple(steps), {str(name): tuple(map(str, files)) for name, files in values["goals"].items()})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise N6Error("N6-STEP-009", f"is no plan: {error}", hint="scons plan writes it anew") from error
+        raise N6Error("N6-STEP-009", f"is not a plan: {error}", hint="scons plan writes it anew") from error

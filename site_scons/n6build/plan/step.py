@@ -121,11 +121,11 @@ def _check(step: Step) -> None:
         step.state,
     ):
         if not isinstance(listed, tuple):
-            raise _wrong(step, "N6-STEP-008", f"{listed!r} is no list of texts")
+            raise _wrong(step, "N6-STEP-008", f"{listed!r} is not a list of texts")
     if bool(step.function) == bool(step.command):
         raise _wrong(step, "N6-STEP-007", "needs either a function or a command")
     if step.function and not _FUNCTION.fullmatch(step.function):
-        what = f"'{step.function}' is no function of a module"
+        what = f"'{step.function}' is not a function of a module"
         raise _wrong(step, "N6-STEP-007", what, "name a function that stands in a module as 'module:name'")
     if isinstance(step.command, str) or not all(isinstance(each, str) for each in step.command):
         raise _wrong(step, "N6-STEP-007", "a command is a list of texts", "no shell takes it apart")
@@ -133,9 +133,7 @@ def _check(step: Step) -> None:
         raise _wrong(step, "N6-STEP-006", "its parameters are no canonical JSON", "make them with to_parameters")
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
-            raise _wrong(
-                step, "N6-STEP-008", f"{path!r} is no path of a file", "paths have no '.', '..' or '//' in them"
-            )
+            raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "paths have no '.', '..' or '//' in them")
 
 
 def _is_canonical(text: str) -> bool:

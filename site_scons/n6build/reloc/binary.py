@@ -69,7 +69,7 @@ def _context_offset(linked: LinkedModel) -> int:
     words = struct.iter_unpack("<I", linked.read_only[WORD * (PARAMS_OFFSET_WORD + 1) : WORD * 64])
     address = next((word for (word,) in words if segment(word) == Segment.RAM), None)
     if address is None or offset(address) + _CRC_OFFSET + WORD > len(linked.data):
-        raise N6Error("N6-RELOC-010", "is no linked model: it has no context")
+        raise N6Error("N6-RELOC-010", "is not a linked model: it has no context")
     return offset(address)
 
 

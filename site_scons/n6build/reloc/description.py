@@ -58,4 +58,6 @@ def read_description(path: Path) -> RelocDescription:
         values["outputs"] = tuple(values["outputs"])
         return RelocDescription(**values)
     except (ValueError, TypeError, KeyError) as error:
-        raise N6Error("N6-RELOC-008", f"is no description of a relocatable model: {error}", where=path.name) from error
+        raise N6Error(
+            "N6-RELOC-008", f"is not a description of a relocatable model: {error}", where=path.name
+        ) from error

@@ -81,21 +81,21 @@ def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
     try:
         return _read(ELFFile(io.BytesIO(read_bytes(path))), path, _Places.read(map_file))
     except (ELFError, struct.error, UnicodeDecodeError, KeyError, ValueError, AttributeError, TypeError) as error:
-        raise N6Error("N6-RELOC-010", f"is no linked model: {error}", where=path.name) from error
+        raise N6Error("N6-RELOC-010", f"is not a linked model: {error}", where=path.name) from error
 
 
 def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
     sections: dict[str, Any] = {name: elf.get_section_by_name(name) for name in (".flash", ".data")}
     if not all(sections.values()):
         missing = ", ".join(name for name, section in sections.items() if not section)
-        raise N6Error("N6-RELOC-010", f"is no linked model: it has no section {missing}", where=path.name)
+        raise N6Error("N6-RELOC-010", f"is not a linked model: it has no section {missing}", where=path.name)
     read_only, data = bytes(sections[".flash"].data()), bytes(sections[".data"].data())
     if len(read_only) < FIXED_HEADER_BYTES:
-        raise N6Error("N6-RELOC-010", "is no linked model: its header is cut off", where=path.name)
+        raise N6Error("N6-RELOC-010", "is not a linked model: its header is cut off", where=path.name)
     words = struct.unpack_from(f"<{len(HEADER_FIELDS)}I", read_only)
     header = dict(zip(HEADER_FIELDS, words, strict=True))
     if header["magic"] != MAGIC or offset(header["bss_start"]) != len(data):
-        raise N6Error("N6-RELOC-010", "is no linked model: its header does not fit its sections", where=path.name)
+        raise N6Error("N6-RELOC-010", "is not a linked model: its header does not fit its sections", where=path.name)
     relocations = sorted(set(_words_to_relocate(elf, sections, places)))
     model = LinkedModel(read_only, data, tuple(relocations), header)
     _check_words(model, places)

@@ -196,7 +196,7 @@ def _place_segment(
     is_cached = bool(pool.attributes & CACHED)
     if pool.id == 0:
         if is_cached and params <= EXTERNAL_MEMORY:
-            raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, which is no external memory")
+            raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, which is not external memory")
         if pool.content is PoolContent.MIXED or pool.attributes & WRITE:
             raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} is to be written, and lies with the weights")
         bases[Segment.PARAM_0] = params + pool.foff
@@ -204,7 +204,7 @@ def _place_segment(
     if pool.id != 1:
         raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} has the segment {pool.id}")
     if is_cached and placement.ext_ram <= EXTERNAL_MEMORY:
-        raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}, which is no external memory")
+        raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}, which is not external memory")
     if placement.ext_ram == 0 or placement.ext_ram_bytes < pool.size:
         raise Refusal(
             PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, {placement.ext_ram_bytes} are there"

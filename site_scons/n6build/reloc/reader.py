@@ -100,7 +100,7 @@ class RelocFile:
     def image_word(self, address: int) -> int:
         """The word at a link address in RAM, as the file has it. Raises N6-RELOC-032 outside of the image."""
         if segment(address) != Segment.RAM or address % WORD or offset(address) + WORD > self.image_bytes:
-            raise _damaged(f"0x{address:08X} is no word of its data", "")
+            raise _damaged(f"0x{address:08X} is not a word of its data", "")
         (word,) = struct.unpack_from("<I", self.data, self.read_only_bytes + offset(address))
         return int(word)
 
@@ -113,7 +113,7 @@ def read_reloc_file(path: Path) -> RelocFile:
 def parse_reloc_file(data: bytes, file: str) -> RelocFile:
     """file: for messages. Raises N6-RELOC-030 (no such file), -031 (cut off), -032 (an address outside), -033 (pools), -034."""
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
-        raise N6Error("N6-RELOC-030", "is no relocatable model: it does not begin with NBIN", where=file)
+        raise N6Error("N6-RELOC-030", "is not a relocatable model: it does not begin with NBIN", where=file)
     if len(data) < ABI_A.header_bytes:
         what = f"ends after {len(data)} bytes, a header has at least {ABI_A.header_bytes}"
         raise N6Error("N6-RELOC-031", what, where=file)
@@ -171,7 +171,7 @@ def _check_layout(header: dict[str, int], size: int, file: str) -> None:
     check(offset(header["got_end"]) <= image, f"got_end 0x{header['got_end']:08X}")
     check(offset(header["data_end"]) <= image, f"data_end 0x{header['data_end']:08X}")
     for name in ("got_start", "got_end", "rel_start", "rel_end", "bss_start"):
-        check(header[name] % WORD == 0, f"{name} 0x{header[name]:08X} is no word")
+        check(header[name] % WORD == 0, f"{name} 0x{header[name]:08X} is not a word")
     read_only = offset(header["data_image"])
     check(read_only >= ABI_A.header_bytes, f"data_image 0x{header['data_image']:08X}")
     check(read_only + image <= offset(header["rel_start"]), f"rel_start 0x{header['rel_start']:08X}")
@@ -181,7 +181,7 @@ def _check_layout(header: dict[str, int], size: int, file: str) -> None:
     )
     ends = max(offset(header["rel_end"]), header["params_offset"])
     if ends > size:
-        raise N6Error("N6-RELOC-031", f"ends after {size} bytes, its header tells of {ends}", where=file)
+        raise N6Error("N6-RELOC-031", f"ends after {size} bytes, its header reports {ends}", where=file)
 
 
 def _abi_of_header(data: bytes, header: dict[str, int], file: str) -> Abi:

@@ -123,7 +123,8 @@ def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlo
         if number % sector or not whole.address <= number < whole.end:
             raise N6Error(
                 "N6-SLOT-002",
-                f"0x{number:08X} is no sector of slot 'weights' (0x{whole.address:08X}..0x{whole.end:08X}, sectors of {sector})",
+                f"0x{number:08X} is not a sector of slot 'weights' "
+                f"(0x{whole.address:08X}..0x{whole.end:08X}, sectors of {sector})",
                 where="addresses",
             )
     ends = sorted([*numbers, whole.end])

@@ -84,7 +84,7 @@ def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
 def _file(model: RelocFile) -> Iterator[Finding]:
     missing = model.file_bytes - len(model.data)
     if missing > 0:
-        yield _error(f"{missing} bytes are missing: it has {len(model.data)}, its header tells of {model.file_bytes}")
+        yield _error(f"{missing} bytes are missing: it has {len(model.data)}, its header reports {model.file_bytes}")
     elif missing < 0:
         yield Finding("warning", f"{-missing} bytes follow behind its end")
     if model.read_only_bytes % 8:
@@ -103,11 +103,11 @@ def _params(model: RelocFile, params: bytes | None) -> Iterator[Finding]:
         yield Finding("warning", "its weights are a file of their own, which was not given")
         return
     if len(params) != model.params_bytes:
-        yield _error(f"its weights have {len(params)} bytes, it tells of {model.params_bytes}")
+        yield _error(f"its weights have {len(params)} bytes, it reports {model.params_bytes}")
         return
     expected = model.context["params_file_crc32"]
     if zlib.crc32(params) != expected and not (model.is_split and expected == 0):
-        yield _error(f"the CRC of its weights is 0x{zlib.crc32(params):08X}, it tells of 0x{expected:08X}")
+        yield _error(f"the CRC of its weights is 0x{zlib.crc32(params):08X}, it reports 0x{expected:08X}")
 
 
 def _relocations(model: RelocFile) -> Iterator[Finding]:
@@ -193,7 +193,7 @@ def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
     for address in (*model.got, *model.relocations):
         word = model.image_word(address) if offset(address) < model.image_bytes else 0
         if offset(address) >= model.image_bytes:
-            yield _error(f"relocation of 0x{address:08X}, which is no initialised word")
+            yield _error(f"relocation of 0x{address:08X}, which is not an initialised word")
         elif word and offset(word) > limits[Segment(segment(word))]:
             yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, behind the end of its segment")
         elif word and not installed.bases.get(Segment(segment(word))):

@@ -189,7 +189,7 @@ class Link:
 
     def _text_so_far(self) -> None:
         """Whole lines need no zero behind them: a firmware that does not know this protocol sends none. The beginning of a frame
-        is no text: its second byte has bit 7 set."""
+        is not text: its second byte has bit 7 set."""
         end = self._received.rfind(b"\n") + 1
         if len(self._received) > _LONGEST_TEXT:
             end = len(self._received)
@@ -215,7 +215,7 @@ class Link:
 
 
 def _message(frame: bytes) -> bytes | None:
-    """Without its CRC; None where it is no whole message."""
+    """Without its CRC; None where it is not a whole message."""
     try:
         data: bytes = cobs.decode(frame)
     except cobs.DecodeError:

@@ -83,7 +83,7 @@ def read_outcome(path: Path) -> Outcome:
     try:
         return msgspec.json.decode(read_bytes(path), type=Outcome)
     except msgspec.MsgspecError as error:
-        raise N6Error("N6-RUN-007", f"is no result of a run: {error}", where=path.name, hint="scons run") from error
+        raise N6Error("N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="scons run") from error
 
 
 def boot_of(board: Board, nor: Path) -> NorBoot:

@@ -204,7 +204,7 @@ def _check_goals(choices: Choices, goals: Collection[str]) -> None:
     """Raises N6-OPTION-006 to -009, N6-FLASH-023 and N6-ROMFS-007 for what has no effect or no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
-        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="leave the flash targets away")
+        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
         what = "dry=1 programs nothing, and 'run' would run what was there before"
         raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is wanted")
@@ -222,12 +222,12 @@ def _check_run(choices: Choices) -> None:
     linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
     if (choices.inputs or choices.expected) and len(choices.models) > 1:
         what = "'inputs' and 'expected' are of a single network"
-        raise N6Error("N6-OPTION-007", what, hint="leave them away, or name one model")
+        raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
     if choices.gdb and linked:
         what = "'gdb=1' is for a run of the virtual board on its test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="leave inputs, expected and runs away, with probe=virtual")
+        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs, with probe=virtual")
     if choices.start == "ram" and is_virtual and not choices.pair:
-        raise N6Error("N6-OPTION-009", "'start=ram' is for a board on a cable", hint="leave it away")
+        raise N6Error("N6-OPTION-009", "'start=ram' is for a board on a cable", hint="omit it")
 
 
 def _signing(choices: Choices) -> Signing | None:
@@ -435,7 +435,7 @@ def _add_board(
 
 
 def _receipt(setting: _Setting, target: Target, part: str) -> str:
-    """A dry run has one of its own: it must not pass for what it only tells of."""
+    """A dry run has one of its own: it must not pass for what it only reports."""
     words = (target.name, setting.board.name, setting.choices.pair, part, "dry" if target.dry else "")
     return f"{setting.choices.build}/flash/{'-'.join(word for word in words if word)}.json"
 

@@ -187,7 +187,7 @@ def reloc_plan(
     """slots: 1, or 2 for A and B. addresses: of the only model. Raises N6-SLOT-00x."""
     if addresses and (len(models) > 1 or slots > 1):
         what = f"'addresses' places one model in one slot, there are {len(models)} in {slots} each"
-        raise N6Error("N6-SLOT-002", what, hint="leave it away, or slots=1 and a single model")
+        raise N6Error("N6-SLOT-002", what, hint="omit it, or slots=1 and a single model")
     places = (
         slots_at(board, addresses, split=split)
         if addresses

@@ -148,7 +148,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
     base = _address(pool) if pool and not _is_own(pool) else None
     kind = buffer["format"]
     if kind.text() not in _TYPES:
-        raise kind.error(f"'{kind.text()[:40]}' is no type of an input or output that is known")
+        raise kind.error(f"'{kind.text()[:40]}' is not a type of an input or output that is known")
     scale, zero_point = 1.0, 0
     if quantisation := buffer.get("intq"):
         scale = quantisation["scales"].first().number()

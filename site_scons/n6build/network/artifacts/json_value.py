@@ -33,7 +33,7 @@ class JsonValue:
 
     def __getitem__(self, key: str) -> JsonValue:
         if not isinstance(self.data, dict):
-            raise self.error("is no object")
+            raise self.error("is not an object")
         if key not in self.data:
             raise self.error(f"has no '{key}'")
         return JsonValue(self.data[key], self.file, f"{self.path}.{key}" if self.path else key)
@@ -44,7 +44,7 @@ class JsonValue:
 
     def __iter__(self) -> Iterator[JsonValue]:
         if not isinstance(self.data, list):
-            raise self.error("is no list")
+            raise self.error("is not a list")
         return (JsonValue(item, self.file, f"{self.path}[{index}]") for index, item in enumerate(self.data))
 
     def at_most(self, count: int) -> Iterator[JsonValue]:
@@ -60,7 +60,7 @@ class JsonValue:
 
     def text(self) -> str:
         if not isinstance(self.data, str):
-            raise self.error("is no text")
+            raise self.error("is not text")
         return self.data
 
     def integer(self) -> int:
@@ -69,7 +69,7 @@ class JsonValue:
         if isinstance(data, str) and data.isascii() and data.isdigit() and len(data) <= 20:
             data = int(data)
         if not isinstance(data, int) or isinstance(data, bool) or abs(data) >= 1 << 64:
-            raise self.error(f"{str(data)[:40]!r} is no integer")
+            raise self.error(f"{str(data)[:40]!r} is not an integer")
         return data
 
     def count(self) -> int:
@@ -83,12 +83,12 @@ class JsonValue:
         if isinstance(self.data, int) and abs(self.data) >= 1 << 64:
             raise self.error("is out of range")
         if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
-            raise self.error("is no number")
+            raise self.error("is not a number")
         return float(self.data)
 
 
 def read_json(path: Path) -> JsonValue:
-    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 32 MiB, N6-NET-020 where it is no JSON."""
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 32 MiB, N6-NET-020 where it is not JSON."""
     return parse_json(read_at_most(path, MAX_BYTES), path.name)
 
 
@@ -97,6 +97,6 @@ def parse_json(text: bytes, file: str) -> JsonValue:
         return JsonValue(json.loads(text), file)
     except json.JSONDecodeError as error:
         where = f"{file}:{error.lineno}:{error.colno}"
-        raise N6Error("N6-NET-020", f"is no JSON: {error.msg}", where=where, hint="is the file complete?") from error
+        raise N6Error("N6-NET-020", f"is not JSON: {error.msg}", where=where, hint="is the file complete?") from error
     except (ValueError, RecursionError) as error:
-        raise N6Error("N6-NET-020", f"is no JSON: {error}", where=file) from error
+        raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error

@@ -21,7 +21,7 @@ MAX_BYTES = 64 << 20
 MAX_POOLS = 256
 EpochKind = Literal["hw", "sw", "hybrid", "ec"]
 
-# A call or a declaration, as an application has it, is no definition.
+# A call or a declaration, as an application has it, is not a definition.
 _SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\([^;{}()]*\)\s*\{")
 # Blanks are bounded: unbounded on both sides of an optional parenthesis they would cost the square of their number.
 _VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s{0,9}!=\s{0,9}\(?\s{0,9}(\d{1,9})\b")
@@ -188,7 +188,7 @@ def _line(text: str, position: int, file: str) -> str:
 def _integer(number: str, text: str, position: int, file: str) -> int:
     value = int(number) if _INTEGER.fullmatch(number) else None
     if value is None or abs(value) >= 1 << 64:
-        raise N6Error("N6-NETC-002", f"'{number[:40]}' is no number", where=_line(text, position, file))
+        raise N6Error("N6-NETC-002", f"'{number[:40]}' is not a number", where=_line(text, position, file))
     return value
 
 

@@ -58,12 +58,12 @@ def from_yaml(text: str, file: str) -> tuple[str, Any]:
         document = yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         where = f"{file}:{error.problem_mark.line + 1}" if error.problem_mark else file
-        raise N6Error("N6-MPOOL-003", f"is no YAML: {error.problem}", where=where) from error
+        raise N6Error("N6-MPOOL-003", f"is not YAML: {error.problem}", where=where) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise N6Error("N6-MPOOL-003", f"is no YAML: {error}", where=file) from error
+        raise N6Error("N6-MPOOL-003", f"is not YAML: {error}", where=file) from error
     if not isinstance(document, dict) or len(document) != 1 or not isinstance(next(iter(document)), str):
         raise N6Error(
-            "N6-MPOOL-003", "is no descriptor of memory pools or profiles", where=file, hint="tools/pools.py import"
+            "N6-MPOOL-003", "is not a descriptor of memory pools or profiles", where=file, hint="tools/pools.py import"
         )
     kind, inner = next(iter(document.items()))
     return kind, inner

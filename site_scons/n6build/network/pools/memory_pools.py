@@ -66,7 +66,9 @@ def check_pools(pools: Sequence[MemoryPool], alignment: int) -> None:
     for pool in pools:
         for text in (pool.name, pool.fname):
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-                raise N6Error("N6-NET-011", f"'{text}' is no name for a memory pool: letters, digits and _ only")
+                raise N6Error(
+                    "N6-NET-011", f"'{text}' is not a valid name for a memory pool: letters, digits and _ only"
+                )
         if pool.address % alignment or pool.size < 0 or (pool.end > 1 << 32):
             raise N6Error(
                 "N6-NET-011",

@@ -55,12 +55,12 @@ def pools_of_document(document: Any, file: str) -> tuple[MemoryPool, ...]:
     """The pools that a descriptor describes, those of size 0 included. Raises N6-MPOOL-002 with the path of the key."""
     entries = _at(_at(document, "memory", "", file), "mempools", "memory", file)
     if not isinstance(entries, list):
-        raise _wrong("is no list", "memory.mempools", file)
+        raise _wrong("is not a list", "memory.mempools", file)
     pools = tuple(_pool(entry, f"memory.mempools[{number}]", file) for number, entry in enumerate(entries))
     for number, pool in enumerate(pools):
         where = f"memory.mempools[{number}]"
         if any(pool.name == other.name or pool.fname == other.fname for other in pools[:number]):
-            raise _wrong(f"pool {pool.name} ({pool.fname}) stands twice", where, file)
+            raise _wrong(f"pool {pool.name} ({pool.fname}) appears twice", where, file)
         relative = [other for other in pools[: number + 1] if other.mode == "USEMODE_RELATIVE"]
         if pool.mode == "USEMODE_RELATIVE" and pool.address in _INTERNAL:
             raise _wrong(f"pool {pool.name} is inside the chip and can't be relative", f"{where}.mode", file)
@@ -95,7 +95,7 @@ def _quantity(entry: Any, key: str, path: str, file: str) -> int:
     text = value if type(value) is str else ""
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,20}", text, re.ASCII):
         raise _wrong(
-            f"'{str(value)[:40]}' is no number", f"{path}.value", file, 'write it as a text: "448" or "0x342E0000"'
+            f"'{str(value)[:40]}' is not a number", f"{path}.value", file, 'write it as a text: "448" or "0x342E0000"'
         )
     number = int(text, 16 if text[:2].lower() == "0x" else 10) * magnitude
     if number >= 1 << 32:
@@ -106,7 +106,7 @@ def _quantity(entry: Any, key: str, path: str, file: str) -> int:
 def _number(prop: Any, key: str, default: str, path: str, file: str) -> float:
     value = prop.get(key, Number(default))
     if not isinstance(value, Number) or len(value) > 40:
-        raise _wrong(f"'{str(value)[:40]}' is no number", f"{path}.{key}", file)
+        raise _wrong(f"'{str(value)[:40]}' is not a number", f"{path}.{key}", file)
     return float(value)
 
 
@@ -115,7 +115,9 @@ def _pool(entry: Any, path: str, file: str) -> MemoryPool:
     fname, name = (_at(entry, key, path, file) for key in ("fname", "name"))
     for text in (fname, name):
         if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z_]\w{0,60}", text, re.ASCII):
-            raise _wrong(f"'{str(text)[:40]}' is no name for a memory pool", path, file, "letters, digits and _ only")
+            raise _wrong(
+                f"'{str(text)[:40]}' is not a valid name for a memory pool", path, file, "letters, digits and _ only"
+            )
     rights = _choice(_at(prop, "rights", f"{path}.prop", file), _RIGHTS, f"{path}.prop.rights", file)
     mode = _choice(entry.get("mode", "USEMODE_ABSOLUTE"), _MODES, f"{path}.mode", file)
     levels = [_choice(prop.get(key, "MID"), _LEVELS, f"{path}.prop.{key}", file) for key in ("throughput", "latency")]

@@ -18,7 +18,7 @@ class Number(str):
 
 def parse_strict(data: bytes, file: str, id: str) -> Any:
     """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column: for anything that
-    is no strict JSON, for letters beyond ASCII, for a key that stands twice, for more than 4 MiB."""
+    is not strict JSON, for letters beyond ASCII, for a key that appears twice, for more than 4 MiB."""
     hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no letters beyond ASCII"
     if len(data) > MAX_BYTES:
         raise N6Error(id, f"has {len(data)} bytes, {len(data) - MAX_BYTES} more than is read", where=file)
@@ -31,11 +31,11 @@ def parse_strict(data: bytes, file: str, id: str) -> Any:
         values = dict(pairs)
         if len(values) != len(pairs):
             twice = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
-            raise N6Error(id, f"key '{twice[:40]}' stands twice in one object", where=file)
+            raise N6Error(id, f"key '{twice[:40]}' appears twice in one object", where=file)
         return values
 
     def no_constant(name: str) -> Any:
-        raise N6Error(id, f"{name} is no JSON number", where=file, hint=hint)
+        raise N6Error(id, f"{name} is not a JSON number", where=file, hint=hint)
 
     try:
         return json.loads(
@@ -43,7 +43,7 @@ def parse_strict(data: bytes, file: str, id: str) -> Any:
         )
     except json.JSONDecodeError as error:
         where = f"{file}:{error.lineno}:{error.colno}"
-        raise N6Error(id, f"is no strict JSON: {error.msg}", where=where, hint=hint) from error
+        raise N6Error(id, f"is not strict JSON: {error.msg}", where=where, hint=hint) from error
     except RecursionError as error:
         raise N6Error(id, "is nested too deeply", where=file) from error
 

@@ -180,7 +180,7 @@ def _read_hex(path: Path) -> _Memory:
             image.loadhex(_Emptying(file, image, memory))
         memory.take(image)
     except (OSError, ValueError, intelhex.IntelHexError) as error:
-        raise N6Error("N6-PRE-003", f"is no Intel hex file: {error}", where=path.name) from error
+        raise N6Error("N6-PRE-003", f"is not an Intel hex file: {error}", where=path.name) from error
     return memory
 
 

@@ -39,7 +39,7 @@ def compile_network(
     `out` is then left as it was.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise N6Error("N6-NET-014", f"'{name}' is no name for a network", hint="letters, digits and _ only")
+        raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
     graph = read_graph(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)

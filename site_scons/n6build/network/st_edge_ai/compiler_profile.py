@@ -71,12 +71,12 @@ def profile_of(document: dict[str, Any], name: str, file: str) -> CompilerProfil
         raise N6Error("N6-PROFILE-003", f"no profile '{name}'", where=file, hint=did_you_mean(name, profiles))
     profile = profiles[name]
     if not isinstance(profile, dict):
-        raise N6Error("N6-PROFILE-002", "is no object", where=f"{file}: Profiles.{name}")
+        raise N6Error("N6-PROFILE-002", "is not an object", where=f"{file}: Profiles.{name}")
 
     def text(key: str) -> str | None:
         value = profile.get(key)
         if value is not None and type(value) is not str:
-            raise N6Error("N6-PROFILE-002", "is no text", where=f"{file}: Profiles.{name}.{key}")
+            raise N6Error("N6-PROFILE-002", "is not text", where=f"{file}: Profiles.{name}.{key}")
         return value
 
     memory_pool, options = text("memory_pool"), text("options")

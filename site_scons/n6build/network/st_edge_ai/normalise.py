@@ -42,11 +42,11 @@ def _normalised_comment(comment: str) -> str:
 
 
 def normalised_c_info(data: bytes, file: str) -> str:
-    """Raises N6-NET-020 where it is no JSON."""
+    """Raises N6-NET-020 where it is not JSON."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise N6Error("N6-NET-020", f"is no JSON: {error}", where=file) from error
+        raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error
     if isinstance(document, dict) and isinstance(document.get("environment"), dict):
         document["environment"] = _without_host(document["environment"])
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"

@@ -78,7 +78,7 @@ def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptio
         return options
     name, _, file = options.profile.partition("@")
     if not name or not file or folder is None:
-        what = f"'{options.profile}' is no profile"
+        what = f"'{options.profile}' is not a profile"
         raise N6Error("N6-STAI-013", what, where="network.st_edge_ai.profile", hint="write default@neural_art.json")
     described = profile_of(read_profiles(folder / file), name, file)
     return replace(options, options=described.options, profile=None)
@@ -110,7 +110,7 @@ def check_options(options: CompilerOptions, where: str) -> None:
                 "N6-STAI-010", what, where=where, hint="memory pools and profiles take its place with the NPU"
             )
         if name in _SET_BY_THE_BUILD:
-            raise N6Error("N6-STAI-010", f"'{name}' is set by the build", where=where, hint="leave it away")
+            raise N6Error("N6-STAI-010", f"'{name}' is set by the build", where=where, hint="omit it")
 
 
 def check_paths(model: Path, *others: Path) -> None:

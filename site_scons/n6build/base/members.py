@@ -1,0 +1,45 @@
+"""Families of modules, of which each describes one thing: an operator, a backend, a check. A new one is a new module, and no
+list has to know of it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
+    """The value `name` of each module that matches `pattern`, sorted by the modules' names.
+
+    pattern: a module's name with one `*`, as in 'n6build.network.*.backend'. It has to be written out where this is called:
+    plan/closure.py finds it there, so that the modules count among the imports of the one that calls. Raises TypeError where
+    the value of a module is not a `kind`, AttributeError where it has none.
+    """
+    found = []
+    for module in modules_matching(pattern, {"n6build": _LIBRARY}):
+        value = getattr(importlib.import_module(module), name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{module}.{name} is not a {kind.__name__}")
+        found.append(value)
+    return tuple(found)
+
+
+def modules_matching(pattern: str, roots: dict[str, str]) -> list[str]:
+    """Sorted names. roots: name of a top-level package -> its folder."""
+    before, _, after = pattern.partition(".*")
+    top, _, rest = before.partition(".")
+    if top not in roots:
+        return []
+    folder = os.path.join(roots[top], *rest.split("."))
+    behind = after.lstrip(".").replace(".", os.sep)
+    names = []
+    for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        stem = entry.removesuffix(".py")
+        path = os.path.join(folder, stem, behind) + ".py" if behind else os.path.join(folder, entry)
+        if stem.isidentifier() and stem != "__init__" and path.endswith(".py") and os.path.isfile(path):
+            names.append(f"{before}.{stem}{after}")
+    return names
