@@ -1,0 +1,61 @@
+"""What kernels are called with: C structures, described once for the headers, the generated networks and the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int32_t", "uint32_t", "float"]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """to: the C type that it points to."""
+
+    to: str
+
+
+def reads(to: str) -> Pointer:
+    return Pointer(f"const {to}")
+
+
+def writes(to: str) -> Pointer:
+    return Pointer(to)
+
+
+@dataclass(frozen=True)
+class Member:
+    """note: a word or two that stand beside it."""
+
+    name: str
+    type: Scalar | Pointer | Structure
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """name: of the C type. doc: the comment above it."""
+
+    name: str
+    members: tuple[Member, ...]
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`.
+
+    definitions: C that comes with the descriptor.
+    """
+
+    name: str
+    descriptor: Structure
+    definitions: str = ""
+
+
+SHAPE = Structure(
+    "n6k_shape_t",
+    (Member("height", "uint16_t"), Member("width", "uint16_t"), Member("channels", "uint16_t")),
+)
+# Of int8 elements, which most kernels read and write.
+ENDS = (Member("input", reads("int8_t")), Member("output", writes("int8_t")))
