@@ -34,23 +34,38 @@ class Member:
 
 @dataclass(frozen=True)
 class Structure:
-    """name: of the C type. doc: the comment above it."""
+    """name: of the C type. doc: the comment above it. definitions: C that comes with it."""
 
     name: str
     members: tuple[Member, ...]
     doc: str = ""
+    definitions: str = ""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`.
-
-    definitions: C that comes with the descriptor.
-    """
+    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`."""
 
     name: str
     descriptor: Structure
-    definitions: str = ""
+
+
+def declaration(member: Member) -> str:
+    """In C, without the semicolon."""
+    match member.type:
+        case Pointer(to):
+            return f"{to} *{member.name}"
+        case Structure(name):
+            return f"{name} {member.name}"
+    return f"{member.type} {member.name}"
+
+
+def with_inner(structure: Structure) -> tuple[Structure, ...]:
+    """The structure behind all that its members are of."""
+    inner = (
+        each for member in structure.members if isinstance(member.type, Structure) for each in with_inner(member.type)
+    )
+    return (*dict.fromkeys(inner), structure)
 
 
 SHAPE = Structure(

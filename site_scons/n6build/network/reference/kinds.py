@@ -14,4 +14,4 @@ KINDS: dict[str, OperatorKind] = {
 
 def all_kernels() -> tuple[Kernel, ...]:
     """Each once, in the order of the operators that call them."""
-    return tuple({kernel.name: kernel for kind in KINDS.values() for kernel in kind.kernels}.values())
+    return tuple(dict.fromkeys(kernel for kind in KINDS.values() for kernel in kind.kernels))

@@ -50,12 +50,12 @@ _KERNEL = Kernel(
         doc="weights [output channel][window height][window width][input channel]; bias, multiplier, shift: one per output "
         "channel. scratch: N6K_CONV_2D_SCRATCH bytes, 16-byte aligned. Rounding: double (saturating doubling high multiply, "
         "then rounding shift), as the reference resolver does for convolutions.",
-    ),
-    definitions="""\
+        definitions="""\
 /* Bytes of scratch: the window's column (height * width * input channels, rounded up to 16) of two neighbouring output
  * pixels, which are computed together. */
 #define N6K_CONV_2D_SCRATCH(window_h, window_w, in_channels) (2 * ((((window_h) * (window_w) * (in_channels)) + 15) & ~15))
 """,
+    ),
 )
 
 
