@@ -11,7 +11,8 @@ from typing import Any
 from n6build.base.console import say, styled, without_colour
 from n6build.base.environment import option_values
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.options.choices import Choices, choices_of
+from n6build.options.choices import Choices, Invocation, choices_of
+from n6build.options.option import chosen
 from n6build.options.settings import OPTIONS, resolve
 from n6scons import stop_with
 from SCons.Script import Dir, GetLaunchDir, Help
@@ -54,17 +55,19 @@ def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
     Help(_help(), append=False)
     try:
         settings = resolve(arguments, option_values(), Path(Dir("#").abspath))
-        if settings["no_color"].value == "1":
+        launched = Path(GetLaunchDir())
+        invocation = chosen(Invocation, settings, launched)
+        if invocation.no_color:
             without_colour()
-        choices = choices_of(settings, Path(GetLaunchDir()))
+        choices = choices_of(settings, launched)
     except N6Error as error:
         stop_with(error, env["N6_BUILD"])
     env.Replace(
-        N6_CACHE=settings["cache"].value,
-        N6_EXPLAIN=settings["explain"].value,
-        N6_MATRIX_BOARDS=settings["boards"].value,
-        N6_MATRIX_MODELS=settings["models"].value,
-        N6_VERBOSE="1" in (settings["verbose"].value, settings["debug"].value) or choices.verbosity == 2,
+        N6_CACHE=invocation.cache,
+        N6_EXPLAIN=invocation.explain,
+        N6_MATRIX_BOARDS=invocation.boards,
+        N6_MATRIX_MODELS=invocation.models,
+        N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
     )
     return choices
 
@@ -102,7 +105,8 @@ def _help() -> str:
     for option in OPTIONS:
         default = f"; default {option.default}" if option.default else ""
         more = f" [{option.environment}]" if option.environment else ""
-        lines.append(_entry(option.name, f"{option.help}{default}{more}"))
+        scope = f"{option.loader}: " if option.loader else ""
+        lines.append(_entry(option.name, f"{scope}{option.help}{default}{more}"))
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
