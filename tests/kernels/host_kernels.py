@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from cortex_m55 import KERNELS_FOLDER
-from kernel_descriptors import Case, lay_out
 from numpy.typing import NDArray
+
+from kernels.cortex_m55 import KERNELS_FOLDER
+from kernels.kernel_descriptors import Case, lay_out
 
 
 class HostKernels:

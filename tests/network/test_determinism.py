@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from network_models import ROOT, own_models
+
+from network.network_models import ROOT, own_models
 
 COMPILE = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from host_network import extflash
+from network.host_network import extflash
 from n6build.network.reference.compile import compile_network
 compile_network(Path(sys.argv[1]), extflash(), Path(sys.argv[2]))
 """
