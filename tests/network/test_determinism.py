@@ -23,7 +23,7 @@ compile_network(Path(sys.argv[1]), extflash(), Path(sys.argv[2]))
 def compile_in_a_process(model: Path, folder: Path, hash_seed: str) -> dict[str, bytes]:
     folder.mkdir()
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT / "site_scons")}
-    arguments = [str(model.resolve()), "out", str(Path(__file__).parent)]
+    arguments = [str(model.resolve()), "out", str(Path(__file__).parents[1])]
     subprocess.run([sys.executable, "-c", COMPILE, *arguments], cwd=folder, env=environment, check=True)
     return {path.name: path.read_bytes() for path in sorted((folder / "out").iterdir())}
 
