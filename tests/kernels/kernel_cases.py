@@ -116,7 +116,7 @@ def conv_2d(
         name=f"conv {in_shape}->{channels} window {window} stride {stride} dilation {dilation} {padding} {activation}",
         kernel="conv_2d",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, *dilation, top, left),
             "input_zero_point": source.zero_point,
@@ -173,7 +173,7 @@ def depthwise_conv_2d(
         f"{activation}",
         kernel="depthwise_conv_2d",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, *dilation, top, left),
             "depth_multiplier": depth_multiplier,
@@ -254,7 +254,7 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
     }[kernel]
     weights = np.zeros(shape, np.int8)
     window = {
-        "in_": Shape(1, 1, inputs),
+        "in": Shape(1, 1, inputs),
         "out": Shape(1, 1, channels),
         "window": Window(1, 1, 1, 1, 1, 1, 0, 0),
         "input_zero_point": 0,
@@ -346,7 +346,7 @@ def pad(
         name=f"pad {in_shape} by {list(paddings)} with {value}",
         kernel="pad",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(*out),
             "pad_top": paddings[0][0],
             "pad_left": paddings[1][0],
@@ -383,7 +383,7 @@ def pool_2d(
         name=f"{kind} pool {in_shape} window {window} stride {stride} {padding} {activation}",
         kernel={"MAX": "max_pool_2d", "AVERAGE": "average_pool_2d"}[kind],
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, 1, 1, top, left),
             "range": output_range(quantisation, activation),

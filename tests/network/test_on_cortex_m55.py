@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_headers import write_kernel_headers
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.memory_pools import MemoryPool
@@ -47,7 +48,7 @@ def program(folder: Path) -> Path:
         *sorted(KERNELS.glob("*.c")),
     ]
     flags = [*WARNINGS, "-O3", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-ffunction-sections"]
-    includes = [f"-I{path}" for path in (folder, RUNTIME, KERNELS)]
+    includes = [f"-I{path}" for path in (write_kernel_headers(folder), RUNTIME)]
     link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-T{HERE / 'target_network.ld'}"]
     subprocess.run(["arm-none-eabi-gcc", *flags, *includes, *map(str, sources), *link, "-o", str(elf)], check=True)
     return elf

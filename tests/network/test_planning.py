@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.reference.epochs import Buffer, Initializer, Network
 from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound
-from n6build.network.reference.lowering import Buffer, Initializer, Network, lower
+from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.tflite_reader import read_graph
 from samples import sample
