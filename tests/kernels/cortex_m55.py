@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel_descriptors import DESCRIPTORS, KERNELS, Case, Image, lay_out
 from kernel_headers import write_kernel_headers
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
 from patience import NET_S
+
+from kernels.kernel_descriptors import DESCRIPTORS, KERNELS, Case, Image, lay_out
 
 COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"

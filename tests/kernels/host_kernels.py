@@ -5,10 +5,11 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from cortex_m55 import KERNELS_FOLDER
-from kernel_descriptors import Case, lay_out
 from kernel_headers import write_kernel_headers
 from numpy.typing import NDArray
+
+from kernels.cortex_m55 import KERNELS_FOLDER
+from kernels.kernel_descriptors import Case, lay_out
 
 
 class HostKernels:

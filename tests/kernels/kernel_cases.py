@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 import one_op_models
-from kernel_descriptors import Case, Output, Shape, Window
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
+
+from kernels.kernel_descriptors import Case, Output, Shape, Window
 
 INT8_MIN, INT8_MAX = -128, 127
 _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}

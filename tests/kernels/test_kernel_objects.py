@@ -4,10 +4,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from kernel_headers import write_kernel_headers
+
+from kernels.cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 
 SOURCES = sorted(KERNELS_FOLDER.glob("*.c"))
 CODE_BUDGET = 8 * 1024

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import one_op_models as ops
 import pytest
-from host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
 from kernel_headers import write_kernel_headers
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
-from network_models import edit, own_models
 from one_op_models import Quantisation
+
+from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
+from network.network_models import edit, own_models
 
 CORTEX_M55 = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-O2"]
 INCLUDES = [f"-I{RUNTIME}"]

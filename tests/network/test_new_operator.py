@@ -20,8 +20,8 @@ from pathlib import Path
 import n6build
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
-from equality import assert_equal_everywhere
-from host_network import HostNetwork, extflash
+from network.equality import assert_equal_everywhere
+from network.host_network import HostNetwork, extflash
 from one_op_models import Quantisation, Tensor, write_model
 
 assert n6build.__file__.startswith(str(Path.cwd()))

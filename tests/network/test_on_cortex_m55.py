@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equality import random_inputs, tensors_of
-from host_network import KERNELS, RUNTIME, WARNINGS
 from kernel_headers import write_kernel_headers
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
@@ -16,9 +14,12 @@ from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
-from network_models import own_models
 from numpy.typing import NDArray
 from patience import NET_S
+
+from network.equality import random_inputs, tensors_of
+from network.host_network import KERNELS, RUNTIME, WARNINGS
+from network.network_models import own_models
 
 HERE = Path(__file__).parent
 # RAM that is on after reset: this program powers no bank and maps no flash.

@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from host_network import extflash, noextmem, npu_ram_pools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
@@ -16,8 +15,10 @@ from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.tflite_reader import read_graph
-from network_models import own_models
 from samples import sample
+
+from network.host_network import extflash, noextmem, npu_ram_pools
+from network.network_models import own_models
 
 
 def ram(size: int, name: str = "npuRAM3", address: int = 0x34200000) -> MemoryPool:

@@ -31,11 +31,12 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
-from network_models import own_models
 from patience import NET_S, wait_until
 from samples import sample
 from stedgeai_stand_in import stedgeai
 from stedgeai_stand_in.tree import BUILDS, install
+
+from network.network_models import own_models
 
 POOLS = pools_of(load_board("nucleo-n657"), "extflash")
 NEWEST = parse_version(f"ST Edge AI Core v{BUILDS['4.0.1']}")

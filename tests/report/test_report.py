@@ -18,7 +18,8 @@ from n6build.plan.step import Step
 from n6build.report.content import EpochRow, Part, Report, Space, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
-from report_samples import KIB, LARGE, REPORT
+
+from report.report_samples import KIB, LARGE, REPORT
 
 
 class Page(HTMLParser):
