@@ -10,9 +10,10 @@ from n6build.base.console import progress, say
 from n6build.base.environment import CORE_DIR, Environment, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
+from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.models.model import Model, check_sha256
-from n6build.network.model_facts import check_for_npu, read_model_facts
+from n6build.network.model_facts import FLOAT_MODEL, IR_VERSION, float_model, read_model_facts, unread_ir_version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
@@ -22,7 +23,7 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """waived: ids of checks."""
+    """waived: those of the checks below."""
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -44,7 +45,8 @@ def st_edge_ai_network_step(
     version = installed_version(installation, dict(environment.stedgeai), notes)
     described_in = model.description_file.parent if model.description_file else None
     options = with_profile(model.network.st_edge_ai, described_in)
-    parameters = Parameters(name, tuple(pools), model.sha256, tuple(sorted(model.waived)), options, version)
+    waived = tuple(id for id in (FLOAT_MODEL, IR_VERSION) if id in model.waived)
+    parameters = Parameters(name, tuple(pools), model.sha256, waived, options, version)
     names = (*output_names(name, pools, options, version), f"{name}_stedgeai.log")
     return Step(
         verb="Network",
@@ -73,7 +75,9 @@ def make(call: Call) -> None:
     environment = read_environment()
     model, folder, name = call.sources[0], call.outputs[0].parent, given.name
     check_sha256(model, given.sha256)
-    check_for_npu(read_model_facts(model), given.version.text, given.waived, model.name)
+    facts = read_model_facts(model)
+    refuse(FLOAT_MODEL, float_model(facts, model.name), given.waived)
+    refuse(IR_VERSION, unread_ir_version(facts, given.version.text, model.name), given.waived)
     say("Backend", "st_edge_ai", f"ST Edge AI Core {given.version.text}")
     # What another tool has left there would be taken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
