@@ -11,6 +11,8 @@ from typing import Any
 from n6build.base.console import say, styled, without_colour
 from n6build.base.environment import option_values
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.members import modules_matching
+from n6build.base.paths import ROOT
 from n6build.options.choices import Choices, choices_of
 from n6build.options.settings import OPTIONS, resolve
 from n6scons import stop_with
@@ -100,15 +102,22 @@ def _help() -> str:
         "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
     ]
     for option in OPTIONS:
+        help = option.help.replace("{programmers}", ", ".join(_programmers()))
         default = f"; default {option.default}" if option.default else ""
         more = f" [{option.environment}]" if option.environment else ""
-        lines.append(_entry(option.name, f"{option.help}{default}{more}"))
+        lines.append(_entry(option.name, f"{help}{default}{more}"))
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _programmers() -> list[str]:
+    """Their modules have their names. They are not imported for a help that nobody may ask for."""
+    modules = modules_matching("n6build.flash.programmers.*", {"n6build": str(ROOT / "site_scons" / "n6build")})
+    return [name.rpartition(".")[2] for name in modules]
 
 
 def _entry(name: str, text: str) -> str:

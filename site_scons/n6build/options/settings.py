@@ -15,7 +15,8 @@ SETTINGS_FILE = "n6build.local.yaml"
 
 @dataclass(frozen=True)
 class Option:
-    """environment: variable that gives the value, or None. choices: empty where any text is possible."""
+    """help: in which {programmers} stands for the names of those that there are. environment: variable that gives the value, or
+    None. choices: empty where any text is possible."""
 
     name: str
     default: str
@@ -68,8 +69,8 @@ OPTIONS = (
     Option(
         "probe",
         "auto",
-        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer (stm32cubeprogrammer, "
-        "openocd, pyocd), alone or as openocd:<serial number>",
+        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer ({programmers}), alone or as "
+        "openocd:<serial number>",
         environment="N6BUILD_PROBE",
     ),
     Option("boards", "all", "target matrix: which boards, a,b or all"),
