@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.flash.boot_selectors import programming, running
 from n6build.flash.command_line import LIST_TIMEOUT_S, UNPLUG, Attached, CommandLine, Meaning, Order, Said, run_command
 from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.read_back import check_read_back
@@ -149,14 +150,3 @@ def program_timeout_s(sectors: int, seconds_a_sector: float) -> int:
 def read_timeout_s(sizes: Iterable[int]) -> int:
     """sizes: in bytes."""
     return _CONNECTING_S + sum(sizes) // _SLOWEST_BYTES_A_SECOND
-
-
-def programming(board: Board) -> str:
-    return (
-        f"boot selectors for programming: {board.programmer.dev_boot}; after a change switch the power off and on "
-        "(run mode=no-flash takes what is there)"
-    )
-
-
-def running(board: Board) -> str:
-    return f"boot selectors for running: {board.programmer.flash_boot}; after a change switch the power off and on"
