@@ -42,7 +42,8 @@ class ModelFacts:
     float_operators: int
 
 
-# Checks that are made before ST's compiler runs, too: it takes its time to find out.
+# Checks that are made before ST's compiler runs, too, which takes its time to find out, or from what it says.
+KEPT_QUANTISATION = "N6-CHECK-017"
 FLOAT_MODEL = "N6-CHECK-016"
 IR_VERSION = "N6-CHECK-020"
 # Of the checker inside ST Edge AI Core 2.2 and older.

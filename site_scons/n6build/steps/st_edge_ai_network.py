@@ -13,7 +13,14 @@ from n6build.base.files import remove_others
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.models.model import Model, check_sha256
-from n6build.network.model_facts import FLOAT_MODEL, IR_VERSION, float_model, read_model_facts, unread_ir_version
+from n6build.network.model_facts import (
+    FLOAT_MODEL,
+    IR_VERSION,
+    KEPT_QUANTISATION,
+    float_model,
+    read_model_facts,
+    unread_ir_version,
+)
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
@@ -45,7 +52,7 @@ def st_edge_ai_network_step(
     version = installed_version(installation, dict(environment.stedgeai), notes)
     described_in = model.description_file.parent if model.description_file else None
     options = with_profile(model.network.st_edge_ai, described_in)
-    waived = tuple(id for id in (FLOAT_MODEL, IR_VERSION) if id in model.waived)
+    waived = tuple(id for id in (KEPT_QUANTISATION, FLOAT_MODEL, IR_VERSION) if id in model.waived)
     parameters = Parameters(name, tuple(pools), model.sha256, waived, options, version)
     names = (*output_names(name, pools, options, version), f"{name}_stedgeai.log")
     return Step(
@@ -92,4 +99,5 @@ def make(call: Call) -> None:
         dict(environment.stedgeai),
         on_progress=lambda percent: progress("Compile", name, percent),
         on_note=lambda note: say("Note", name, note),
+        waived=given.waived,
     )

@@ -9,6 +9,7 @@ from n6build.base.findings import Finding
 from n6build.checks.check import check
 from n6build.checks.subject import NetworkSubject, Subject
 from n6build.network.artifacts.description import Quantised
+from n6build.network.model_facts import KEPT_QUANTISATION
 
 # Steps of real networks lie between these; 2956686.0 was seen where a conversion had gone wrong.
 SMALLEST_SCALE = 1e-9
@@ -100,7 +101,7 @@ def declared_type(subject: Subject) -> Iterator[Finding]:
                     )
 
 
-@check("N6-CHECK-017", "the compiler has kept the quantisation", "error", _quantised_models)
+@check(KEPT_QUANTISATION, "the compiler has kept the quantisation", "error", _quantised_models)
 def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
     for network in _quantised_models(subject):
         if network.facts and _is_float(network):
