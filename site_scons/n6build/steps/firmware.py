@@ -20,6 +20,7 @@ from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.kernel_headers import kernel_headers_step
+from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
@@ -98,6 +99,8 @@ def appli(
     for network in networks:
         # Code of ST's compiler is not held to the warnings of this project.
         quiet = of_networks if network.backend.strict else of_networks.with_flags("-w")
+        if version := version_header_of(folder, network):
+            quiet = quiet.with_flags("-include", version).including(version)
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
