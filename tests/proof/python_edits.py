@@ -63,6 +63,12 @@ EDITS = (
         f"{BOARD}/include/n6_soc.h",
     ),
     alone(
+        "base/yaml_tree.py",
+        "yaml.compose(_Named(text, file)",
+        'yaml.compose(_Named(text.replace("ITCM", "ITCM0"), file)',
+        f"{BOARD}/include/n6_soc.h",
+    ),
+    alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
     ),
     of_board(

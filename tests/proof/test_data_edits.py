@@ -180,9 +180,10 @@ def one_byte_more(build: Build, file: str) -> None:
 
 EDITS = (
     Edit("linked", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 921_600")),
+    Edit("linked", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
     Edit(
         "linked",
-        "boards/soc/stm32n657.yaml",
+        "boards/soc/stm32n6.yaml",
         replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
     ),
     Edit(
@@ -197,9 +198,10 @@ EDITS = (
         "boards/nucleo-n657/board.yaml",
         replaced("weights: {address: 0x71000000, size: 48M}", "weights: {address: 0x71000000, size: 32M}"),
     ),
+    Edit("split", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
     Edit(
         "split",
-        "boards/soc/stm32n657.yaml",
+        "boards/soc/stm32n6.yaml",
         replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
     ),
     Edit("split", "models/keyword/model.yaml", replaced("name: keyword\n", "name: keywords\n")),

@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS
 from n6build.base.yaml_schema import Address, Document, Name, Range, Size, read_document
-from n6build.hardware.soc import Clock, Level, Profile, Soc, load_soc
+from n6build.hardware.soc import Clock, Level, Profile, Soc, read_soc
 
 Alias = Literal["secure", "non-secure"]
 
@@ -142,7 +142,7 @@ class Board:
     """max_speed: the fastest clock that every board of this kind can do. smps_overdrive: pin that raises the core supply, such as
     PB12. pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
 
-    alias: which alias of the chip's memories the pools are in.
+    alias: which alias of the chip's memories the pools are in. files: board.yaml, the chip's, and what that includes.
     """
 
     name: str
@@ -226,7 +226,8 @@ def read_board(path: Path) -> Board:
             where=document.where("soc"),
             hint=did_you_mean(described.soc, known),
         )
-    soc = load_soc(soc_path, shown_as=_shown(soc_path, folder))
+    described_soc = read_soc(soc_path, shown_as=_shown(soc_path, folder))
+    soc = described_soc.soc
     _check(described, soc, document)
     return Board(
         name=described.name,
@@ -244,7 +245,7 @@ def read_board(path: Path) -> Board:
         external_ram=described.external_ram,
         pool_sizes=described.pool_sizes,
         alias=described.alias,
-        files=(folder / name / "board.yaml", soc_path),
+        files=(folder / name / "board.yaml", *described_soc.files),
     )
 
 

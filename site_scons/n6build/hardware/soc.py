@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.yaml_schema import Address, Document, Range, Size, read_document
+from n6build.base.yaml_schema import Address, Document, Range, Size, read_merged_document
 
 Level = Literal["LOW", "MID", "HIGH"]
 
@@ -181,11 +181,28 @@ def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
     return low, ((1 << (high - low + 1)) - 1) << low
 
 
+@dataclass(frozen=True)
+class SocDescription:
+    """files: that say it, the chip's own first, then those that it includes."""
+
+    soc: Soc
+    files: tuple[Path, ...]
+
+
 def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
-    document = read_document(path, shown_as=shown_as)
+    """path: boards/soc/<name>.yaml. shown_as: its name in messages. Raises N6-SOC-00x, N6-YAML-00x."""
+    return read_soc(path, shown_as=shown_as).soc
+
+
+def read_soc(path: Path, *, shown_as: str | None = None) -> SocDescription:
+    """As `load_soc`, with the files that have been read."""
+    document = read_merged_document(path, shown_as=shown_as)
     soc = document.load(Soc)
+    if soc.name != path.stem:
+        what = f"the chip is called '{soc.name}', its file '{path.stem}'"
+        raise N6Error("N6-SOC-006", what, where=document.where("name"), hint="give both the same name")
     _check(soc, document)
-    return soc
+    return SocDescription(soc, document.files)
 
 
 def _check(soc: Soc, document: Document) -> None:

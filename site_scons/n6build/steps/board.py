@@ -23,7 +23,7 @@ def choice_of(board: Board) -> BoardChoice:
 
 
 def board_files(board: Board) -> tuple[str, ...]:
-    """board.yaml, then the chip's description."""
+    """board.yaml, then the chip's description, then what that includes."""
     return tuple(map(project_path, board.files))
 
 
