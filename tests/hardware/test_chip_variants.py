@@ -13,7 +13,7 @@ from n6build.hardware.boards import Board, load_board
 from n6build.hardware.linker_script import appli_script
 from n6build.hardware.soc_header import soc_header
 from n6build.network.pools.board_pools import pools_of
-from n6build.steps.board import board_files
+from n6build.steps.board import board_files, soc_files
 
 N645 = """\
 include: stm32n6.yaml
@@ -65,7 +65,9 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
-    assert [Path(path).name for path in board_files(board)] == ["board.yaml", "stm32n645.yaml", "stm32n6.yaml"]
+    of_chip = ["stm32n645.yaml", "stm32n6.yaml"]
+    assert [Path(path).name for path in soc_files(board)] == of_chip
+    assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,57 @@ def test_a_chip_has_the_name_of_its_file(board: Board) -> None:
     board.files[1].write_text(N645.replace("name: stm32n645", "name: stm32n655"))
     with pytest.raises(N6Error, match=r"stm32n645\.yaml:2: name: error N6-SOC-006: the chip is called 'stm32n655'"):
         load_board("nucleo-n645", board.files[1].parent.parent)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "boot: {payload_offset: 0x200}",
+            "boot.payload_offset: error N6-SOC-007: 0x200 is inside the boot header of 0x240 bytes",
+        ),
+        ("boot: {payload_offset: 0x600}", "boot.payload_offset: error N6-SOC-007: puts the vector table at 0x34180600"),
+        ("load_and_run: {payload_offset: 0x600}", "load_and_run.payload_offset: error N6-SOC-007: puts .* 0x34000600"),
+    ],
+)
+def test_a_program_that_could_not_begin_there_is_refused(board: Board, line: str, message: str) -> None:
+    board.files[1].write_text("\n".join([*N645.splitlines()[:3], line]) + "\n")
+    with pytest.raises(N6Error, match=rf"stm32n645\.yaml:4: {message}"):
+        load_board("nucleo-n645", board.files[1].parent.parent)
+
+
+NOR_LIES = [
+    ("name: macronix-octal", "name: micron", "name: error N6-NOR-001: the commands are called 'micron'"),
+    ("chosen: 20", "chosen: 19", "dummy.chosen: error N6-NOR-001: no value of the register gives 19 dummy cycles"),
+    ("second_byte: inverse", "second_byte: invers", "second_byte: error N6-YAML-004: .*\n.*did you mean 'inverse'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), NOR_LIES)
+def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str, message: str) -> None:
+    path = board.files[-1]
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(N6Error, match=rf"^boards/nor/macronix-octal\.yaml:\d+: {message}"):
+        load_board("nucleo-n645", path.parent.parent)
+
+
+def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:
+    """Made up: the second byte is the opcode once more, and modes have other values."""
+    boards = board.files[-1].parent.parent
+    text = board.files[-1].read_text().replace("name: macronix-octal", "name: other").replace("inverse\n", "same\n")
+    text = text.replace("read_dtr: 0xEE", "read_dtr: 0xFD").replace("opi_dtr: 2", "opi_dtr: 0xE7")
+    (boards / "nor" / "other.yaml").write_text(text.replace("chosen: 20", "chosen: 16"))
+    file = board.files[0]
+    file.write_text(file.read_text().replace("commands: macronix-octal", "commands: other"))
+    header = board_header(load_board("nucleo-n645", boards))
+    for name, value in {
+        "OCTAL(opcode)": "((opcode) << 8 | ((opcode) ^ 0x0u))",
+        "OCTAL_READ": "0xFDFDu",
+        "MODE_VALUE": "0xE7u",
+        "DUMMY_VALUE": "0x2u",
+        "DUMMY_CYCLES": "16u",
+    }.items():
+        assert f"#define N6_NOR_{name} {value}\n" in header
+    file.write_text(file.read_text().replace("commands: other", "commands: othr"))
+    with pytest.raises(N6Error, match=r"nor.commands: error N6-BOARD-005: .* 'othr'\n  hint: did you mean 'other'"):
+        load_board("nucleo-n645", boards)

@@ -11,12 +11,13 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from host_network import KERNELS, RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
+from n6build.compiler.toolchain import CPU
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from network_models import edit, own_models
 from one_op_models import Quantisation
 
-CORTEX_M55 = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-O2"]
+CORTEX_M55 = [*CPU, "-O2"]
 INCLUDES = [f"-I{KERNELS}", f"-I{RUNTIME}"]
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 

@@ -57,10 +57,28 @@ def relocated(file: str, old: str, new: str, differs: str) -> Edit:
 EDITS = (
     # Headers and linker scripts.
     alone(
-        "hardware/soc.py",
+        "base/bits.py",
         "((1 << (high - low + 1)) - 1) << low",
         "((1 << (high - low + 1)) - 1) << low | 1",
         f"{BOARD}/include/n6_soc.h",
+    ),
+    alone(
+        "hardware/soc.py",
+        "return 1 << (vectors - 1).bit_length()",
+        "return 2 << (vectors - 1).bit_length()",
+        f"{BOARD}/fsbl/fsbl.ld",
+    ),
+    alone(
+        "base/c_format.py",
+        'return self.header.upper().replace(".", "_")',
+        'return self.header.upper().replace(".", "__")',
+        f"{BOARD}/include/n6_boot_header.h",
+    ),
+    alone(
+        "formats/boot_header.py",
+        '"with its padding extension"',
+        '"with its padding"',
+        f"{BOARD}/include/n6_boot_header.h",
     ),
     alone(
         "base/yaml_tree.py",
@@ -68,13 +86,15 @@ EDITS = (
         'yaml.compose(_Named(text.replace("ITCM", "ITCM0"), file)',
         f"{BOARD}/include/n6_soc.h",
     ),
+    alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board.h"),
     alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
     ),
     of_board(
         "hardware/board_header.py",
-        '"nor_pin_mask": nor_pin_mask',
-        '"nor_pin_mask": nor_pin_mask | 1 << 30',
+        '"nor_pin_mask": board.nor.pins.mask',
+        '"nor_pin_mask": board.nor.pins.mask | 1 << 30',
         "include/n6_board.h",
     ),
     alone(
@@ -372,6 +392,7 @@ _PACKAGES = (
     "n6build.checks",
     "n6build.compiler",
     "n6build.flash",
+    "n6build.formats",
     "n6build.hardware",
     "n6build.image",
     "n6build.memory_plan",
@@ -398,6 +419,7 @@ WITHOUT_BYTES = {
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
     "n6build.base.errors": "errors",
     "n6build.base.junit": _OF_A_BOARD,
+    "n6build.base.members": "finds modules, whose own bytes count",
     "n6build.models.model": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,

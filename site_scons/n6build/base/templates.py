@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from n6build.base.bits import field_bits
 from n6build.base.files import read_bytes
-from n6build.hardware.soc import field_bits
 
 _INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
 

@@ -15,8 +15,8 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import Board, load_board
-from n6build.image.boot_header import BinaryType
 from n6build.image.romfs_manifest import DEFAULT_PROFILE, RomfsEntry, read_manifest
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content

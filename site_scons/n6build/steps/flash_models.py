@@ -40,7 +40,7 @@ def flash_models_step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(plan, *elves, *images, *emulator_files(target)),
+        sources=(plan, *elves, *images, *emulator_files(target, board)),
         parameters=to_parameters(target),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board, ExternalPool
 from n6build.hardware.soc import InternalPool
 from n6build.network.pools.memory_pools import MemoryPool
-
-# The non-secure alias of a memory inside the chip is its secure address without this bit (reference manual, memory map).
-SECURE_BIT = 1 << 28
 
 
 @dataclass(frozen=True)
