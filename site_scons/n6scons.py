@@ -1,25 +1,39 @@
-"""What the SCons tools in site_tools/ share: how an error ends a build."""
+"""What the SCons tools in site_tools/ share: how an error of the library ends a build."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
+from SCons.Errors import BuildError
 
 
-def stop_with(error: N6Error, build: str) -> NoReturn:
-    """For errors found while SConscript files are read: SCons would add its own position and hide the text behind it.
+@contextmanager
+def reported(env: Any) -> Iterator[None]:
+    """Around what is done while SConscript files are read: SCons would add its own position and hide the text behind it."""
+    try:
+        yield
+    except N6Error as error:
+        _note(error, Path(env["N6_BUILD"]))
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from None
 
-    build: folder of all build products.
-    """
-    note_error(error, build)
-    sys.stderr.write(f"{error}\n")
-    raise SystemExit(2)
+
+@contextmanager
+def failing_build(node: Any, build: Path) -> Iterator[None]:
+    """Around what is done while nodes are built. build: folder of all build products."""
+    try:
+        yield
+    except N6Error as error:
+        _note(error, build)
+        raise BuildError(node=node, errstr=str(error), exitstatus=2) from None
 
 
-def note_error(error: N6Error, build: str) -> None:
+def _note(error: N6Error, build: Path) -> None:
     """In a file, too, since SCons' exit status is 2 whatever happened."""
-    write_atomically(Path(build) / "last_error.json", to_json(error.as_dict()))
+    write_atomically(build / "last_error.json", to_json(error.as_dict()))

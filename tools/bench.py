@@ -26,7 +26,7 @@ import SCons.dblite
 import tflite
 from elftools.elf.elffile import ELFFile
 from n6build.checks.run import run_checks
-from n6build.checks.subject import NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, make_plan
@@ -169,7 +169,8 @@ def large_network() -> None:
 
         def plan_and_check() -> None:
             plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
-            network = NetworkSubject(model, "reference", artifacts, pools, facts)
+            described = CheckedModel(model.name, model.file, {}, None, None)
+            network = NetworkSubject(described, False, artifacts, pools, facts)
             run_checks(Subject(board, (network,), plan, manifest, own_runtime()))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")

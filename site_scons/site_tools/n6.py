@@ -1,9 +1,8 @@
 """SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) names what may be asked for.
 
-A step's signature is a text (n6build.plan.signature); SCons adds the contents of its sources, its templates and the headers
-that it
-finds. Nodes are made of paths here and nowhere else: SCons would substitute a `$` in a name that it is given as text, and what is
-substituted can run code. For the same reason messages are functions, and commands are argument lists.
+A step's signature is a text (n6build.plan.signature); SCons adds the contents of its sources, its templates and the headers that
+it finds. Nodes are made of paths here and nowhere else: SCons would substitute a `$` in a name that it is given as text, and what
+is substituted can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
 checkouts share).
@@ -20,7 +19,6 @@ from typing import Any
 
 from n6build.base.console import line, say
 from n6build.base.environment import read_environment
-from n6build.base.errors import N6Error
 from n6build.plan.closure import library_code
 from n6build.plan.command import shown_command
 from n6build.plan.ledger import read_ledger
@@ -29,10 +27,9 @@ from n6build.plan.perform import Site, perform
 from n6build.plan.plan import Plan, joined
 from n6build.plan.signature import signature
 from n6build.plan.step import Step
-from n6scons import note_error, stop_with
+from n6scons import failing_build, reported
 from SCons.Action import FunctionAction
 from SCons.Environment import Environment
-from SCons.Errors import BuildError
 from SCons.Scanner.C import CScanner
 from SCons.Script import GetOption, SetOption
 
@@ -72,7 +69,8 @@ def site_of(env: Any) -> Site:
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:
     """Nodes by path, of all outputs. Steps that are there already are left as they are: plans may share some."""
     site = site_of(env)
-    site.plan = joined([site.plan, plan])
+    with reported(env):
+        site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
     if env["N6_CACHE"]:
@@ -94,9 +92,6 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
     made = [_file(own, output) for output in step.outputs]
     known = getattr(made[0].attributes, "n6_step", None)
     if known is not None:
-        if known != step:
-            both = f"{known.made_at or 'one'} and {step.made_at or 'another'}"
-            stop_with(N6Error("N6-STEP-003", f"two steps make {step.name}", where=both), env["N6_BUILD"])
         return made
     scanner = {"source_scanner": CScanner()} if step.depfile else {}
     action = _StepAction(step, site, verbose=env["N6_VERBOSE"])
@@ -167,11 +162,8 @@ class _Work:
         self._step, self._site = step, site
 
     def __call__(self, target: list[Any], source: list[Any], env: Any) -> None:
-        try:
+        with failing_build(target[0], self._site.build):
             perform(self._step, self._site, headers=lambda: [child.get_abspath() for child in target[0].children()])
-        except N6Error as error:
-            note_error(error, str(self._site.build))
-            raise BuildError(node=target[0], errstr=str(error), exitstatus=2) from None
 
 
 def _say_times(site: Site) -> None:

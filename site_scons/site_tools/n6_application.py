@@ -2,8 +2,8 @@
 
 Targets that need a board are in the plan only where they are asked for: a board that is missing is said before anything is built.
 
-Construction variables: N6_CCFLAGS (further flags of the project around, which may be those of an ST project), N6_EXPLAIN (a
-file).
+Construction variables: N6_CCFLAGS (further flags of the project around, which may be those of an ST project), N6_EXPLAIN
+(a file).
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base.environment import read_environment
-from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.flash.receipt import settled
 from n6build.options.choices import Choices
 from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
-from n6scons import stop_with
-from SCons.Errors import BuildError
+from n6scons import failing_build, reported
 from SCons.Script import BUILD_TARGETS, GetOption
 
 _PLANNER = "n6build.steps.application"
@@ -46,7 +44,7 @@ def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
     # A dry run writes nothing.
     notes = None if GetOption("no_exec") else site.build / FOLDER
     goals = sorted({*targets} - {"plan"})
-    try:
+    with reported(env):
         choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
         programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
         key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
@@ -57,8 +55,6 @@ def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
             return application_plan(choices, environment, goals, programmer, notes)
 
         plan = remembered_plan(key, site.build, site.code, _PLANNER, make, keep=notes is not None)
-    except N6Error as error:
-        stop_with(error, env["N6_BUILD"])
     return settled(plan)
 
 
@@ -90,14 +86,12 @@ def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
     site = env.N6Site()
 
     def show(target: Any, source: Any, env: Any) -> None:
-        try:
+        with failing_build(None, site.build):
             if env["N6_EXPLAIN"]:
                 explain(env["N6_EXPLAIN"], plan, site)
             else:
                 goals = [name for name in targets if name != "plan"] or ["build"]
                 show_plan(plan, goals, site, verbose=env["N6_VERBOSE"])
-        except N6Error as error:
-            raise BuildError(errstr=str(error), exitstatus=2) from None
 
     env.AlwaysBuild(env.Alias("plan", [], env.Action(show, cmdstr=None)))
     BUILD_TARGETS[:] = ["plan"]

@@ -8,21 +8,18 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from n6build.base.console import say
-from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
-from n6scons import stop_with
+from n6scons import reported
 from SCons.Node import executed, up_to_date
 from SCons.Script import GetBuildFailures, GetOption, SetOption
 from SCons.Script.Main import OptionsParser
-
-ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -46,34 +43,21 @@ def exists(env: Any) -> bool:
 
 def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> None:
     """plan_of: gives the plan of one application, with its run."""
-    from n6build.hardware.boards import board_names, load_board
-    from n6build.models.model import load_model, model_names
+    from n6build.matrix.pairs import pairs_of
 
-    try:
-        boards = [load_board(name) for name in _names(env["N6_MATRIX_BOARDS"], board_names())]
-        models = [(name, load_model(name)) for name in _names(env["N6_MATRIX_MODELS"], model_names())]
-        if choices.modes:
-            raise N6Error("N6-OPTION-008", "'mode' is of target run, not of a matrix")
-    except N6Error as error:
-        stop_with(error, env["N6_BUILD"])
+    with reported(env):
+        wanted = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
     # -j on the command line is stronger.
     SetOption("num_jobs", os.cpu_count() or 1)
     # One pair that fails is no reason not to try the others. SetOption() does not know this one.
     OptionsParser.values.keep_going = True
     pairs = []
-    for board in boards:
-        for name, model in models:
-            if choices.profile in board.profiles():
-                chosen = replace(choices, board=board.name, models=(name,), probe="virtual", pair=model.name)
-                plan = plan_of(chosen)
-                pairs.append(_Pair(board.name, model.name, plan, plan.goals["run"][0], env.N6Steps(plan)))
+    for each in wanted:
+        plan = plan_of(each)
+        pairs.append(_Pair(each.board, each.models[0], plan, plan.goals["run"][0], env.N6Steps(plan)))
     env.AlwaysBuild(env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs]))
     if not GetOption("no_exec"):
         atexit.register(_tell, env, Path(env["N6_BUILD"]) / "matrix", pairs)
-
-
-def _names(text: str, known: list[str]) -> list[str]:
-    return known if text == ALL else text.split(",")
 
 
 def _tell(env: Any, folder: Path, pairs: list[_Pair]) -> None:

@@ -10,33 +10,13 @@ from typing import Any
 
 from n6build.base.console import say, styled, without_colour
 from n6build.base.environment import option_values
-from n6build.base.errors import N6Error, did_you_mean
-from n6build.options.choices import Choices, choices_of
+from n6build.options.choices import Choices, Invocation, choices_of
+from n6build.options.option import chosen
 from n6build.options.settings import OPTIONS, resolve
-from n6scons import stop_with
+from n6build.options.targets import LISTS, TARGETS, check_targets
+from n6scons import reported
 from SCons.Script import Dir, GetLaunchDir, Help
 
-TARGETS = {
-    "build": "everything that goes to flash, and the table of sizes (default)",
-    "network": "stage 1 only: network.c, pool images, report",
-    "check": "the pre-flight checks, which also run before flash",
-    "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
-    "romfs": "the file system that option romfs describes, with its models",
-    "hex": "one Intel hex file of the whole flash",
-    "flash": "program what the board does not hold yet",
-    "flash-all": "program everything, whatever the board is believed to hold",
-    "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
-    "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
-    "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
-    "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
-    "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
-    "boards": "list the boards",
-    "models": "list the models",
-    "doctor": "which tools were found, what is missing and why it matters",
-}
-
-# Work where a compiler is missing.
-LISTS = ("boards", "models", "doctor")
 _HELP_WIDTH = 110
 
 
@@ -52,19 +32,19 @@ def exists(env: Any) -> bool:
 def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
     """arguments: name -> value. An option that is not known is an error: give those that are meant for n6build."""
     Help(_help(), append=False)
-    try:
+    with reported(env):
         settings = resolve(arguments, option_values(), Path(Dir("#").abspath))
-        if settings["no_color"].value == "1":
+        launched = Path(GetLaunchDir())
+        invocation = chosen(Invocation, settings, launched)
+        if invocation.no_color:
             without_colour()
-        choices = choices_of(settings, Path(GetLaunchDir()))
-    except N6Error as error:
-        stop_with(error, env["N6_BUILD"])
+        choices = choices_of(settings, launched)
     env.Replace(
-        N6_CACHE=settings["cache"].value,
-        N6_EXPLAIN=settings["explain"].value,
-        N6_MATRIX_BOARDS=settings["boards"].value,
-        N6_MATRIX_MODELS=settings["models"].value,
-        N6_VERBOSE="1" in (settings["verbose"].value, settings["debug"].value) or choices.verbosity == 2,
+        N6_CACHE=invocation.cache,
+        N6_EXPLAIN=invocation.explain,
+        N6_MATRIX_BOARDS=invocation.boards,
+        N6_MATRIX_MODELS=invocation.models,
+        N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
     )
     return choices
 
@@ -73,15 +53,8 @@ def _answer(env: Any, targets: Collection[str]) -> bool:
     """Whether nothing but lists was asked for: they are targets then. A mistyped target ends with the nearest name."""
     for name, function in (("boards", _print_boards), ("models", _print_models), ("doctor", _print_doctor)):
         env.AlwaysBuild(env.Alias(name, [], env.Action(function, cmdstr=None)))
-    for target in targets:
-        # SCons would say that it does not know how to make the file.
-        if target not in TARGETS and not Path(target).exists() and "/" not in target:
-            stop_with(
-                N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS)), env["N6_BUILD"]
-            )
-    if "matrix" in targets and ("plan" in targets or env["N6_EXPLAIN"]):
-        what = "a plan is of one application, target matrix builds many"
-        stop_with(N6Error("N6-OPTION-010", what, hint="omit matrix, and name board and model"), env["N6_BUILD"])
+    with reported(env):
+        check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
     return bool(targets) and set(LISTS).issuperset(targets)
 
 
@@ -102,7 +75,8 @@ def _help() -> str:
     for option in OPTIONS:
         default = f"; default {option.default}" if option.default else ""
         more = f" [{option.environment}]" if option.environment else ""
-        lines.append(_entry(option.name, f"{option.help}{default}{more}"))
+        scope = f"{option.loader}: " if option.loader else ""
+        lines.append(_entry(option.name, f"{scope}{option.help}{default}{more}"))
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from n6build.base.errors import N6Error
 from n6build.checks.run import CHECKS, Result, checks_json, raise_if_failed, run_checks
-from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.models.model import load_model
+from n6build.models.model import Model, load_model
 from n6build.network.artifacts.description import PoolRange, Quantised
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import read_model_facts
@@ -40,11 +40,15 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
         images.append(FlashFile(slot, folder / f"{slot}.bin"))
     return Subject(
         board=board,
-        networks=(NetworkSubject(model, "reference", artifacts, pools, read_model_facts(model.file)),),
+        networks=(NetworkSubject(checked(model), False, artifacts, pools, read_model_facts(model.file)),),
         plan=plan,
         manifest=make_manifest(board, images, folder),
         runtime=own_runtime(),
     )
+
+
+def checked(model: Model) -> CheckedModel:
+    return CheckedModel(model.name, model.file, model.waived, model.network.input_type, model.network.output_type)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def with_network(subject: Subject, **changes: Any) -> Subject:
 
 def with_choices(subject: Subject, **changes: Any) -> Subject:
     model = subject.networks[0].model
-    return with_network(subject, model=replace(model, network=replace(model.network, **changes)))
+    return with_network(subject, model=replace(model, **changes))
 
 
 def with_segment(subject: Subject, name: str, **changes: Any) -> Subject:
@@ -184,7 +188,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a float model for the NPU",
         "016",
         lambda s: with_network(
-            s, backend="st_edge_ai", facts=replace(s.networks[0].facts, quantised_operators=0, float_operators=12)
+            s, for_npu=True, facts=replace(s.networks[0].facts, quantised_operators=0, float_operators=12)
         ),
         "all 12 operators with weights compute in float",
     ),
@@ -198,16 +202,14 @@ CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a path beyond ASCII for ST's compiler",
         "019",
-        lambda s: with_network(
-            s, backend="st_edge_ai", model=replace(s.networks[0].model, file=Path("/büro/m.tflite"))
-        ),
+        lambda s: with_network(s, for_npu=True, model=replace(s.networks[0].model, file=Path("/büro/m.tflite"))),
         "has the letter 'ü'",
     ),
     (
         "a version of ONNX that the compiler does not read",
         "020",
         lambda s: with_artifacts(
-            with_network(s, backend="st_edge_ai", facts=replace(s.networks[0].facts, ir_version=10)),
+            with_network(s, for_npu=True, facts=replace(s.networks[0].facts, ir_version=10)),
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
         ),
         "ONNX IR version 10, ST Edge AI Core up to 2.2 reads 9",
@@ -325,7 +327,7 @@ def test_a_check_is_waived_by_its_id_with_a_reason(sound: Subject) -> None:
 
 def test_a_waiver_of_one_network_does_not_cover_another(sound: Subject) -> None:
     first = sound.networks[0]
-    wrong = replace(first.model, network=replace(first.model.network, output_type="float32"))
+    wrong = replace(first.model, output_type="float32")
     waived = replace(wrong, name="one", waived={"N6-CHECK-014": "known"})
     subject = replace(sound, networks=(replace(first, model=waived), replace(first, model=replace(wrong, name="two"))))
     assert failed(subject)["N6-CHECK-014"].state == "failed"

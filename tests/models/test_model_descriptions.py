@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.models.model import check_hash, load_model, model_names
+from n6build.steps.network import check_options
 
 DESCRIPTION = """name: tiny
 file: tiny.tflite
@@ -57,15 +58,18 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
         ("file: tiny", "flie: tiny", "did you mean 'file'?"),
         ("file: tiny.tflite\n", "", "N6-MODEL-008: key 'file' is missing"),
         ("result:", "network: {folder: none}\nresult:", "network.folder: error N6-MODEL-003: no folder 'none'"),
-        ("result:", "network: {backend: prebuilt}\nresult:", "N6-MODEL-008: backend prebuilt needs network.folder"),
-        ("result:", "network: {backend: stedgeai}\nresult:", "did you mean 'st_edge_ai'"),
-        ("result:", "network: {name: 2-nets}\nresult:", "network.name: error N6-MODEL-007"),
-        ("result:", "network: {pools: {npuRAM4: 64 kB}}\nresult:", "network.pools.npuRAM4: error N6-YAML-004"),
         (
             "result:",
-            "network: {st_edge_ai: {arguments: [--binary]}}\nresult:",
-            "network.st_edge_ai.arguments: error N6-STAI-010: '--binary' belongs to the flow without NPU",
+            "network: {backend: stedgeai}\nresult:",
+            "N6-MODEL-010: no backend 'stedgeai'\n  hint: did you mean 'st_",
         ),
+        (
+            "result:",
+            "network: {st_edge: {}}\nresult:",
+            "network.st_edge: error N6-YAML-003: unknown key 'st_edge'\n  hint: did",
+        ),
+        ("result:", "network: {name: 2-nets}\nresult:", "network.name: error N6-MODEL-007"),
+        ("result:", "network: {pools: {npuRAM4: 64 kB}}\nresult:", "network.pools.npuRAM4: error N6-YAML-004"),
         (
             "result:",
             'checks: {waive: {N6-CHECK-003: ""}}\nresult:',
@@ -84,3 +88,26 @@ def test_another_file_than_the_described_one_is_refused(models: Path) -> None:
     (models / "tiny" / "model.yaml").write_text(DESCRIPTION + "sha256: " + "0" * 64 + "\n")
     with pytest.raises(N6Error, match="N6-MODEL-006"):
         check_hash(load_model("tiny", models))
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (
+            "{st_edge_ai: {arguments: [--binary]}}",
+            "model.yaml:6: network.st_edge_ai.arguments: error N6-STAI-010: '--binary' belongs to the flow without NPU",
+        ),
+        (
+            "{st_edge_ai: {own_input: true}}",
+            "model.yaml:6: network.st_edge_ai.own_input: error N6-YAML-003: unknown key",
+        ),
+        ("{reference: {}}", "model.yaml:6: network.reference: error N6-YAML-003: this backend has no options"),
+    ],
+)
+def test_options_of_a_backend_are_refused_with_their_line_whichever_backend_is_taken(
+    models: Path, network: str, message: str
+) -> None:
+    (models / "tiny" / "model.yaml").write_text(f"{DESCRIPTION}network: {network}\n")
+    with pytest.raises(N6Error) as error:
+        check_options(load_model("tiny", models))
+    assert message in str(error.value)

@@ -18,8 +18,8 @@ from n6build.image.manifest import Segment
 from n6build.models.model import load_model
 from n6build.models.names import network_names
 from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.prebuilt import folder as prebuilt
 from n6build.network.prebuilt.folder import find_network, import_network
-from n6build.network.prebuilt.folder import folder as prebuilt
 from network_c_texts import CORES, network_c
 from samples import sample
 
@@ -96,13 +96,13 @@ def test_a_folder_without_a_network(tmp_path: Path) -> None:
 def test_a_folder_with_network_c_is_a_model(tmp_path: Path) -> None:
     folder = put(tmp_path / "my net", {"network.c": network_c(RELEASE_2)})
     model = load_model(str(folder))
-    assert (model.name, model.file, model.network.backend) == ("my_net", None, "prebuilt")
+    assert (model.name, model.file, model.network.folder) == ("my_net", None, ".")
     assert network_names([model]) == ["network"]
 
 
 def test_so_is_one_whose_network_has_another_name(tmp_path: Path) -> None:
     model = load_model(str(put(tmp_path / "net", {"od.c": network_c(RELEASE_3), "main.c": ""})))
-    assert (model.file, model.network.backend, network_names([model])) == (None, "prebuilt", ["od"])
+    assert (model.file, network_names([model])) == (None, ["od"])
     with pytest.raises(N6Error, match="N6-MODEL-001: no model file or folder"):
         load_model(str(put(tmp_path / "program", {"main.c": "", "app_x.c": ""})))
 

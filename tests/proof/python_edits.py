@@ -57,16 +57,10 @@ def relocated(file: str, old: str, new: str, differs: str) -> Edit:
 EDITS = (
     # Headers and linker scripts.
     alone(
-        "base/bits.py",
+        "hardware/soc.py",
         "((1 << (high - low + 1)) - 1) << low",
         "((1 << (high - low + 1)) - 1) << low | 1",
         f"{BOARD}/include/n6_soc.h",
-    ),
-    alone(
-        "hardware/soc.py",
-        "return 1 << (vectors - 1).bit_length()",
-        "return 2 << (vectors - 1).bit_length()",
-        f"{BOARD}/fsbl/fsbl.ld",
     ),
     alone(
         "base/c_format.py",

@@ -17,7 +17,11 @@ from n6build.plan.closure import Code, imports_in, library_code
 from proof.conftest import HERE, KINDS, LIBRARY, Build, Builds
 
 FILES = sorted(LIBRARY.rglob("*.py"))
-STEPS = sorted(f"n6build.steps.{path.stem}" for path in LIBRARY.glob("steps/*.py") if "\ndef make(" in path.read_text())
+STEPS = sorted(
+    "n6build." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
+    for path in FILES
+    if "\ndef make(" in path.read_text()
+)
 _DYNAMIC = {"exec", "eval", "__import__", "import_module", "run_module", "run_path", "exec_module", "load_module"}
 
 

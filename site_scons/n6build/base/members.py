@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
@@ -20,7 +20,7 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
     the value of a module is not a `kind`, AttributeError where it has none.
     """
     found = []
-    for module in modules_matching(pattern, {"n6build": _LIBRARY}):
+    for module in modules_matching(pattern, {"n6build": LIBRARY}):
         value = getattr(importlib.import_module(module), name)
         if not isinstance(value, kind):
             raise TypeError(f"{module}.{name} is not a {kind.__name__}")

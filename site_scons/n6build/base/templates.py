@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from n6build.base.bits import field_bits
 from n6build.base.files import read_bytes
 
 _INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
@@ -25,9 +24,6 @@ def render(template: Path, values: dict[str, Any]) -> str:
     )
     environment.filters["hex32"] = lambda value: f"0x{value:08X}u"
     environment.filters["hex"] = lambda value: f"0x{value:X}"
-    environment.filters["field_bits"] = field_bits
-    environment.filters["set_alias"] = lambda register: _alias(register, "S")
-    environment.filters["clear_alias"] = lambda register: _alias(register, "C")
     return environment.get_template(template.name).render(values)
 
 
@@ -41,8 +37,3 @@ def with_included(template: Path) -> tuple[str, ...]:
             found[path] = None
             waiting += [template.parent / name.decode() for name in _INCLUDED.findall(read_bytes(path))]
     return tuple(str(path) for path in found)
-
-
-def _alias(register: str, letter: str) -> str:
-    """AHB5ENR -> AHB5ENSR or AHB5ENCR, APB4ENR2 -> APB4ENSR2: the reference manual's names of the set and clear aliases."""
-    return re.sub(r"R(\d*)$", rf"{letter}R\1", register)

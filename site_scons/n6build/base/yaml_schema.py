@@ -45,6 +45,11 @@ class Pattern:
     of: str
 
 
+@dataclasses.dataclass(frozen=True)
+class OtherKeys:
+    """Of a field `Annotated[dict[str, Section], OtherKeys()]`: it takes every key that is not a field."""
+
+
 Size = Annotated[int, _SizeSyntax()]
 # Becomes the name of a folder, a target and a text in C: never a way out of the checkout.
 Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
@@ -81,6 +86,22 @@ class Document:
                 mark = node.start_mark
         place = f"{mark.name}:{mark.line + 1}"
         return f"{place}: {dotted(keys)}" if keys else place
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """A part of a document, not looked at yet."""
+
+    document: Document
+    keys: tuple[str | int, ...]
+    node: yaml.Node
+
+    def load(self, schema: type[T]) -> T:
+        value: T = _convert(self.document, schema, self.node, self.keys)
+        return value
+
+    def where(self, *keys: str | int) -> str:
+        return self.document.where(*self.keys, *keys)
 
 
 def read_document(path: Path, *, shown_as: str | None = None) -> Document:
@@ -128,10 +149,17 @@ def _pairs(document: Document, node: yaml.Node, path: tuple[str | int, ...]) -> 
 def _convert_dataclass(document: Document, kind: type, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
     pairs = _pairs(document, node, path)
     fields = {field.name: (field, hint) for field, hint in _fields_of(kind)}
+    values: dict[str, Any] = {}
+    for name, (_, hint) in list(fields.items()):
+        if any(isinstance(note, OtherKeys) for note in typing.get_args(hint)):
+            del fields[name]
+            values[name] = {
+                key: Section(document, (*path, key), each) for key, each in pairs.items() if key not in fields
+            }
+            pairs = {key: each for key, each in pairs.items() if key in fields}
     for name in pairs:
         if name not in fields:
             raise _fail(document, (*path, name), f"unknown key '{name}'", did_you_mean(name, fields), "N6-YAML-003")
-    values: dict[str, Any] = {}
     for name, (field, hint) in fields.items():
         if name in pairs:
             values[name] = _convert(document, hint, pairs[name], (*path, name))

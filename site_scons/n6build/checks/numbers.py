@@ -57,7 +57,7 @@ def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
 
 def declared_type(subject: Subject) -> Iterator[Finding]:
     for network in subject.networks:
-        declared = network.model.network
+        declared = network.model
         for kind, wanted, ports in (
             ("input", declared.input_type, network.artifacts.inputs),
             ("output", declared.output_type, network.artifacts.outputs),

@@ -8,7 +8,7 @@ from pathlib import Path
 from n6build.hardware.boards import Board
 from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
-from n6build.models.model import NetworkChoices
+from n6build.models.model import TensorType
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.model_facts import ModelFacts
 from n6build.network.pools.memory_pools import MemoryPool
@@ -17,20 +17,22 @@ from n6build.network.runtimes import RuntimeVersion
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """What the checks need to know of a model's description. waived: ids of checks, with reasons."""
+    """What the checks need to know of a model's description. waived: ids of checks, with reasons. *_type: as the application
+    expects it."""
 
     name: str
     file: Path | None
     waived: dict[str, str]
-    network: NetworkChoices
+    input_type: TensorType | None
+    output_type: TensorType | None
 
 
 @dataclass(frozen=True)
 class NetworkSubject:
-    """pools: that the network compiler was given. facts: of the model file, None where there is none."""
+    """for_npu: made by a compiler for the NPU. pools: that it was given. facts: of the model file, None where there is none."""
 
     model: CheckedModel
-    backend: str
+    for_npu: bool
     artifacts: NetworkArtifacts
     pools: tuple[MemoryPool, ...]
     facts: ModelFacts | None

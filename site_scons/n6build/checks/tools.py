@@ -29,7 +29,7 @@ def epochs_without_a_runtime(subject: Subject) -> Iterator[Finding]:
 def non_ascii_path(subject: Subject) -> Iterator[Finding]:
     for network in subject.networks:
         path = network.model.file
-        if network.backend == "st_edge_ai" and path is not None and not str(path).isascii():
+        if network.for_npu and path is not None and not str(path).isascii():
             letter = next(letter for letter in str(path) if not letter.isascii())
             yield Finding(
                 f"{network.model.name}: {path.name}",
@@ -49,7 +49,7 @@ def onnx_ir_version(subject: Subject) -> Iterator[Finding]:
 def _objections(subject: Subject, id: str) -> Iterator[Finding]:
     """What ST's compiler is asked about before it runs, too."""
     for network in subject.networks:
-        if network.facts and network.backend == "st_edge_ai":
+        if network.facts and network.for_npu:
             core = next((version for name, version in network.artifacts.tools if name == "ST.EdgeAI.Core"), "")
             for objection in npu_objections(network.facts, core):
                 if objection.id == id:

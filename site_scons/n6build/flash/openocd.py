@@ -15,7 +15,6 @@ from typing import Any
 
 from serial.tools import list_ports
 
-from n6build.base.bits import field_bits
 from n6build.base.errors import N6Error
 from n6build.base.templates import render
 from n6build.flash.command import (
@@ -33,7 +32,7 @@ from n6build.flash.command import (
 from n6build.flash.programmer import Identity, RamProgram, Span
 from n6build.flash.sectors import Sector
 from n6build.hardware.boards import Board
-from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc
+from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 COMMAND = "openocd"
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")

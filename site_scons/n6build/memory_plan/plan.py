@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from n6build.base.bits import field_bits
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.hardware.boards import Board, Nor, Slot
-from n6build.hardware.soc import Memory, Soc
+from n6build.hardware.soc import Memory, Soc, field_bits
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts

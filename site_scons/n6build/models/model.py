@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from n6build.application.description import Application, check_application
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import files_in, is_file, is_folder, read_bytes, sha256
+from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS
-from n6build.base.yaml_schema import Document, FileName, Size, read_document
+from n6build.base.yaml_schema import Document, FileName, OtherKeys, Section, Size, read_document
+from n6build.network.backend import check_sha256
+from n6build.network.backend_names import backend_names
 from n6build.network.prebuilt.folder import holds_network
-from n6build.network.st_edge_ai.options import CompilerOptions, check_options
 
 TensorType = Literal["int8", "uint8", "float32"]
-Backend = Literal["auto", "reference", "st_edge_ai", "prebuilt"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
 
 
@@ -31,17 +31,18 @@ class Quality:
 class NetworkChoices:
     """How a model becomes a network.
 
-    input_type, output_type: what the application expects. name: of the network's files and symbols. folder: of a network
-    that was compiled elsewhere (backend prebuilt). pools: bytes of memory pools that this model wants another size of.
+    backend: auto, or the name of one. input_type, output_type: what the application expects. name: of the network's files and
+    symbols. folder: of a network that was compiled elsewhere. pools: bytes of memory pools that this model wants another size
+    of. backends: options of backends, by their names.
     """
 
-    backend: Backend = "auto"
+    backend: str = "auto"
     name: str | None = None
     folder: FileName | None = None
     input_type: TensorType | None = None
     output_type: TensorType | None = None
     pools: dict[str, Size] = field(default_factory=dict)
-    st_edge_ai: CompilerOptions = field(default_factory=CompilerOptions)
+    backends: Annotated[dict[str, Section], OtherKeys()] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _bare(path: Path) -> Model:
 
 def _bare_network(path: Path) -> Model:
     name = _safe_name(path.resolve().name)
-    return _model(_ModelFile(name=name, network=NetworkChoices(backend="prebuilt", folder=".")), path, None)
+    return _model(_ModelFile(name=name, network=NetworkChoices(folder=".")), path, None)
 
 
 def _safe_name(text: str) -> str:
@@ -223,10 +224,15 @@ def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
     if network.folder and not is_folder(folder / network.folder):
         where = document.where("network", "folder")
         raise N6Error("N6-MODEL-003", f"no folder '{network.folder}'", where=where)
-    check_options(network.st_edge_ai, document.where("network", "st_edge_ai", "arguments"))
-    if network.backend == "prebuilt" and not network.folder:
+    known = backend_names()
+    if network.backend not in ("auto", *known):
+        hint = did_you_mean(network.backend, ("auto", *known))
         where = document.where("network", "backend")
-        raise N6Error("N6-MODEL-008", "backend prebuilt needs network.folder", where=where)
+        raise N6Error("N6-MODEL-010", f"no backend '{network.backend}'", where=where, hint=hint)
+    for key in network.backends:
+        if key not in known:
+            hint = did_you_mean(key, [*(each.name for each in fields(NetworkChoices)), *known])
+            raise N6Error("N6-YAML-003", f"unknown key '{key}'", where=document.where("network", key), hint=hint)
 
 
 def _check_classes(model: _ModelFile, document: Document) -> None:
@@ -249,17 +255,3 @@ def check_hash(model: Model) -> None:
     """Raises N6-MODEL-006 where the model file is not the one that model.yaml describes."""
     if model.file is not None:
         check_sha256(model.file, model.sha256)
-
-
-def check_sha256(file: Path, described: str | None) -> None:
-    """described: None where nothing is said of it. Raises N6-MODEL-006."""
-    if described is None:
-        return
-    found = sha256(read_bytes(file))
-    if found != described:
-        raise N6Error(
-            "N6-MODEL-006",
-            f"is not the file that model.yaml describes (sha256 {described[:12]}...)",
-            where=file.name,
-            hint=f"if it was trained again, write sha256: {found}",
-        )

@@ -1,100 +1,167 @@
-"""What somebody has chosen for a build: the options, resolved and typed. A plan follows from it and from nothing else that can be
-chosen."""
+"""What somebody has chosen for a build: every option there is, with its default and its words, as a field of its type."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
-from n6build.base.errors import N6Error
-from n6build.options.settings import Setting, modes_of
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.network.backend_names import backend_names
+from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, switch, word
 
-Loader = Literal["linked", "reloc"]
 LoadMode = Literal["copy", "xip"]
+# Of a run; the names are those of ST's load-and-run.
+MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
+
+
+def _modes(setting: Setting) -> tuple[str, ...]:
+    """Sorted. Raises N6-OPTION-002 where one is not known, or two exclude each other."""
+    modes = {word.strip() for word in setting.value.split(",") if word.strip()}
+    for unknown in sorted(modes - set(MODES)):
+        raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
+    # What is on the board has the clock that it has.
+    for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
+        if {one, other} <= modes:
+            raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
+    return tuple(sorted(modes))
 
 
 @dataclass(frozen=True)
 class Choices:
-    """board, models, profile, ...: as the options of these names. models: names, or paths relative to
-    `launched`, the folder in which the command was typed.
-    probe: as option probe. pair: of a matrix, which has a virtual board for each. c_flags: of the project around.
+    """What a plan follows from, and nothing else that can be chosen.
 
-    build: folder of all that is built. romfs, inputs, expected, log: paths, empty where they are not wanted.
+    models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
+    built. pair: of a matrix, which has a virtual board for each. c_flags: of the project around. debug_info: of what is linked.
     """
 
-    board: str = "nucleo-n657"
-    models: tuple[str, ...] = ("miniresnet",)
-    profile: str = "extflash"
-    backend: str = "auto"
-    loader: Loader = "linked"
-    load: LoadMode = "copy"
-    split: bool = False
-    secure: bool = True
+    board: str = word(
+        "nucleo-n657", "the board, by name or alias (`scons boards` lists them)", environment="N6BUILD_BOARD"
+    )
+    models: tuple[str, ...] = names(
+        "miniresnet",
+        "the model: a name (`scons models`), a folder with a model.yaml or a network.c, or a model file; several: a,b",
+        name="model",
+        environment="N6BUILD_MODEL",
+    )
+    profile: str = word(
+        "extflash",
+        "memory pools: extflash reads weights in place from flash, noextmem copies them to AXISRAM at boot; "
+        "extram and allmems use external RAM",
+    )
+    backend: str = word(
+        "auto",
+        f"the network compiler: {', '.join(backend_names())}; auto takes ST's tool where it is found, else the reference "
+        "backend, which runs every epoch on the CPU",
+        ("auto", *backend_names()),
+        environment="N6BUILD_BACKEND",
+    )
+    loader: Loader = word(
+        "linked",
+        "how a network gets into the Appli: linked into it, or as a relocatable model (reloc) that it installs from flash",
+        ("linked", "reloc"),
+        environment="N6BUILD_LOADER",
+    )
+    load: LoadMode = word(
+        "copy", "run a model's code from RAM (copy) or in place (xip)", ("copy", "xip"), loader="reloc"
+    )
+    split: bool = switch(False, "1 makes the weights a file of their own", loader="reloc")
+    secure: bool = switch(True, "0 compiles for the non-secure state, with pools in that alias", loader="reloc")
+    slots: int = number(1, "2 keeps an older model (A/B) until a new one has proved itself", ("1", "2"), loader="reloc")
+    addresses: str = word(
+        "", "where the model goes in flash, and with split=1 its weights: 0x71000000,0x71800000", loader="reloc"
+    )
+    name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
+    parse_only: bool = switch(False, "1 ends target reloc with the table of memory pools", loader="reloc")
+    gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
+    romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
+    probe: str = word(
+        "auto",
+        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer (stm32cubeprogrammer, "
+        "openocd, pyocd), alone or as openocd:<serial number>",
+        environment="N6BUILD_PROBE",
+    )
+    sign: str = word(
+        "",
+        "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
+        environment="N6BUILD_SIGN",
+    )
+    dry: bool = switch(False, "flash: 1 prints what would be programmed, and touches nothing")
+    inputs: str = path(
+        "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash"
+    )
+    expected: str = path(
+        "run: .npy with the right outputs for each row of inputs; default: the model's own, for its own inputs"
+    )
+    console: str = word(
+        "", "run on a real board: its serial port; default: the one of the probe", environment="N6BUILD_CONSOLE"
+    )
+    runs: int = count(
+        "run: this many inferences over the console, the inputs in turn; default: each input once", "inferences"
+    )
+    modes: tuple[str, ...] = parsed(
+        (),
+        "run: a,b of no-flash (what is on the board), no-run (start it, no inference), max-speed (the fastest clock profile that "
+        "every board of this kind can do), copy or xip (as option load)",
+        _modes,
+        name="mode",
+    )
+    start: Literal["flash", "ram"] = word(
+        "flash",
+        "run on a real board: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for programming",
+        ("flash", "ram"),
+    )
+    gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
+    verbosity: int = number(
+        0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
+    )
+    log: str = path("file for the summary of target reloc", loader="reloc")
     debug_info: bool = True
-    slots: int = 1
-    addresses: str = ""
-    name: str = ""
-    parse_only: bool = False
-    gen_c_file: bool = False
-    romfs: str = ""
-    probe: str = "auto"
-    sign: str = ""
-    dry: bool = False
-    inputs: str = ""
-    expected: str = ""
-    console: str = ""
-    runs: int = 0
-    modes: tuple[str, ...] = ()
-    start: Literal["flash", "ram"] = "flash"
-    gdb: bool = False
-    verbosity: int = 0
-    log: str = ""
     build: str = "build"
     pair: str = ""
     c_flags: tuple[str, ...] = ()
     launched: str = ""
 
 
-def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
-    """launched: folder in which the caller typed the command, where relative paths start. Raises N6-OPTION-005 for a name."""
-    value = {name: setting.value for name, setting in settings.items()}
-    models = tuple(value["model"].split(","))
-    name = value["name"]
-    if name and (len(models) > 1 or not name.isidentifier()):
-        what = f"'name={name}' names a single network, with letters, digits and _"
-        raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")
+@dataclass(frozen=True)
+class Invocation:
+    """How scons was called: nothing of it is in what a plan makes."""
 
-    def path(text: str) -> str:
-        return str(launched / text) if text else ""
-
-    return Choices(
-        board=value["board"],
-        models=models,
-        profile=value["profile"],
-        backend=value["backend"],
-        loader=cast(Loader, value["loader"]),
-        load=cast(LoadMode, value["load"]),
-        split=value["split"] == "1",
-        secure=value["secure"] == "1",
-        slots=int(value["slots"]),
-        addresses=value["addresses"],
-        name=name,
-        parse_only=value["parse_only"] == "1",
-        gen_c_file=value["gen_c_file"] == "1",
-        romfs=path(value["romfs"]),
-        probe=value["probe"],
-        sign=value["sign"],
-        dry=value["dry"] == "1",
-        inputs=path(value["inputs"]),
-        expected=path(value["expected"]),
-        console=value["console"],
-        runs=int(value["runs"] or 0),
-        modes=tuple(sorted(modes_of(settings))),
-        start=cast(Literal["flash", "ram"], value["start"]),
-        gdb=value["gdb"] == "1",
-        verbosity=2 if value["debug"] == "1" else int(value["verbosity"]),
-        log=path(value["log"]),
-        launched=str(launched),
+    boards: str = word("all", "target matrix: which boards, a,b or all")
+    models: str = word("all", "target matrix: which models, a,b or all")
+    cache: str = word(
+        "",
+        "folder for what was built once, shared by checkouts and machines (SCons CacheDir)",
+        environment="N6BUILD_CACHE",
     )
+    debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
+    no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
+    verbose: bool = switch(False, "1 shows whole command lines")
+    explain: str = word("", "says why this file was made again, or will be, or why not; nothing is built")
+
+
+def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
+    """launched: folder in which the caller typed the command, where relative paths start. Raises N6-OPTION-002 for values that
+    are not possible, alone or together, and N6-OPTION-005 for a name."""
+    choices = chosen(Choices, settings, launched, launched=str(launched))
+    if settings["debug"].value == "1":
+        choices = replace(choices, verbosity=2)
+    if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
+        what = f"'name={choices.name}' names a single network, with letters, digits and _"
+        raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")
+    for mode in ("copy", "xip"):
+        if mode in choices.modes:
+            choices = _loaded_as(mode, choices, settings)
+    return choices
+
+
+def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]) -> Choices:
+    load, by_mode = settings["load"], settings["mode"]
+    if load.origin != "default" and load.value != mode:
+        what = f"'load={load.value}' and 'mode={by_mode.value}' exclude each other"
+        raise N6Error("N6-OPTION-002", what, where=load.origin)
+    if choices.loader != "reloc":
+        what = f"'mode={by_mode.value}' is for relocatable models"
+        raise N6Error("N6-OPTION-004", what, where=by_mode.origin, hint="loader=reloc")
+    return replace(choices, load=mode)

@@ -14,7 +14,7 @@ from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject,
 from n6build.hardware.boards import Board
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
-from n6build.models.model import NetworkChoices
+from n6build.models.model import TensorType
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import read_model_facts
 from n6build.network.pools.memory_pools import MemoryPool
@@ -33,10 +33,11 @@ class _Network:
     model: str
     file: str | None
     waived: dict[str, str]
-    choices: NetworkChoices
+    input_type: TensorType | None
+    output_type: TensorType | None
     name: str
     folder: str
-    backend: str
+    for_npu: bool
     pools: tuple[MemoryPool, ...]
 
 
@@ -97,7 +98,10 @@ def checks_step(
 def _network(steps: NetworkSteps) -> _Network:
     model = steps.model
     file = project_path(model.file) if model.file else None
-    return _Network(model.name, file, model.waived, model.network, steps.name, steps.folder, steps.backend, steps.pools)
+    types = model.network.input_type, model.network.output_type
+    return _Network(
+        model.name, file, model.waived, *types, steps.name, steps.folder, steps.backend.for_npu, steps.pools
+    )
 
 
 def make(call: Call) -> None:
@@ -117,8 +121,8 @@ def make(call: Call) -> None:
 def _subject(network: _Network) -> NetworkSubject:
     file = Path(network.file) if network.file else None
     return NetworkSubject(
-        model=CheckedModel(network.model, file, network.waived, network.choices),
-        backend=network.backend,
+        model=CheckedModel(network.model, file, network.waived, network.input_type, network.output_type),
+        for_npu=network.for_npu,
         artifacts=read_artifacts(Path(network.folder), network.name),
         pools=network.pools,
         facts=read_model_facts(file) if file else None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.models.model import Model
+from n6build.network.backend import Backend
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.plan.step import Step
 
@@ -17,7 +18,7 @@ class NetworkSteps:
     model: Model
     name: str
     folder: str
-    backend: str
+    backend: Backend
     pools: tuple[MemoryPool, ...]
     step: Step
 

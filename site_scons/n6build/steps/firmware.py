@@ -96,7 +96,7 @@ def appli(
     own: list[Step] = []
     for network in networks:
         # Code of ST's compiler is not held to the warnings of this project.
-        quiet = of_networks if network.backend == "reference" else of_networks.with_flags("-w")
+        quiet = of_networks if network.backend.strict else of_networks.with_flags("-w")
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))

@@ -11,6 +11,7 @@ from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.boards import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
+from n6build.network.prebuilt.backend import import_step
 from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
 from n6build.plan.plan import Plan, make_plan
@@ -22,7 +23,6 @@ from n6build.steps.compile import Compilation, compile_step, compile_steps, link
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
-from n6build.steps.prebuilt_network import import_step
 from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
@@ -168,7 +168,7 @@ def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) ->
 def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
-    source = SourceNetwork(network.name, network.folder, network.step, strict=network.backend == "reference")
+    source = SourceNetwork(network.name, network.folder, network.step, strict=network.backend.strict)
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
 
@@ -219,7 +219,7 @@ def _slot_steps(
     test = None
     if described.inputs:
         # Only the reference backend promises the reference interpreter's very bytes.
-        expected = described.expected if network.backend == "reference" else None
+        expected = described.expected if network.backend.exact else None
         test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
     # With the weights, which make the outputs.
     of_model = None if model.params else test

@@ -63,7 +63,7 @@ def report_step(
     others: Sequence[str],
 ) -> Step:
     """plan: memory_plan.json. run: run.json, empty where nothing is run. others: what else this build makes."""
-    described = tuple(_Network(each.name, each.folder, each.backend) for each in networks)
+    described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
     files = (file for each in networks for file in each.outputs)
     return Step(
         verb="Report",

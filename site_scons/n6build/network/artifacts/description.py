@@ -112,3 +112,8 @@ class NetworkArtifacts:
     library_call: str | None
     tools: tuple[tuple[str, str], ...]
     described_by: str
+
+
+def weights_name(network: str, pool: str) -> str:
+    """The one name of a pool's initializers in a folder of stage 1."""
+    return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"

@@ -15,9 +15,9 @@ from n6build.network.artifacts.description import (
     NetworkArtifacts,
     PoolRange,
     Quantised,
+    weights_name,
 )
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
-from n6build.network.prebuilt.folder import weights_name
 
 _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
 _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")

@@ -22,6 +22,7 @@ from n6build.base.files import (
     write_atomically,
     write_chunks_atomically,
 )
+from n6build.network.artifacts.description import weights_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,11 +76,6 @@ class PrebuiltNetwork:
         names = [self.source.name, *(path.name for path in self.others)]
         names += [weights_name(self.name, weights.pool) for weights in self.weights]
         return (*names, *(path.name for path in self.weight_sources))
-
-
-def weights_name(network: str, pool: str) -> str:
-    """The one name of a pool's initializers in a folder of stage 1."""
-    return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:

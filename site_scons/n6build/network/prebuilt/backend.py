@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
-from n6build.models.model import Model
+from n6build.network.backend import Backend, Compilation, ModelSource, has_no_options
 from n6build.network.prebuilt.folder import PrebuiltNetwork, WeightsFile, find_network, import_network
 from n6build.plan.step import Call, Step, to_parameters
 
@@ -23,11 +24,6 @@ class Parameters:
     pools: tuple[str, ...]
 
 
-def prebuilt_network_step(folder: str, model: Model, name: str) -> Step:
-    assert model.prebuilt is not None
-    return import_step(folder, find_network(model.prebuilt, name))
-
-
 def import_step(folder: str, found: PrebuiltNetwork) -> Step:
     return Step(
         verb="Network",
@@ -35,8 +31,36 @@ def import_step(folder: str, found: PrebuiltNetwork) -> Step:
         outputs=tuple(f"{folder}/{each}" for each in found.outputs),
         sources=tuple(map(project_path, found.inputs)),
         parameters=to_parameters(Parameters(found.name, len(found.others), tuple(each.pool for each in found.weights))),
-        function="n6build.steps.prebuilt_network:make",
+        function="n6build.network.prebuilt.backend:make",
     )
+
+
+def _folder(source: ModelSource) -> Path:
+    if source.folder is None:
+        hint = "model.yaml names the folder: network.folder"
+        raise N6Error("N6-NET-024", "there is no compiled network to take", where=source.name, hint=hint)
+    return source.folder
+
+
+def _check(source: ModelSource) -> None:
+    _folder(source)
+
+
+def _step(given: Compilation) -> Step:
+    return import_step(given.folder, find_network(_folder(given.source), given.name))
+
+
+BACKEND = Backend(
+    name="prebuilt",
+    preference=2,
+    strict=False,
+    exact=False,
+    for_npu=False,
+    suits=lambda source, _: source.folder is not None,
+    check=_check,
+    check_options=has_no_options,
+    step=_step,
+)
 
 
 def make(call: Call) -> None:

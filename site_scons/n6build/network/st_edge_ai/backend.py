@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from n6build.base.console import progress, say
 from n6build.base.environment import CORE_DIR, Environment, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
-from n6build.models.model import Model, check_sha256
+from n6build.base.yaml_schema import Section
+from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, require_file
 from n6build.network.model_facts import check_for_npu, read_model_facts
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
-from n6build.network.st_edge_ai.options import CompilerOptions, with_profile
+from n6build.network.st_edge_ai.options import CompilerOptions, check_options, with_profile
 from n6build.plan.step import Call, Step, Tool, to_parameters
 
 
@@ -32,31 +31,47 @@ class Parameters:
     version: CoreVersion
 
 
-def st_edge_ai_network_step(
-    folder: str, model: Model, pools: Sequence[MemoryPool], name: str, environment: Environment, notes: Path | None
-) -> Step:
-    """notes: folder that keeps what the tool has said of its version.
+def _check(source: ModelSource) -> None:
+    require_file("st_edge_ai", source)
 
-    Raises N6-STAI-004 where it is not there, N6-STAI-00x for its version, N6-STAI-013 and N6-PROFILE-00x for a profile.
-    """
-    assert model.file is not None
-    installation = _installed(environment)
-    version = installed_version(installation, dict(environment.stedgeai), notes)
-    described_in = model.description_file.parent if model.description_file else None
-    options = with_profile(model.network.st_edge_ai, described_in)
-    parameters = Parameters(name, tuple(pools), model.sha256, tuple(sorted(model.waived)), options, version)
-    names = (*output_names(name, pools, options, version), f"{name}_stedgeai.log")
+
+def _check_options(section: Section) -> None:
+    check_options(section.load(CompilerOptions), section.where("arguments"))
+
+
+def _step(given: Compilation) -> Step:
+    """Raises N6-STAI-004 where the tool is not there, N6-STAI-00x for its version, N6-STAI-013, N6-PROFILE-00x for a profile."""
+    source, name = given.source, given.name
+    installation = _installed(given.environment)
+    version = installed_version(installation, dict(given.environment.stedgeai), given.notes)
+    described = source.options.load(CompilerOptions) if source.options else CompilerOptions()
+    options = with_profile(described, source.described_in)
+    parameters = Parameters(name, given.pools, source.sha256, source.waived, options, version)
+    names = (*output_names(name, given.pools, options, version), f"{name}_stedgeai.log")
     return Step(
         verb="Network",
         stage="network",
-        outputs=tuple(f"{folder}/{each}" for each in names),
-        sources=(project_path(model.file),),
+        outputs=tuple(f"{given.folder}/{each}" for each in names),
+        sources=(project_path(require_file("st_edge_ai", source)),),
         parameters=to_parameters(parameters),
         tools=(Tool("stedgeai", digest_of_tool(installation)),),
         # Where it is looked for when the step runs; what it is has been signed.
         state=(project_path(installation.root or installation.executable.parent),),
-        function="n6build.steps.st_edge_ai_network:make",
+        function="n6build.network.st_edge_ai.backend:make",
     )
+
+
+BACKEND = Backend(
+    name="st_edge_ai",
+    preference=1,
+    strict=False,
+    exact=False,
+    for_npu=True,
+    suits=lambda source, environment: source.file is not None and find_tool(environment) is not None,
+    check=_check,
+    check_options=_check_options,
+    step=_step,
+)
 
 
 def _installed(environment: Environment) -> Installation:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.environment import CORE_DIR
+from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.models.model import Model, check_sha256
+from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
 from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
 from n6build.network.runtimes import Version
@@ -27,19 +28,40 @@ class Parameters:
     ll_aton: Version
 
 
-def reference_network_step(folder: str, model: Model, pools: Sequence[MemoryPool], name: str, ll_aton: Version) -> Step:
-    assert model.file is not None
+def _check(source: ModelSource) -> None:
+    file = require_file("reference", source)
+    if file.suffix != ".tflite":
+        what = f"the reference backend reads .tflite, not {file.suffix}"
+        hint = f"{CORE_DIR} names ST's tool, which reads both; or convert the model"
+        raise N6Error("N6-NET-024", what, where=file.name, hint=hint)
+
+
+def _step(given: Compilation) -> Step:
+    name = given.name
     names = [f"{name}.c", f"{name}.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
-    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(pools)]
+    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools)]
     return Step(
         verb="Network",
         stage="network",
-        outputs=tuple(f"{folder}/{each}" for each in names),
-        sources=(project_path(model.file),),
-        parameters=to_parameters(Parameters(name, tuple(pools), model.sha256, ll_aton)),
+        outputs=tuple(f"{given.folder}/{each}" for each in names),
+        sources=(project_path(require_file("reference", given.source)),),
+        parameters=to_parameters(Parameters(name, given.pools, given.source.sha256, given.ll_aton)),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
-        function="n6build.steps.reference_network:make",
+        function="n6build.network.reference.backend:make",
     )
+
+
+BACKEND = Backend(
+    name="reference",
+    preference=0,
+    strict=True,
+    exact=True,
+    for_npu=False,
+    suits=lambda source, _: source.file is not None,
+    check=_check,
+    check_options=has_no_options,
+    step=_step,
+)
 
 
 def make(call: Call) -> None:

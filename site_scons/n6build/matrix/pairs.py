@@ -1,0 +1,34 @@
+"""Which boards a matrix builds with which models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from n6build.base.errors import N6Error
+from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.boards import board_names, load_board
+from n6build.models.model import load_model, model_names
+from n6build.options.choices import Choices
+
+ALL = "all"
+
+
+def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
+    """Those of one application each, for a virtual board of its own: pairs whose board lacks the profile are left out.
+
+    boards, models: 'all', or names with commas between them. Raises N6-OPTION-008 for option mode, N6-BOARD-00x, N6-MODEL-00x.
+    """
+    if choices.modes:
+        raise N6Error("N6-OPTION-008", "'mode' is for target run, a matrix has none", hint="omit mode")
+    found = [load_board(name) for name in _names(boards, board_names())]
+    described = [(name, load_model(name)) for name in _names(models, model_names())]
+    return [
+        replace(choices, board=board.name, models=(name,), probe=VIRTUAL, pair=model.name)
+        for board in found
+        if choices.profile in board.profiles()
+        for name, model in described
+    ]
+
+
+def _names(text: str, known: list[str]) -> list[str]:
+    return known if text == ALL else text.split(",")

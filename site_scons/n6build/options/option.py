@@ -1,0 +1,130 @@
+"""An option of a build: said once, as a field of the dataclass that holds what was chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from n6build.base.errors import N6Error
+
+T = TypeVar("T")
+
+_KEY = "n6build option"
+Loader = Literal["linked", "reloc"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'."""
+
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """default: as text. choices: empty where any text is possible. environment: variable that gives the value, or None.
+    loader: the only one that it is for, or None. field, parse: of the dataclass that it becomes a value of; paths are relative
+    to the folder that `parse` gets."""
+
+    name: str
+    default: str
+    help: str
+    choices: tuple[str, ...]
+    environment: str | None
+    loader: Loader | None
+    field: str
+    parse: Callable[[Setting, Path], Any]
+
+
+def options_of(kind: type) -> tuple[Option, ...]:
+    """Of a dataclass whose fields are made by the functions below; fields without an option are the caller's to fill."""
+    return tuple(
+        dataclasses.replace(field.metadata[_KEY], name=field.metadata[_KEY].name or field.name, field=field.name)
+        for field in dataclasses.fields(kind)
+        if _KEY in field.metadata
+    )
+
+
+def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: Any) -> T:
+    """folder: where relative paths start. others: fields without an option. Raises N6-OPTION-002."""
+    values = {option.field: option.parse(settings[option.name], folder) for option in options_of(kind)}
+    return kind(**values, **others)
+
+
+def word(
+    default: str,
+    help: str,
+    choices: tuple[str, ...] = (),
+    *,
+    environment: str | None = None,
+    loader: Loader | None = None,
+) -> Any:
+    """A text, one of `choices` where there are any."""
+    return _field(default, default, help, lambda setting, _: setting.value, choices, environment, loader)
+
+
+def names(default: str, help: str, *, name: str = "", environment: str | None = None) -> Any:
+    """a,b: a tuple of texts. name: of the option, where the field has another."""
+    return _field(
+        tuple(default.split(",")),
+        default,
+        help,
+        lambda setting, _: tuple(setting.value.split(",")),
+        (),
+        environment,
+        None,
+        name,
+    )
+
+
+def switch(default: bool, help: str, *, loader: Loader | None = None) -> Any:
+    """0 or 1: a bool."""
+    return _field(default, str(int(default)), help, lambda setting, _: setting.value == "1", ("0", "1"), None, loader)
+
+
+def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader | None = None) -> Any:
+    """One of a few integers."""
+    return _field(default, str(default), help, lambda setting, _: int(setting.value), choices, None, loader)
+
+
+def count(help: str, of: str) -> Any:
+    """How many; 0 where nothing is given. of: what is counted, for the message."""
+
+    def parse(setting: Setting, _: Path) -> int:
+        if setting.value and not setting.value.isdecimal():
+            what = f"'{setting.value}' is not a number of {of}"
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
+        return int(setting.value or 0)
+
+    return _field(0, "", help, parse, (), None, None)
+
+
+def path(help: str, *, loader: Loader | None = None) -> Any:
+    """A path as text, empty where none is given; a relative one starts where the command was typed."""
+    return _field(
+        "", "", help, lambda setting, launched: str(launched / setting.value) if setting.value else "", (), None, loader
+    )
+
+
+def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str) -> T:
+    """Whatever `parse` makes of a text; `default` of none."""
+    made: T = _field(default, "", help, lambda setting, _: parse(setting), (), None, None, name)
+    return made
+
+
+def _field(
+    default: Any,
+    text: str,
+    help: str,
+    parse: Callable[[Setting, Path], Any],
+    choices: tuple[str, ...],
+    environment: str | None,
+    loader: Loader | None,
+    name: str = "",
+) -> Any:
+    option = Option(name, text, help, choices, environment, loader, "", parse)
+    return dataclasses.field(default=default, metadata={_KEY: option})

@@ -1,0 +1,41 @@
+"""What may be asked for on the command line, beside files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from n6build.base.errors import N6Error, did_you_mean
+
+TARGETS = {
+    "build": "everything that goes to flash, and the table of sizes (default)",
+    "network": "stage 1 only: network.c, pool images, report",
+    "check": "the pre-flight checks, which also run before flash",
+    "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
+    "romfs": "the file system that option romfs describes, with its models",
+    "hex": "one Intel hex file of the whole flash",
+    "flash": "program what the board does not hold yet",
+    "flash-all": "program everything, whatever the board is believed to hold",
+    "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
+    "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
+    "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
+    "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
+    "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
+    "boards": "list the boards",
+    "models": "list the models",
+    "doctor": "which tools were found, what is missing and why it matters",
+}
+
+# Work where a compiler is missing.
+LISTS = ("boards", "models", "doctor")
+
+
+def check_targets(targets: Collection[str], files: Collection[str], *, explain: bool) -> None:
+    """files: those of `targets` that exist. explain: whether option explain is given. Raises N6-OPTION-003 with the nearest name,
+    N6-OPTION-010 for a plan of a matrix."""
+    for target in targets:
+        # SCons would say that it does not know how to make the file.
+        if target not in TARGETS and target not in files and "/" not in target:
+            raise N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS))
+    if "matrix" in targets and ("plan" in targets or explain):
+        what = "a plan is of one application, target matrix builds many"
+        raise N6Error("N6-OPTION-010", what, hint="omit matrix, and name board and model")

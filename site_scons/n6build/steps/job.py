@@ -1,0 +1,115 @@
+"""What the steps of one application are made for: everything that was chosen, found on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.environment import Environment
+from n6build.base.errors import N6Error
+from n6build.compiler.toolchain import Toolchain, find_toolchain
+from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.boards import Board, load_board
+from n6build.models.model import Model, load_model
+from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
+from n6build.options.choices import Choices
+from n6build.steps.network import Stage1
+from n6build.steps.reloc import ModelOptions
+
+FLASHING = frozenset({"flash", "flash-all", "flash-model"})
+ON_A_BOARD = FLASHING | {"run"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """folder: of the application, board_folder: of what all of a board share."""
+
+    choices: Choices
+    environment: Environment
+    board: Board
+    models: tuple[Model, ...]
+    runtime: Runtime
+    toolchain: Toolchain
+    folder: str
+    board_folder: str
+    notes: Path | None
+
+    @property
+    def virtual_board(self) -> str:
+        parts = (self.choices.build, "virtual_board", self.board.name, self.choices.pair)
+        return "/".join(part for part in parts if part)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Of C, from the project around."""
+        return tuple(without_unknown_flags(list(self.choices.c_flags)))
+
+    @property
+    def model_options(self) -> ModelOptions:
+        choices = self.choices
+        return ModelOptions(
+            secure=choices.secure,
+            split=choices.split,
+            c_file=choices.gen_c_file,
+            debug_info=choices.debug_info,
+            flags=self.flags,
+        )
+
+    @property
+    def stage1(self) -> Stage1:
+        choices = self.choices
+        return Stage1(
+            self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, self.notes
+        )
+
+
+def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:
+    """notes: folder that keeps what tools have said of themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
+    N6-TOOL-00x, N6-LLATON-00x for what there is not."""
+    board = load_board(choices.board)
+    models = tuple(load_model(name, relative_to=Path(choices.launched)) for name in choices.models)
+    if choices.name:
+        models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
+    board.profile(choices.profile)
+    if not choices.secure:
+        board = replace(board, alias="non-secure")
+    if "max-speed" in choices.modes:
+        board = replace(board, clock=board.max_speed)
+    runtime = st_runtime(environment.core, environment.cmsis) if environment.core else own_runtime()
+    toolchain = find_toolchain(environment, notes)
+    board_folder = f"{choices.build}/{board.name}"
+    profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
+    loader = "-reloc" if choices.loader == "reloc" else ""
+    folder = f"{board_folder}/{'+'.join(model.name for model in models)}{profile}{loader}"
+    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
+
+
+def check_goals(choices: Choices, goals: Collection[str]) -> None:
+    """Raises N6-OPTION-006 to -009, N6-FLASH-023 and N6-ROMFS-007 for what has no effect or no sense."""
+    flashing = FLASHING & set(goals)
+    if "no-flash" in choices.modes and flashing:
+        raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
+    if choices.dry and "run" in goals and "no-flash" not in choices.modes:
+        what = "dry=1 programs nothing, and 'run' would run what was there before"
+        raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is wanted")
+    if choices.loader != "reloc" and "flash-model" in goals:
+        raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
+    if "romfs" in goals and not choices.romfs:
+        what = "target romfs needs the description of a file system"
+        raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
+    if "run" in goals:
+        _check_run(choices)
+
+
+def _check_run(choices: Choices) -> None:
+    is_virtual = choices.probe == VIRTUAL
+    linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
+    if (choices.inputs or choices.expected) and len(choices.models) > 1:
+        what = "'inputs' and 'expected' are of a single network"
+        raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
+    if choices.gdb and linked:
+        what = "'gdb=1' is for a run of the virtual board on its test vectors in flash"
+        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs, with probe=virtual")
+    if choices.start == "ram" and is_virtual and not choices.pair:
+        raise N6Error("N6-OPTION-009", "'start=ram' is for a board on a cable", hint="omit it")

@@ -1,0 +1,112 @@
+"""What is done with a board: programming it, starting it, running it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.base.errors import N6Error
+from n6build.plan.step import Step, outputs_of
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.flash_board import Target, flash_board_step, target_of
+from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
+from n6build.steps.flash_models import flash_models_step
+from n6build.steps.images import Images
+from n6build.steps.job import FLASHING, ON_A_BOARD, Job
+from n6build.steps.part import Part
+from n6build.steps.run_board import Session, run_board_step
+from n6build.steps.start_board import start_board_step
+
+
+@dataclass(frozen=True)
+class BeforeFlash:
+    """Steps that come first, whatever is programmed."""
+
+    manifest: Step
+    verdict: Step
+    sizes: Step
+
+
+def on_board(
+    job: Job,
+    networks: Sequence[NetworkSteps],
+    images: Images,
+    before: BeforeFlash,
+    asked: Collection[str],
+    programmer: str,
+) -> Part:
+    """asked: targets; nothing where none of them needs a board. programmer: as a step knows it. Raises N6-OPTION-006."""
+    if not ON_A_BOARD & set(asked):
+        return Part((), {})
+    choices = job.choices
+    target = target_of(
+        job.board,
+        programmer,
+        programmer.rpartition(":")[2],
+        job.virtual_board,
+        choices.start,
+        everything="flash-all" in asked,
+        dry=choices.dry,
+    )
+    steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
+    receipts = outputs_of(steps)
+    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
+    goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in sorted(FLASHING)}
+    if not alone:
+        goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *receipts)
+    if "run" in asked:
+        run = _run_step(job, networks, images, receipts, target)
+        steps.append(run)
+        goals["run"] = run.outputs
+    return Part(tuple(steps), goals)
+
+
+def _receipt(job: Job, target: Target, part: str) -> str:
+    """A dry run has one of its own: it must not pass for what it only reports."""
+    words = (target.name, job.board.name, job.choices.pair, part, "dry" if target.dry else "")
+    return f"{job.choices.build}/flash/{'-'.join(word for word in words if word)}.json"
+
+
+def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
+    """Of models with two slots only one of them is written, and the rest first."""
+    manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
+    board, choices = job.board, job.choices
+    alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
+    before_flash = verdict.outputs if alone else (*verdict.outputs, *sizes.outputs)
+
+    def flashed(part: str, listed: Step, parts: Sequence[FlashPart]) -> Step:
+        step = flash_board_step(_receipt(job, target, part), listed.name, [each.file for each in parts], board, target)
+        return replace(step, after=before_flash)
+
+    def listed(name: str, parts: Sequence[FlashPart]) -> Step:
+        return flash_manifest_step(f"{job.folder}/{name}.json", parts, images.plan.name, board)
+
+    if choices.loader != "reloc" or (choices.slots == 1 and not alone):
+        return [flashed("", manifest, images.parts)]
+    if choices.slots == 1:
+        models = listed("model_manifest", images.weights)
+        return [models, flashed("models", models, images.weights)]
+    if choices.dry:
+        what = "with slots=2 it depends on what the board holds what is programmed; dry=1 does not ask it"
+        raise N6Error("N6-OPTION-006", what, hint="omit dry=1, or slots=2")
+    first: list[Step] = []
+    if not alone:
+        rest = listed("programs_manifest", images.programs)
+        first = [rest, flashed("programs", rest, images.programs)]
+    files = [part.file for part in images.weights]
+    after = (*before_flash, *outputs_of(first))
+    receipt = _receipt(job, target, "models")
+    return [*first, flash_models_step(receipt, images.plan.name, images.elves, files, board, target, after)]
+
+
+def _run_step(
+    job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
+) -> Step:
+    choices = job.choices
+    receipts = [name for name in receipts if "/flash/" in name]
+    if "no-run" in choices.modes:
+        return start_board_step(f"{job.folder}/started.json", receipts, images.fsbl.elf, job.board, target)
+    session = Session(
+        choices.inputs, choices.expected, choices.console, choices.runs, choices.gdb, silent=bool(choices.pair)
+    )
+    return run_board_step(f"{job.folder}/run.json", receipts, networks, images.elves, job.board, target, session)

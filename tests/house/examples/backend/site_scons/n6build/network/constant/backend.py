@@ -1,0 +1,54 @@
+"""A model whose name begins with 'constant' is compiled by the reference backend, and says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from n6build.base.console import say
+from n6build.base.environment import Environment
+from n6build.base.yaml_schema import Section
+from n6build.network.backend import Backend, Compilation, ModelSource, require_file
+from n6build.network.reference import backend as reference
+from n6build.plan.step import Call, Step
+
+
+@dataclass(frozen=True)
+class Options:
+    """What stands below network.constant in a model.yaml."""
+
+    greeting: str = "constant"
+
+
+def _check_options(section: Section) -> None:
+    section.load(Options)
+
+
+def _step(given: Compilation) -> Step:
+    return replace(reference.BACKEND.step(given), verb="Network", function="n6build.network.constant.backend:make")
+
+
+def _suits(source: ModelSource, environment: Environment) -> bool:
+    return source.name.startswith("constant")
+
+
+def _check(source: ModelSource) -> None:
+    require_file("constant", source)
+
+
+BACKEND = Backend(
+    name="constant",
+    preference=9,
+    strict=True,
+    exact=True,
+    for_npu=False,
+    suits=_suits,
+    check=_check,
+    check_options=_check_options,
+    step=_step,
+)
+
+
+def make(call: Call) -> None:
+    """The step's work, in a function that is named by its module: see plan/step.py."""
+    say("Backend", "constant", "as the reference backend")
+    reference.make(call)
