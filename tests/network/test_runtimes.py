@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.network.reference.generated_c import LL_ATON_VERSION
-from n6build.network.runtimes import check_version, own_runtime, read_ll_aton_version, st_runtime, without_unknown_flags
+from n6build.compiler.toolchain import CPU
+from n6build.network.ll_aton import own_version, read_ll_aton_version
+from n6build.network.runtimes import check_version, own_runtime, st_runtime, without_unknown_flags
 from samples import sample
 
 
 def test_our_runtime_is_the_version_that_the_reference_backend_writes() -> None:
     runtime = own_runtime()
-    assert (runtime.name, runtime.version) == ("n6build", LL_ATON_VERSION)
+    assert (runtime.name, runtime.version) == ("n6build", own_version())
     assert all(source.is_file() for source in runtime.sources)
 
 
@@ -64,15 +65,15 @@ def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
 
 
 def test_every_one_of_the_four_numbers_counts() -> None:
-    check_version(LL_ATON_VERSION, own_runtime(), "network.c")
+    check_version(own_version(), own_runtime(), "network.c")
     check_version(None, own_runtime(), "network.c")
     for part in range(4):
-        other = tuple(number + (position == part) for position, number in enumerate(LL_ATON_VERSION))
+        other = tuple(number + (position == part) for position, number in enumerate(own_version()))
         with pytest.raises(N6Error, match="unknown release"):
             check_version(other, own_runtime(), "network.c")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", ["", "#define LL_ATON_VERSION_MAJOR 1\n", "#define LL_ATON_VERSION_MAJOR x\n"])
+@pytest.mark.parametrize("text", ["", "#define own_version()_MAJOR 1\n", "#define own_version()_MAJOR x\n"])
 def test_a_version_header_that_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "ll_aton_version.h").write_text(text)
     with pytest.raises(N6Error, match="N6-LLATON-001"):
@@ -87,8 +88,7 @@ def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_pa
     )
     compiler = [
         "arm-none-eabi-gcc",
-        "-mcpu=cortex-m55",
-        "-mfloat-abi=hard",
+        *CPU,
         "--specs=nano.specs",
         "-c",
         "a.c",

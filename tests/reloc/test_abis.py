@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from n6build.reloc.layout import Version, abi_of
+from n6build.network.ll_aton import Version
+from n6build.reloc.layout import abi_of
 from n6build.reloc.loader import Firmware, Placement, Refusal, install
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.show import as_text, summary

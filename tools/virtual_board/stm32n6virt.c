@@ -889,7 +889,7 @@ static void add_processor(N6Virt *s)
     object_initialize_child(OBJECT(s), "armv7m", &s->armv7m, TYPE_ARMV7M);
     armv7m = DEVICE(&s->armv7m);
     qdev_prop_set_uint32(armv7m, "num-irq", N6_IRQ_COUNT);
-    qdev_prop_set_string(armv7m, "cpu-type", ARM_CPU_TYPE_NAME("cortex-m55"));
+    qdev_prop_set_string(armv7m, "cpu-type", ARM_CPU_TYPE_NAME(N6_CPU));
     qdev_prop_set_uint32(armv7m, "init-svtor", N6_BOOT_PAYLOAD_ADDRESS);
     qdev_connect_clock_in(armv7m, "cpuclk", s->clock);
     object_property_set_link(OBJECT(armv7m), "memory", OBJECT(get_system_memory()), &error_abort);

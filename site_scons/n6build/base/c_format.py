@@ -54,6 +54,17 @@ class Struct:
         """Bytes."""
         return sum(member.size for member in self.members)
 
+    @property
+    def is_packed(self) -> bool:
+        """C has to be told, for it would leave gaps in front of some members or behind the last."""
+        offset, alignment = 0, 1
+        for member in self.members:
+            own = struct.calcsize(_CODES[member.kind])
+            if offset % own:
+                return True
+            offset, alignment = offset + member.size, max(alignment, own)
+        return offset % alignment != 0
+
     def offset_of(self, name: str) -> int:
         """Bytes. Raises KeyError where there is no such member."""
         offset = 0

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator
 
 from n6build.base.console import kib
+from n6build.base.span import Span
 from n6build.checks.subject import Finding, NetworkSubject, Subject
 from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board
 from n6build.network.artifacts.description import PoolRange
-from n6build.network.pools.board_pools import Span
 
 # The size of the last of several adjacent pools may be printed this much too small.
 _SIZE_TOLERANCE = 8

@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.base.span import Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.boards import Board

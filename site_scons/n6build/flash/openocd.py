@@ -16,6 +16,7 @@ from typing import Any
 from serial.tools import list_ports
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
@@ -29,7 +30,7 @@ from n6build.flash.command import (
     run_programmer,
     running,
 )
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.flash.sectors import Sector
 from n6build.hardware.boards import Board
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits

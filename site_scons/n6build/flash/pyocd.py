@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
 from n6build.flash.command import (
     LIST_TIMEOUT_S,
     CommandProgrammer,
@@ -24,7 +25,7 @@ from n6build.flash.command import (
     run_programmer,
     running,
 )
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.flash.sectors import Sector
 
 COMMAND = "pyocd"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Document, Range, Size, read_merged_document
 from n6build.formats.boot_header import HEADER_BYTES
+from n6build.hardware.cpu import CpuName
 
 Level = Literal["LOW", "MID", "HIGH"]
 
@@ -149,7 +150,7 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     name: str
-    cpu: str
+    cpu: CpuName
     device_id: int
     interrupt_count: int
     memories: dict[str, Memory]

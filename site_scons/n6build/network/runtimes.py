@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, is_file, is_folder, read_text
+from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
-
-Version = tuple[int, int, int, int]
+from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
 
 # Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
 CORE_RELEASES: dict[Version, str] = {
@@ -115,7 +113,7 @@ def own_runtime() -> Runtime:
     reloc = folder / "reloc"
     return Runtime(
         name="n6build",
-        version=read_ll_aton_version(folder / "ll_aton_version.h"),
+        version=own_version(),
         sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
         defines=(),
@@ -180,18 +178,6 @@ def without_unknown_flags(flags: list[str]) -> list[str]:
     return [flag for flag in flags if flag not in _UNKNOWN_FLAGS]
 
 
-def read_ll_aton_version(header: Path) -> Version:
-    """Raises N6-LLATON-001 where the header does not name the four numbers."""
-    try:
-        text = read_text(header)
-    except N6Error as error:
-        raise N6Error("N6-LLATON-001", error.what, where=str(header)) from error
-    found = dict(re.findall(r"^\s*#\s*define\s+LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s+\(?(\d{1,9})\)?", text, re.M))
-    if len(found) != 4:
-        raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
-    return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))
-
-
 def check_version(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> None:
     """The version gate, before a compiler meets it. Raises N6-LLATON-003, with both versions and the releases to use."""
     if asked is None or asked == runtime.version:
@@ -220,10 +206,6 @@ def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion)
         where=artifacts.source.name,
         hint="let STEDGEAI_CORE_DIR name the root of ST Edge AI Core, or compile with backend=reference for the CPU",
     )
-
-
-def version_text(version: Version) -> str:
-    return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"
 
 
 def _release(version: Version) -> str:
