@@ -86,10 +86,10 @@ def _newlib() -> Finding:
 
 
 def _emulator() -> Finding:
-    from n6build.virtual_board.build import find_emulator
+    from n6build.virtual_board.build import chips, find_emulator
 
     try:
-        found: str | None = str(find_emulator().name)
+        found: str | None = ", ".join(dict.fromkeys(find_emulator(soc).name for soc in chips()))
     except N6Error:
         found = None
     return Finding(

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
+from n6build.base.span import Span
 from n6build.flash import programmers
 from n6build.flash.choose import choose_programmer, name_of_programmer
 from n6build.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
 from n6build.flash.probes import PROGRAMMERS
 from n6build.flash.program import FlashPlan, carry_out, plan_delta
-from n6build.flash.programmer import Programmer, RamProgram, Span
+from n6build.flash.programmer import Programmer, RamProgram
 from n6build.flash.programmers.openocd import openocd_script
 from n6build.flash.record import read_record
 from n6build.flash.sectors import Sector, sectors_of

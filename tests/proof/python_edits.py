@@ -67,12 +67,32 @@ EDITS = (
         f"{BOARD}/include/n6_soc.h",
     ),
     alone(
+        "base/c_format.py",
+        'return self.header.upper().replace(".", "_")',
+        'return self.header.upper().replace(".", "__")',
+        f"{BOARD}/include/n6_boot_header.h",
+    ),
+    alone(
+        "formats/boot_header.py",
+        '"with its padding extension"',
+        '"with its padding"',
+        f"{BOARD}/include/n6_boot_header.h",
+    ),
+    alone(
+        "base/yaml_tree.py",
+        "yaml.compose(_Named(text, file)",
+        'yaml.compose(_Named(text.replace("ITCM", "ITCM0"), file)',
+        f"{BOARD}/include/n6_soc.h",
+    ),
+    alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board.h"),
+    alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
     ),
     of_board(
         "hardware/board_header.py",
-        '"nor_pin_mask": nor_pin_mask',
-        '"nor_pin_mask": nor_pin_mask | 1 << 30',
+        '"nor_pin_mask": board.nor.pins.mask',
+        '"nor_pin_mask": board.nor.pins.mask | 1 << 30',
         "include/n6_board.h",
     ),
     alone(
@@ -417,6 +437,7 @@ _PACKAGES = (
     "n6build.checks.rules",
     "n6build.compiler",
     "n6build.flash",
+    "n6build.formats",
     "n6build.hardware",
     "n6build.image",
     "n6build.memory_plan",
@@ -444,7 +465,7 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
-    "n6build.base.members": "finds modules of ours, which count themselves",
+    "n6build.base.members": "finds modules, whose own bytes count",
     "n6build.models.model": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,

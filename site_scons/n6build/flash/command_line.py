@@ -11,7 +11,8 @@ from pathlib import Path
 
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.base.span import Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.boards import Board
 
 LIST_TIMEOUT_S = 20

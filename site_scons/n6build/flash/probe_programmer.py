@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
 from n6build.flash.boot_selectors import programming, running
 from n6build.flash.command_line import LIST_TIMEOUT_S, UNPLUG, Attached, CommandLine, Meaning, Order, Said, run_command
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.boards import Board

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from n6build.base.span import Span
 from n6build.flash.sectors import Sector
 
 
@@ -20,14 +21,6 @@ class Identity:
 
 
 UNKNOWN = Identity()
-
-
-@dataclass(frozen=True)
-class Span:
-    """Bytes in the memory-mapped window of the NOR."""
-
-    address: int
-    size: int
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def run_on_linked_virtual_board(
         clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(), boot_of(board, nor), path, _noted(lines, on_text)) as link:
+            with virtual_link(find_emulator(board.soc), boot_of(board, nor), path, _noted(lines, on_text)) as link:
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from n6build.base.console import kib
 from n6build.base.findings import Finding
+from n6build.base.span import Span
 from n6build.checks.check import check
 from n6build.checks.subject import NetworkSubject, Subject
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
-from n6build.network.pools.board_pools import SECURE_BIT, Span
 
 # The size of the last of several adjacent pools may be printed this much too small.
 _SIZE_TOLERANCE = 8

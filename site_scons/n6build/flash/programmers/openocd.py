@@ -14,16 +14,16 @@ from typing import Any
 from serial.tools import list_ports
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.flash.command_line import UNPLUG, Attached, CommandLine, Meaning, Order, device_id
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.boards import Board
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
-_SECTOR_ERASE = {4096: 0x21, 65536: 0xDC}
 # Said by our own script when it has come to its end.
 _DONE = "n6 done"
 
@@ -81,14 +81,16 @@ def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
 def openocd_script(board: Board, serial: str, commands: Sequence[str]) -> str:
     """A configuration that connects, carries out the commands and ends. Raises N6-FLASH-017 for a sector of another size."""
     nor = board.nor
-    if nor.sector not in _SECTOR_ERASE:
+    erase = board.nor_commands.erase(nor.sector)
+    if erase is None:
         what = f"sectors of {nor.sector} bytes cannot be erased by one command"
         raise N6Error("N6-FLASH-017", what, where=f"boards/{board.name}/board.yaml", hint="nor.sector: 4K or 64K")
     values: dict[str, Any] = {
         "board": board,
         "serial": serial,
         "commands": commands,
-        "erase": _SECTOR_ERASE[nor.sector],
+        "nor": board.nor_commands,
+        "erase": erase,
         "register": lambda *names: _register(board.soc, *names),
         "set_alias": lambda *names: _register(board.soc, *names) + SET_ALIAS,
         "clear_alias": lambda *names: _register(board.soc, *names) + CLEAR_ALIAS,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
 from n6build.flash.command_line import (
     LIST_TIMEOUT_S,
     UNPLUG,
@@ -24,7 +25,7 @@ from n6build.flash.command_line import (
     device_id,
     run_command,
 )
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.boards import Board
 
 COMMAND = "STM32_Programmer_CLI"
