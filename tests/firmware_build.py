@@ -7,17 +7,21 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from n6build.base.c_format import header_text
 from n6build.base.paths import FIRMWARE
+from n6build.compiler import toolchain
 from n6build.flash.sectors import ERASED
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board_header import board_header
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_script, fsbl_script
 from n6build.hardware.soc_header import soc_header
-from n6build.image.boot_header import BinaryType, with_boot_header
+from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
+from n6build.steps.format_headers import FORMATS
 
 BOARD = load_board("nucleo-n657")
-CPU = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
+CPU = list(toolchain.CPU)
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 LINK = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections,--nmagic,--build-id=none"]
 
@@ -28,10 +32,17 @@ def compiler() -> str:
     return found
 
 
-def headers(folder: Path) -> Path:
+def board_headers(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "n6_soc.h").write_text(soc_header(BOARD.soc))
     (folder / "n6_board.h").write_text(board_header(BOARD))
+    return folder
+
+
+def headers(folder: Path) -> Path:
+    board_headers(folder)
+    for described in FORMATS:
+        (folder / described.header).write_text(header_text(described))
     return folder
 
 
@@ -64,7 +75,9 @@ def build_appli(folder: Path, source: Path) -> Path:
 
 def image_of(elf: Path, kind: BinaryType) -> bytes:
     payload = payload_of(elf)
-    return with_boot_header(payload.data, payload.address, kind)
+    soc = BOARD.soc
+    offset = soc.boot.payload_offset if kind is BinaryType.FSBL else soc.load_and_run.payload_offset
+    return with_boot_header(payload.data, payload.address, kind, offset)
 
 
 def write_nor(path: Path, parts: dict[int, bytes], size: int = 32 << 20) -> Path:

@@ -9,7 +9,8 @@ from pathlib import Path
 STAND_IN = """#!{python}
 import os, stat, sys
 sys.path.insert(0, {library!r})
-from n6build.image.boot_header import BinaryType, with_boot_header
+from n6build.formats.boot_header import BinaryType
+from n6build.image.boot_header import with_boot_header
 VERSION = {version!r}
 arguments = sys.argv[1:]
 if "--version" in arguments:
@@ -31,7 +32,7 @@ with open({log!r}, "w") as log:
     log.write(" ".join(arguments))
 payload = open(value("-bin"), "rb").read()
 entry = int.from_bytes(payload[4:8], "little")
-image = with_boot_header(payload, (entry >> 16 << 16) + 0x400, BinaryType[value("-t").upper()])
+image = with_boot_header(payload, (entry >> 16 << 16) + 0x400, BinaryType[value("-t").upper()], 0x400)
 if VERSION >= "2.21" and "-align" not in arguments:
     print("Warning: -align is not given")
     image = image[:0x240] + payload

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.reloc.layout import Version
+from n6build.network.ll_aton import Version
 from n6build.reloc.reader import MAX_BYTES, read_reloc_file
 from n6build.reloc.show import as_json, as_text, differences
 from n6build.reloc.verify import errors, verify

@@ -2,18 +2,24 @@
 #include "n6_link.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "n6_board.h"
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
 
-#define DATA_MAX 200u
-/* Type, sequence, status, index, offset, data, CRC. */
-#define MESSAGE_MAX (DATA_MAX + 16u)
-#define CRC_BYTES 4u
-#define ANSWER 0x80u
+#define DATA_MAX N6_LINK_DATA_MAX
+#define MESSAGE_MAX N6_LINK_MESSAGE_MAX
+#define CRC_BYTES N6_LINK_CRC_BYTES
 #define COBS_LONGEST 0xFFu
+
+/* Adds a member of an answer, in the order of its struct. */
+#define ADD(answer, type, member, value) add(answer, value, sizeof(((type *)0)->member))
+/* Where a member of a request is behind the index, which every request but HELLO begins with. */
+#define BEHIND_INDEX(type, member) (offsetof(type, member) - sizeof(((type *)0)->index))
+/* Bytes of a request behind its index, but for what follows its struct. */
+#define REST(type) (sizeof(type) - sizeof(((type *)0)->index))
 
 typedef struct {
     uint8_t data[MESSAGE_MAX];
@@ -128,37 +134,44 @@ static n6_link_status_t serve_network(server_t *server, const message_t *request
     uint32_t bytes = request->bytes - 3u;
     switch (request->data[0]) {
     case N6_LINK_NETWORK:
-        add(answer, n6_inference_input_bytes(network), 4u);
-        add(answer, n6_inference_output_bytes(network), 4u);
-        add(answer, n6_inference_epochs(network->instance->exec_state.first_epoch_block), 4u);
+        ADD(answer, n6_link_network_answer_t, input_bytes, n6_inference_input_bytes(network));
+        ADD(answer, n6_link_network_answer_t, output_bytes, n6_inference_output_bytes(network));
+        ADD(answer, n6_link_network_answer_t, epochs, n6_inference_epochs(network->instance->exec_state.first_epoch_block));
         add_text(answer, network->model);
         return N6_LINK_OK;
     case N6_LINK_INPUT:
         /* The inputs are others now: the next inference is a new one, whatever its number. */
         server->run_sequence = UINT32_MAX;
-        return bytes >= 4u && n6_inference_write_input(network, read_u32(payload), payload + 4, bytes - 4u) ? N6_LINK_OK
-                                                                                                              : N6_LINK_RANGE;
+        return bytes >= REST(n6_link_input_request_t) &&
+                       n6_inference_write_input(network, read_u32(payload + BEHIND_INDEX(n6_link_input_request_t, offset)),
+                                                payload + REST(n6_link_input_request_t), bytes - REST(n6_link_input_request_t))
+                   ? N6_LINK_OK
+                   : N6_LINK_RANGE;
     case N6_LINK_RUN:
-        add(answer, run_once(server, network, request->data[1]), 4u);
+        ADD(answer, n6_link_run_answer_t, cycles, run_once(server, network, request->data[1]));
         return N6_LINK_OK;
     case N6_LINK_OUTPUT: {
-        uint32_t size = bytes >= 5u ? payload[4] : 0u;
-        if (size > DATA_MAX || bytes < 5u || !n6_inference_read_output(network, read_u32(payload), answer->data + answer->bytes, size)) {
+        const uint32_t rest = REST(n6_link_output_request_t);
+        uint32_t size = bytes >= rest ? payload[BEHIND_INDEX(n6_link_output_request_t, size)] : 0u;
+        if (size > DATA_MAX || bytes < rest ||
+            !n6_inference_read_output(network, read_u32(payload + BEHIND_INDEX(n6_link_output_request_t, offset)),
+                                      answer->data + answer->bytes, size)) {
             return N6_LINK_RANGE;
         }
         answer->bytes += size;
         return N6_LINK_OK;
     }
     case N6_LINK_EPOCHS: {
-        uint32_t first = bytes >= 2u ? (uint32_t)payload[0] | (uint32_t)payload[1] << 8 : UINT32_MAX;
+        const uint32_t rest = REST(n6_link_epochs_request_t);
+        uint32_t first = bytes >= rest ? (uint32_t)payload[0] | (uint32_t)payload[1] << 8 : UINT32_MAX; /* the only member */
         uint32_t count = n6_inference_epochs(network->instance->exec_state.first_epoch_block);
-        for (uint32_t i = first; i < count && answer->bytes + 12u + CRC_BYTES <= DATA_MAX; i++) {
+        for (uint32_t i = first; i < count && answer->bytes + sizeof(n6_link_epoch_t) + CRC_BYTES <= DATA_MAX; i++) {
             n6_epoch_cycles_t cycles = n6_inference_epoch_cycles(i);
-            add(answer, cycles.start, 4u);
-            add(answer, cycles.core, 4u);
-            add(answer, cycles.end, 4u);
+            ADD(answer, n6_link_epoch_t, start, cycles.start);
+            ADD(answer, n6_link_epoch_t, core, cycles.core);
+            ADD(answer, n6_link_epoch_t, end, cycles.end);
         }
-        return bytes >= 2u ? N6_LINK_OK : N6_LINK_RANGE;
+        return bytes >= rest ? N6_LINK_OK : N6_LINK_RANGE;
     }
     default:
         return N6_LINK_UNKNOWN;
@@ -173,13 +186,13 @@ _Noreturn void n6_link_serve(const n6_plan_network_t *(*network_at)(uint32_t ind
         receive(&request);
         uint32_t type = request.data[0];
         answer.bytes = 0u;
-        add(&answer, type | ANSWER, 1u);
+        add(&answer, type | N6_LINK_ANSWER, 1u);
         add(&answer, request.data[1], 1u);
         add(&answer, N6_LINK_OK, 1u);
         if (type == N6_LINK_HELLO) {
-            add(&answer, N6_LINK_VERSION, 2u);
-            add(&answer, count, 2u);
-            add(&answer, N6_CPU_HZ, 4u);
+            ADD(&answer, n6_link_hello_answer_t, version, N6_LINK_VERSION);
+            ADD(&answer, n6_link_hello_answer_t, networks, count);
+            ADD(&answer, n6_link_hello_answer_t, cpu_hz, N6_CPU_HZ);
         } else if (request.bytes < 3u || request.data[2] >= count) {
             answer.data[2] = N6_LINK_UNKNOWN;
         } else {

@@ -2,21 +2,15 @@
 #include "n6_slot.h"
 
 #include "n6_crc32.h"
+#include "n6_slot_trailer.h"
 
-#define MAGIC 0x4D49364Eu /* "N6IM" */
 #define ERASED 0xFFFFFFFFu
-
-typedef struct {
-    uint32_t magic;
-    uint32_t bytes;
-    uint32_t crc32;
-    uint32_t signature;
-} trailer_t;
 
 n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signature, uint32_t *crc32)
 {
     const uint8_t *data = (const uint8_t *)(uintptr_t)source;
-    const trailer_t *trailer = (const trailer_t *)(uintptr_t)(source + ((bytes + 15u) & ~15u));
+    uint32_t offset = (bytes + N6_SLOT_TRAILER_ALIGNMENT - 1u) & ~(N6_SLOT_TRAILER_ALIGNMENT - 1u);
+    const n6_slot_trailer_t *trailer = (const n6_slot_trailer_t *)(uintptr_t)(source + offset);
     *crc32 = n6_crc32(data, bytes);
     if (trailer->magic == ERASED && trailer->crc32 == ERASED) {
         for (uint32_t i = 0; i < bytes; i++) {
@@ -26,7 +20,7 @@ n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signatu
         }
         return N6_SLOT_ERASED;
     }
-    if (trailer->magic != MAGIC || trailer->bytes != bytes || trailer->signature != signature) {
+    if (trailer->magic != N6_SLOT_TRAILER_MAGIC || trailer->bytes != bytes || trailer->signature != signature) {
         return N6_SLOT_WRONG;
     }
     return trailer->crc32 == *crc32 ? N6_SLOT_OK : N6_SLOT_DAMAGED;

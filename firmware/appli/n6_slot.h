@@ -12,7 +12,7 @@ typedef enum {
     N6_SLOT_DAMAGED,   /* its CRC is not that of its trailer */
 } n6_slot_status_t;
 
-/* Data in flash with its trailer, which stands at the next multiple of 16 bytes. crc32: of the data. */
+/* Data in flash with its trailer (n6_slot_trailer.h). crc32: of the data. */
 n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signature, uint32_t *crc32);
 
 /* What to print for a status: id and words. */

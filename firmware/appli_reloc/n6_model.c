@@ -17,7 +17,6 @@
 #define TRIAL_MS 10000u
 
 /* The non-secure alias of a memory inside the chip is its secure address without this bit. */
-#define SECURE_BIT 0x10000000u
 
 static const n6_reloc_header_t *header_of(const n6_model_slot_t *slot)
 {
@@ -32,7 +31,7 @@ static uint32_t up(uint32_t bytes, uint32_t alignment)
 /* Powers what a pool lies in. False where a part of it lies in no bank for models, or a bank does not work. */
 static bool prepare_pool(const n6_reloc_pool_t *pool)
 {
-    uint32_t start = pool->destination | SECURE_BIT;
+    uint32_t start = pool->destination | N6_SECURE_BIT;
     uint32_t end = start + up(pool->bytes, 8u);
     for (uint32_t i = 0; i < n6_model_bank_count; i++) {
         const n6_model_bank_t *bank = &n6_model_banks[i];

@@ -5,9 +5,7 @@
 
 #include "n6_crc32.h"
 
-#define MAGIC 0x444D364Eu /* "N6MD" */
-#define LAYOUT 1u
-#define ALIGNMENT 16u
+#define ALIGNMENT N6_MODEL_TRAILER_ALIGNMENT
 
 const uint8_t *n6_model_slot_test_input(const n6_model_trailer_t *trailer)
 {
@@ -25,7 +23,7 @@ n6_model_slot_status_t n6_model_slot_check(uint32_t address, uint32_t bytes, uin
     }
     uint32_t offset = (bytes + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u);
     const n6_model_trailer_t *found = (const n6_model_trailer_t *)(uintptr_t)(address + offset);
-    if (found->magic != MAGIC || found->layout != LAYOUT || found->bytes != bytes ||
+    if (found->magic != N6_MODEL_TRAILER_MAGIC || found->layout != N6_MODEL_TRAILER_LAYOUT || found->bytes != bytes ||
         found->trailer_crc32 != n6_crc32((const uint8_t *)found, offsetof(n6_model_trailer_t, trailer_crc32))) {
         return N6_MODEL_SLOT_TRUNCATED;
     }

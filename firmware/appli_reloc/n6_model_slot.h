@@ -10,22 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* signature: of the network's code; weights of another one are refused. model_crc32: of the model's name. revision: the higher one is newer.
- * test_input_bytes: 0 where there is no input. has_expected: test_outputs_crc32 is what the self-test has to give. */
-typedef struct {
-    uint32_t magic;
-    uint32_t layout;
-    uint32_t bytes;
-    uint32_t crc32;
-    uint32_t signature;
-    uint32_t revision;
-    uint32_t test_input_bytes;
-    uint32_t test_input_crc32;
-    uint32_t test_outputs_crc32;
-    uint32_t has_expected;
-    uint32_t model_crc32;
-    uint32_t trailer_crc32; /* of the words in front of it */
-} n6_model_trailer_t;
+#include "n6_model_trailer.h"
 
 typedef enum {
     N6_MODEL_SLOT_OK,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Macronix MX25UM/MX66UW parts. In octal mode a command is the opcode and its inverse. The order of the steps is that of
- * ST's board support package; taking over from the boot ROM is needed because the ROM reads the NOR through XSPI1, with the
+ * Octal parts. In octal mode a command is the opcode and a second byte; what differs from family to family are the N6_NOR_ values
+ * of n6_board.h. The order of the steps is that of ST's board support package; taking over from the boot ROM is needed because the ROM reads the NOR through XSPI1, with the
  * two controllers swapped by XSPIM, and leaves it so.
  */
 #include "n6_xspi_nor.h"
@@ -30,29 +30,14 @@
 #define WRITE_ENABLE 0x06u
 #define READ_STATUS 0x05u
 #define READ_IDENTIFICATION 0x9Fu
-#define WRITE_CONFIGURATION_2 0x72u
-#define READ_4_BYTE_ADDRESS 0x13u
 #define RESET_ENABLE 0x66u
 #define RESET 0x99u
-#define OCTAL_RESET_ENABLE 0x6699u
-#define OCTAL_RESET 0x9966u
-#define OCTAL_READ_CONFIGURATION_2 0x718Eu
-#define OCTAL_DTR_READ 0xEE11u
-#define OCTAL_PROGRAM 0x12EDu
 
 #define STATUS_WRITE_ENABLED 0x02u
-#define CONFIGURATION_2_MODE 0x00000000u
-#define MODE_OCTAL_DTR 0x02u
-#define CONFIGURATION_2_DUMMY 0x00000300u
-#define DUMMY_20_CYCLES 0x00u
-#define DUMMY_CYCLES 20
-/* Reading a register in octal DTR mode takes this many cycles, whatever the configuration for reading data. */
-#define REGISTER_DUMMY_CYCLES 5
 
 #define RESET_MAX_US 100000u
 #define WRITE_REGISTER_MAX_US 40000u
 
-#define MACRONIX 1
 #define CHIP_SELECT_HIGH_CYCLES 2
 #define INDIRECT_WRITE 0
 #define INDIRECT_READ 1
@@ -170,10 +155,10 @@ static bool reset_part(void)
     static const nor_command_t commands[] = {
         {SPI_INSTRUCTION, 0, RESET_ENABLE, 0},
         {SPI_INSTRUCTION, 0, RESET, 0},
-        {STR_INSTRUCTION, 0, OCTAL_RESET_ENABLE, 0},
-        {STR_INSTRUCTION, 0, OCTAL_RESET, 0},
-        {DTR_INSTRUCTION, N6_XSPI_TCR_DHQC, OCTAL_RESET_ENABLE, 0},
-        {DTR_INSTRUCTION, N6_XSPI_TCR_DHQC, OCTAL_RESET, 0},
+        {STR_INSTRUCTION, 0, N6_NOR_OCTAL(RESET_ENABLE), 0},
+        {STR_INSTRUCTION, 0, N6_NOR_OCTAL(RESET), 0},
+        {DTR_INSTRUCTION, N6_XSPI_TCR_DHQC, N6_NOR_OCTAL(RESET_ENABLE), 0},
+        {DTR_INSTRUCTION, N6_XSPI_TCR_DHQC, N6_NOR_OCTAL(RESET), 0},
     };
     for (uint32_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (!send(&commands[i])) {
@@ -204,11 +189,11 @@ static bool write_byte(const nor_command_t *command, uint8_t value)
     return end();
 }
 
-static bool write_configuration_2(uint32_t address, uint8_t value)
+static bool write_register(uint32_t address, uint8_t value)
 {
     static const nor_command_t enable = {SPI_INSTRUCTION, 0, WRITE_ENABLE, 0};
     static const nor_command_t status = {SPI_INSTRUCTION | SPI_DATA, 0, READ_STATUS, 0};
-    const nor_command_t write = {SPI_INSTRUCTION | SPI_ADDRESS | SPI_DATA, 0, WRITE_CONFIGURATION_2, address};
+    const nor_command_t write = {SPI_INSTRUCTION | SPI_ADDRESS | SPI_DATA, 0, N6_NOR_WRITE_REGISTER, address};
     uint32_t enabled = 0u;
     if (!send(&enable)) {
         return false;
@@ -223,21 +208,21 @@ static bool write_configuration_2(uint32_t address, uint8_t value)
 
 static n6_nor_status_t switch_to_octal_dtr(void)
 {
-    if (!write_configuration_2(CONFIGURATION_2_DUMMY, DUMMY_20_CYCLES) ||
-        !write_configuration_2(CONFIGURATION_2_MODE, MODE_OCTAL_DTR)) {
+    if (!write_register(N6_NOR_DUMMY_ADDRESS, N6_NOR_DUMMY_VALUE) ||
+        !write_register(N6_NOR_MODE_ADDRESS, N6_NOR_MODE_VALUE)) {
         return N6_NOR_BUSY;
     }
     n6_delay_us(WRITE_REGISTER_MAX_US);
     /* With this memory type the controller puts the bytes of a 16-bit word back in order. */
-    n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_MTYP, N6_FIELD(N6_XSPI_DCR1_MTYP, MACRONIX));
+    n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_MTYP, N6_FIELD(N6_XSPI_DCR1_MTYP, N6_NOR_MEMORY_TYPE));
     const nor_command_t read_mode = {DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA,
-                                     N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, REGISTER_DUMMY_CYCLES),
-                                     OCTAL_READ_CONFIGURATION_2, CONFIGURATION_2_MODE};
+                                     N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, N6_NOR_REGISTER_DUMMY_CYCLES),
+                                     N6_NOR_OCTAL_READ_REGISTER, N6_NOR_MODE_ADDRESS};
     uint32_t mode;
     if (!read_bytes(&read_mode, 2u, &mode)) {
         return N6_NOR_BUSY;
     }
-    return (mode & 0xFFu) == MODE_OCTAL_DTR ? N6_NOR_OK : N6_NOR_NOT_OCTAL;
+    return (mode & 0xFFu) == N6_NOR_MODE_VALUE ? N6_NOR_OK : N6_NOR_NOT_OCTAL;
 }
 #endif
 
@@ -245,15 +230,15 @@ static void map(void)
 {
 #if N6_NOR_MODE_OPI_DTR
     N6_REG32(N6_XSPI2_CCR) = DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA;
-    N6_REG32(N6_XSPI2_TCR) = N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, DUMMY_CYCLES);
-    N6_REG32(N6_XSPI2_IR) = OCTAL_DTR_READ;
+    N6_REG32(N6_XSPI2_TCR) = N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, N6_NOR_DUMMY_CYCLES);
+    N6_REG32(N6_XSPI2_IR) = N6_NOR_OCTAL_READ;
     N6_REG32(N6_XSPI2_WCCR) = DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA;
     N6_REG32(N6_XSPI2_WTCR) = 0u;
-    N6_REG32(N6_XSPI2_WIR) = OCTAL_PROGRAM;
+    N6_REG32(N6_XSPI2_WIR) = N6_NOR_OCTAL_PROGRAM;
 #else
     N6_REG32(N6_XSPI2_CCR) = SPI_INSTRUCTION | SPI_ADDRESS | SPI_DATA;
     N6_REG32(N6_XSPI2_TCR) = 0u;
-    N6_REG32(N6_XSPI2_IR) = READ_4_BYTE_ADDRESS;
+    N6_REG32(N6_XSPI2_IR) = N6_NOR_READ;
 #endif
     n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, N6_FIELD(N6_XSPI_CR_FMODE, MEMORY_MAPPED));
     n6_barrier();

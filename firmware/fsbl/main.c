@@ -25,7 +25,7 @@ static void open_nor(void)
     n6_nor_status_t status = n6_xspi_nor_open(&jedec_id);
     n6_put("n6 fsbl nor id=");
     n6_put_hex32(jedec_id);
-    n6_put(N6_NOR_MODE_OPI_DTR ? " mode=opi-dtr" : " mode=spi");
+    n6_put(" mode=" N6_NOR_MODE_NAME);
     if (jedec_id != N6_NOR_JEDEC_ID) {
         n6_put(" expected=");
         n6_put_hex32(N6_NOR_JEDEC_ID);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_load_appli.h"
 
+#include <stddef.h>
+
 #include "n6_board.h"
+#include "n6_boot_header.h"
 #include "n6_cache.h"
 #include "n6_reg.h"
 
-/* Boot header v2.3: offsets in bytes. The image length counts what follows the header. */
-#define MAGIC 0x324D5453u /* "STM2" */
-#define CHECKSUM_OFFSET 0x64u
-#define VERSION_OFFSET 0x68u
-#define LENGTH_OFFSET 0x6Cu
-#define ENTRY_OFFSET 0x70u
-#define HEADER_BYTES 0x240u
-#define PAYLOAD_OFFSET (N6_APPLI_PAYLOAD_ADDRESS - N6_APPLI_LOAD_ADDRESS)
-#define VECTOR_BYTES 8u
+#define WORD_OF(member) word_at(offsetof(n6_boot_header_t, member))
 
 #define MAXIMUM_BYTES (N6_SLOT_APPLI_BYTES < N6_APPLI_LOAD_BYTES ? N6_SLOT_APPLI_BYTES : N6_APPLI_LOAD_BYTES)
 
@@ -34,26 +29,26 @@ static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
 
 n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
 {
-    if (word_at(0u) == 0xFFFFFFFFu) {
+    if (WORD_OF(magic) == 0xFFFFFFFFu) {
         return N6_APPLI_ERASED;
     }
-    if (word_at(0u) != MAGIC || word_at(VERSION_OFFSET) != N6_BOOT_HEADER_VERSION) {
+    if (WORD_OF(magic) != N6_BOOT_HEADER_MAGIC || WORD_OF(version) != N6_BOOT_HEADER_VERSION) {
         return N6_APPLI_NO_HEADER;
     }
-    uint32_t length = word_at(LENGTH_OFFSET);
-    if (length > MAXIMUM_BYTES - HEADER_BYTES) {
+    uint32_t length = WORD_OF(image_bytes);
+    if (length > MAXIMUM_BYTES - N6_BOOT_HEADER_BYTES) {
         return N6_APPLI_TOO_LONG;
     }
-    if (length < PAYLOAD_OFFSET - HEADER_BYTES + VECTOR_BYTES) {
+    if (length < N6_APPLI_PAYLOAD_OFFSET - N6_BOOT_HEADER_BYTES + N6_VECTOR_BYTES) {
         return N6_APPLI_TOO_SHORT;
     }
-    *bytes = length + HEADER_BYTES;
-    *entry = word_at(ENTRY_OFFSET);
+    *bytes = length + N6_BOOT_HEADER_BYTES;
+    *entry = WORD_OF(entry);
     for (uint32_t offset = 0; offset < *bytes; offset += 4u) {
         N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(offset);
     }
     /* The copy is what will run, so the copy is what is checked. */
-    if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + HEADER_BYTES, length) != word_at(CHECKSUM_OFFSET)) {
+    if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + N6_BOOT_HEADER_BYTES, length) != WORD_OF(checksum)) {
         return N6_APPLI_DAMAGED;
     }
     bool inside = *entry > N6_APPLI_PAYLOAD_ADDRESS && *entry < N6_APPLI_LOAD_ADDRESS + *bytes;

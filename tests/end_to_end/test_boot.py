@@ -33,7 +33,7 @@ def nors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def boot(folder: Path, nor: bytearray, jedec_id: int = BOARD.nor.jedec_id) -> RunResult:
     path = folder / "nor.bin"
     path.write_bytes(nor)
-    return run_nor(find_emulator(), NorBoot(path, jedec_id, BOARD.slots.appli.address), programs=[], stop=ends_run)
+    return run_nor(find_emulator(BOARD.soc), NorBoot(path, BOARD, jedec_id), programs=[], stop=ends_run)
 
 
 def erase(slot: str, start: int = 0) -> Callable[[bytearray], None]:

@@ -37,7 +37,7 @@ def flashed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def boot_of(project: Project) -> NorBoot:
     nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
-    return NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    return NorBoot(nor, BOARD)
 
 
 def networks_of(folder: Path, runs: int = 10) -> list[LinkedNetwork]:
@@ -56,7 +56,7 @@ def networks_of(folder: Path, runs: int = 10) -> list[LinkedNetwork]:
 def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     texts: list[str] = []
-    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", texts.append) as link:
+    with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", texts.append) as link:
         clock_hz, outcomes = run_over_link(link, networks_of(folder), 60.0)
     assert clock_hz == 64_000_000
     assert [[verdict.equal for verdict in network.verdicts] for network in outcomes] == [[True] * 10] * 2
@@ -68,7 +68,7 @@ def test_outputs_over_the_link_equal_the_reference(flashed: tuple[Project, Path]
 def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
     keyword, anomaly = networks_of(folder)
-    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None) as link:
+    with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None) as link:
         with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, this application 1"):
             run_over_link(link, [keyword], 60.0)
         with pytest.raises(N6Error, match="N6-LINK-004: the board runs keyword"):
@@ -77,7 +77,7 @@ def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path]
 
 def test_noise_in_front_of_requests_does_no_harm(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, folder = flashed
-    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None) as link:
+    with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None) as link:
         link.hello(60.0)
         for noise in (b"\x00\xff\x13", b"garbage" * 100, bytes(range(256))):
             link.stream.write(noise)
@@ -129,7 +129,7 @@ def test_a_reset_in_the_middle_of_a_transfer(
     project, folder = flashed
     monitor = tmp_path / "monitor"
     more = ["-qmp", f"unix:{monitor},server=on,wait=off"]
-    with virtual_link(find_emulator(), boot_of(project), tmp_path / "findings", lambda _: None, more) as link:
+    with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None, more) as link:
         link.stream = Resetting(link.stream, monitor, after)
         _, outcomes = run_over_link(link, networks_of(folder, runs=2), 60.0)
     assert "Restarted the board, in the middle of a run, attempt 1 of 3" in capsys.readouterr().out
@@ -139,17 +139,17 @@ def test_a_reset_in_the_middle_of_a_transfer(
 def test_a_board_whose_host_is_gone_comes_to_an_end(flashed: tuple[Project, Path], tmp_path: Path) -> None:
     project, _ = flashed
     limits = Limits(None, 20_000_000)
-    command = nor_command(find_emulator(), boot_of(project), tmp_path / "findings", "null", limits)
+    command = nor_command(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", "null", limits)
     assert subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode == LIMIT_STATUS
     summary = json.loads((tmp_path / "findings").read_text().splitlines()[-1])
     assert summary["ended"] == "silence"
 
 
 def test_an_emulator_that_does_not_start(tmp_path: Path) -> None:
-    boot = NorBoot(tmp_path / "none.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    boot = NorBoot(tmp_path / "none.bin", BOARD)
     with (
         pytest.raises(N6Error, match="N6-LINK-006: the virtual board's console cannot be opened"),
-        virtual_link(find_emulator(), boot, tmp_path / "findings", lambda _: None) as link,
+        virtual_link(find_emulator(BOARD.soc), boot, tmp_path / "findings", lambda _: None) as link,
     ):
         link.hello()
 

@@ -29,7 +29,7 @@ SETTINGS = Settings(size=BOARD.nor.size, erase=BOARD.nor.sector)
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path / "desk", SETTINGS, "STM32_Programmer_CLI")
+    return make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
 
 
 def scons(project: Project, desk: Desk, *arguments: str) -> Result:
@@ -140,8 +140,10 @@ def console(noise: bytes = b"") -> Iterator[tuple[str, str]]:
 
 def switched_on(desk: Desk, port: str) -> Settings:
     """A board that starts from its NOR when the programmer resets it, or with what was put into its RAM."""
-    boot = NorBoot(desk.folder / "nor.bin", BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    command = nor_command(find_emulator(), boot, desk.folder / "findings.jsonl", port, Limits(instructions=None))
+    boot = NorBoot(desk.folder / "nor.bin", BOARD)
+    command = nor_command(
+        find_emulator(BOARD.soc), boot, desk.folder / "findings.jsonl", port, Limits(instructions=None)
+    )
     in_ram = [*command, "-kernel", str(desk.folder / "ram.bin")]
     # Gone with the test, and with what ran before.
     script = (

@@ -65,7 +65,7 @@ def test_what_a_change_rebuilds(described: Project) -> None:
     assert after != before
 
     described.replace(
-        "boards/soc/stm32n657.yaml", "freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"
+        "boards/soc/stm32n6.yaml", "freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"
     )
     actions = described.scons(*ARGUMENTS).actions
     assert {"Network romfs/keyword/network/network.c", "Network romfs/anomaly-noextmem/network/network.c"} <= set(

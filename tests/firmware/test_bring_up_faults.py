@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from firmware_build import BOARD, bring_up, build, image_of, write_nor
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.linker_script import appli_script
-from n6build.image.boot_header import BinaryType
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 from n6build.virtual_board.source_lines import find_line
@@ -20,8 +20,8 @@ def last_line(tmp_path: Path, fsbl: bytes, does: str) -> tuple[str, Path]:
     extra = [f"-DDOES={does}", "-Wno-infinite-recursion"]
     elf = build(tmp_path, "faulty", [PROGRAM, *bring_up()], appli_script(BOARD.soc), extra)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
-    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD.nor.jedec_id, BOARD.slots.appli.address)
-    result = run_nor(find_emulator(), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"))
+    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
+    result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=lambda line: line.startswith("n6 fault"))
     assert result.ended == "stopped"
     return result.lines[-1], elf
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from firmware_build import BOARD, bring_up, build, image_of
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.linker_script import appli_script
-from n6build.image.boot_header import BinaryType
 
 SECTOR = 64 << 10
 FILES, FUNCTIONS = 6, 50

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, write_nor
-from n6build.image.boot_header import HEADER_BYTES, PAYLOAD_OFFSET, BinaryType, with_boot_header
+from n6build.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.image.boot_header import with_boot_header
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
 
-CHECKSUM, VERSION, LENGTH, ENTRY = 0x64, 0x68, 0x6C, 0x70
+CHECKSUM, VERSION, LENGTH, ENTRY = map(BASE.offset_of, ("checksum", "version", "image_bytes", "entry"))
+PAYLOAD_OFFSET = BOARD.soc.load_and_run.payload_offset
 RESET_VECTOR = PAYLOAD_OFFSET + 4
 
 LOAD = BOARD.soc.load_and_run
@@ -25,7 +27,7 @@ PAYLOAD_BYTES = 8 + len(SLEEP_FOR_EVER)
 def image(changes: dict[int, int]) -> bytes:
     """A program that only sleeps, with some words of its image changed and the checksum made to fit again."""
     payload = struct.pack("<II", ORIGIN + 0x1000, FIRST | 1) + SLEEP_FOR_EVER
-    data = bytearray(with_boot_header(payload, ORIGIN, BinaryType.SSBL))
+    data = bytearray(with_boot_header(payload, ORIGIN, BinaryType.SSBL, PAYLOAD_OFFSET))
     for offset, word in changes.items():
         struct.pack_into("<I", data, offset, word)
     struct.pack_into("<I", data, CHECKSUM, sum(data[HEADER_BYTES:]) % 2**32)
@@ -34,10 +36,10 @@ def image(changes: dict[int, int]) -> bytes:
 
 def says(tmp_path: Path, fsbl: bytes, appli: bytes) -> list[str]:
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: appli}
-    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
     started = "n6 fsbl appli bytes="
     result = run_nor(
-        find_emulator(),
+        find_emulator(BOARD.soc),
         boot,
         programs=[],
         stop=lambda line: ends_run(line) or line.startswith(started),

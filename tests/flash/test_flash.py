@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
+from n6build.base.span import Span
 from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_delta
-from n6build.flash.programmer import UNKNOWN, Identity, Programmer, Span
+from n6build.flash.programmer import UNKNOWN, Identity, Programmer
 from n6build.flash.read_back import check_read_back
 from n6build.flash.record import BoardRecord, read_record, write_record
 from n6build.flash.sectors import Sector, wanted_sectors

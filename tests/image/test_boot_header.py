@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.image.boot_header import BinaryType, read_boot_header, with_boot_header
+from n6build.formats.boot_header import BinaryType
+from n6build.image.boot_header import read_boot_header, with_boot_header
 from samples import sample
 
 ADDRESS = 0x3418_0400
 ENTRY = 0x3418_0501
+OFFSET = 0x400
 PAYLOAD = struct.pack("<II", 0x3420_0000, ENTRY) + bytes(range(256)) * 3
 
 # Offset, size and value of every field, for a payload of 776 bytes.
@@ -39,48 +41,60 @@ FIELDS = [
 
 @pytest.mark.parametrize(("offset", "value"), FIELDS, ids=[f"0x{offset:03x}" for offset, _ in FIELDS])
 def test_field(offset: int, value: bytes) -> None:
-    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)[offset : offset + len(value)] == value
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET)[offset : offset + len(value)] == value
 
 
 def test_an_appli_is_an_ssbl() -> None:
-    assert read_boot_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL), "x").binary_type == 0
+    assert read_boot_header(with_boot_header(PAYLOAD, ADDRESS, BinaryType.SSBL, OFFSET), "x", OFFSET).binary_type == 0
+
+
+@given(st.integers(0, 8))
+def test_the_payload_begins_where_the_chip_says(more: int) -> None:
+    offset = 0x240 + 0x100 * more
+    image = with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, offset)
+    assert (image[0x240:offset], image[offset:]) == (bytes(offset - 0x240), PAYLOAD)
+    assert read_boot_header(image, "x", offset).entry == ENTRY
+    with pytest.raises(N6Error, match="N6-IMAGE-004"):
+        read_boot_header(image, "x", offset + 0x100)
 
 
 def test_equal_payloads_give_equal_images() -> None:
-    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL) == with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL)
+    assert with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET) == with_boot_header(
+        PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET
+    )
 
 
 @given(st.binary(max_size=300), st.integers(0, 3))
 def test_every_image_is_read_back(rest: bytes, half_entry: int) -> None:
     entry = ADDRESS + half_entry * 2 + 1
     payload = struct.pack("<II", 0, entry) + rest
-    header = read_boot_header(with_boot_header(payload, ADDRESS, BinaryType.SSBL), "x")
+    header = read_boot_header(with_boot_header(payload, ADDRESS, BinaryType.SSBL, OFFSET), "x", OFFSET)
     assert (header.entry, header.image_length, header.checksum) == (entry, 0x1C0 + len(payload), sum(payload))
 
 
 @given(st.integers(0x240, 0x240 + 0x1C0 + len(PAYLOAD) - 1), st.integers(1, 255))
 def test_one_changed_byte_behind_the_header_is_noticed(offset: int, difference: int) -> None:
-    image = bytearray(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL))
+    image = bytearray(with_boot_header(PAYLOAD, ADDRESS, BinaryType.FSBL, OFFSET))
     image[offset] = (image[offset] + difference) % 256
     with pytest.raises(N6Error, match="checksum"):
-        read_boot_header(bytes(image), "x")
+        read_boot_header(bytes(image), "x", OFFSET)
 
 
 @given(st.binary(max_size=1200))
 def test_anything_else_is_refused(data: bytes) -> None:
     with pytest.raises(N6Error, match="N6-IMAGE-004"):
-        read_boot_header(data, "x")
+        read_boot_header(data, "x", OFFSET)
 
 
 def test_a_reset_vector_without_thumb_bit_is_refused() -> None:
     with pytest.raises(N6Error, match="0x34180500 lacks the Thumb bit"):
-        with_boot_header(struct.pack("<II", 0, 0x3418_0500), ADDRESS, BinaryType.FSBL)
+        with_boot_header(struct.pack("<II", 0, 0x3418_0500), ADDRESS, BinaryType.FSBL, OFFSET)
 
 
 @pytest.mark.parametrize("entry", [ADDRESS - 1, ADDRESS + 9, 0x464C457F])
 def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
     with pytest.raises(N6Error, match="is outside the program"):
-        with_boot_header(struct.pack("<II", 0, entry), ADDRESS, BinaryType.FSBL)
+        with_boot_header(struct.pack("<II", 0, entry), ADDRESS, BinaryType.FSBL, OFFSET)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +111,8 @@ def test_a_reset_vector_outside_the_program_is_refused(entry: int) -> None:
 )
 def test_images_that_st_s_tool_has_signed_come_out_the_same_but_for_its_random_bytes(name: str, kind: int) -> None:
     image = sample(f"boot/{name}").read_bytes()
-    header = read_boot_header(image, name)
+    header = read_boot_header(image, name, OFFSET)
     assert header.binary_type == kind
-    ours = with_boot_header(image[0x400:], header.entry & ~0xFFF, BinaryType(kind))
+    ours = with_boot_header(image[0x400:], header.entry & ~0xFFF, BinaryType(kind), OFFSET)
     random = slice(0xA8, 0x240)
     assert (ours[: random.start], ours[random.stop :]) == (image[: random.start], image[random.stop :])

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernel_headers import write_kernel_headers
+from n6build.compiler.toolchain import CPU
+from n6build.hardware.boards import load_board
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
 from patience import NET_S
@@ -18,9 +20,7 @@ COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
 CFLAGS = (
     "-std=c11",
-    "-mcpu=cortex-m55",
-    "-mthumb",
-    "-mfloat-abi=hard",
+    *CPU,
     "-ffunction-sections",
     "-fdata-sections",
     "-Wall",
@@ -62,7 +62,14 @@ _SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
 def virtual_board() -> Machine:
     """The project's machine: real STM32N6 addresses, and an instruction counter in DWT_CYCCNT."""
     return Machine(
-        command=(str(find_emulator()), "-M", _MACHINE, *_OPTIONS, *_SEMIHOSTING, "-kernel"),
+        command=(
+            str(find_emulator(load_board("nucleo-n657").soc)),
+            "-M",
+            _MACHINE,
+            *_OPTIONS,
+            *_SEMIHOSTING,
+            "-kernel",
+        ),
         code_base=0x34180400,
         stack_top=0x34200000,
         arena_base=0x34000000,

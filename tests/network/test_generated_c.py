@@ -11,6 +11,7 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from kernel_headers import write_kernel_headers
+from n6build.compiler.toolchain import CPU
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from one_op_models import Quantisation
@@ -18,7 +19,7 @@ from one_op_models import Quantisation
 from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
 from network.network_models import edit, own_models
 
-CORTEX_M55 = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-O2"]
+CORTEX_M55 = [*CPU, "-O2"]
 INCLUDES = [f"-I{RUNTIME}"]
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernel_headers import write_kernel_headers
+from n6build.compiler.toolchain import CPU
+from n6build.hardware.boards import load_board
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.memory_pools import MemoryPool
@@ -47,7 +49,7 @@ def program(folder: Path) -> Path:
         *sorted(RUNTIME.glob("*.c")),
         *sorted(KERNELS.glob("*.c")),
     ]
-    flags = [*WARNINGS, "-O3", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-ffunction-sections"]
+    flags = [*WARNINGS, "-O3", *CPU, "-ffunction-sections"]
     includes = [f"-I{path}" for path in (write_kernel_headers(folder), RUNTIME)]
     link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-T{HERE / 'target_network.ld'}"]
     subprocess.run(["arm-none-eabi-gcc", *flags, *includes, *map(str, sources), *link, "-o", str(elf)], check=True)
@@ -63,7 +65,7 @@ def run(elf: Path, artifacts: NetworkArtifacts, inputs: list[NDArray[np.generic]
     memory = b"".join(struct.pack("<2I", address, len(data)) + data for address, data in loaded)
     (folder / "memory.bin").write_bytes(memory)
     semihosting = ["-semihosting-config", "enable=on,target=native"]
-    command = [str(find_emulator()), *_OPTIONS, *semihosting, "-kernel", str(elf)]
+    command = [str(find_emulator(load_board("nucleo-n657").soc)), *_OPTIONS, *semihosting, "-kernel", str(elf)]
     result = subprocess.run(command, cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False)
     assert result.returncode == 0, "9: the processor faulted" if result.returncode == 9 else f"exit {result.returncode}"
     return (folder / "outputs.bin").read_bytes()

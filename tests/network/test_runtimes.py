@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from core_tree import make_core
 from n6build.base.errors import N6Error
-from n6build.network.reference.generated_c import LL_ATON_VERSION
-from n6build.network.runtimes import check_version, own_runtime, read_ll_aton_version, st_runtime, without_unknown_flags
+from n6build.compiler.toolchain import CPU
+from n6build.network.ll_aton import own_version, read_ll_aton_version
+from n6build.network.runtimes import own_runtime, st_runtime, version_mismatch, without_unknown_flags
 from samples import sample
 
 
 def test_our_runtime_is_the_version_that_the_reference_backend_writes() -> None:
     runtime = own_runtime()
-    assert (runtime.name, runtime.version) == ("n6build", LL_ATON_VERSION)
+    assert (runtime.name, runtime.version) == ("n6build", own_version())
     assert all(source.is_file() for source in runtime.sources)
 
 
@@ -54,22 +55,25 @@ def test_a_missing_part_is_named_with_its_folder(tmp_path: Path, missing: str) -
 
 
 def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
-    with pytest.raises(N6Error) as caught:
-        check_version((1, 1, 1, 14), own_runtime(), "network.c")
-    assert str(caught.value) == (
-        "network.c: error N6-LLATON-003: asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 "
-        "(ST Edge AI Core 3.0)\n  hint: compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name "
-        "ST Edge AI Core 2.2"
+    found = version_mismatch((1, 1, 1, 14), own_runtime(), "network.c")
+    assert found is not None
+    assert found.where == "network.c"
+    assert found.what == (
+        "asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)"
+    )
+    assert (
+        found.hint == "compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name ST Edge AI Core 2.2"
     )
 
 
 def test_every_one_of_the_four_numbers_counts() -> None:
-    check_version(LL_ATON_VERSION, own_runtime(), "network.c")
-    check_version(None, own_runtime(), "network.c")
+    assert version_mismatch(own_version(), own_runtime(), "network.c") is None
+    assert version_mismatch(None, own_runtime(), "network.c") is None
     for part in range(4):
-        other = tuple(number + (position == part) for position, number in enumerate(LL_ATON_VERSION))
-        with pytest.raises(N6Error, match="unknown release"):
-            check_version(other, own_runtime(), "network.c")  # type: ignore[arg-type]
+        other = tuple(number + (position == part) for position, number in enumerate(own_version()))
+        found = version_mismatch(other, own_runtime(), "network.c")  # type: ignore[arg-type]
+        assert found is not None
+        assert "unknown release" in found.what
 
 
 @pytest.mark.parametrize("text", ["", "#define LL_ATON_VERSION_MAJOR 1\n", "#define LL_ATON_VERSION_MAJOR x\n"])
@@ -87,8 +91,7 @@ def test_code_that_stumbles_over_newlib_compiles_with_the_runtime_s_flags(tmp_pa
     )
     compiler = [
         "arm-none-eabi-gcc",
-        "-mcpu=cortex-m55",
-        "-mfloat-abi=hard",
+        *CPU,
         "--specs=nano.specs",
         "-c",
         "a.c",

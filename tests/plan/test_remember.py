@@ -130,6 +130,7 @@ def another_plan(project: Path) -> None:
 CHANGES = {
     "a board": (appended("boards/nucleo-n657/board.yaml"), "made"),
     "the chip": (appended("boards/soc/stm32n657.yaml"), "made"),
+    "what the chip's file includes": (appended("boards/soc/stm32n6.yaml"), "made"),
     "the model's description": (appended("models/miniresnet/model.yaml"), "made"),
     "a new C file": (a_new_source, "made"),
     "a template that includes": (appended("firmware/templates/network.c.j2"), "made"),

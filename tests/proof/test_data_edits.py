@@ -180,9 +180,11 @@ def one_byte_more(build: Build, file: str) -> None:
 
 EDITS = (
     Edit("linked", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 921_600")),
+    Edit("linked", "boards/nor/macronix-octal.yaml", replaced("chosen: 20", "chosen: 18")),
+    Edit("linked", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
     Edit(
         "linked",
-        "boards/soc/stm32n657.yaml",
+        "boards/soc/stm32n6.yaml",
         replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
     ),
     Edit(
@@ -197,9 +199,11 @@ EDITS = (
         "boards/nucleo-n657/board.yaml",
         replaced("weights: {address: 0x71000000, size: 48M}", "weights: {address: 0x71000000, size: 32M}"),
     ),
+    Edit("split", "boards/nor/macronix-octal.yaml", replaced("chosen: 20", "chosen: 18")),
+    Edit("split", "boards/soc/stm32n657.yaml", replaced("0x486\n", "0x486\ninterrupt_count: 200\n")),
     Edit(
         "split",
-        "boards/soc/stm32n657.yaml",
+        "boards/soc/stm32n6.yaml",
         replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
     ),
     Edit("split", "models/keyword/model.yaml", replaced("name: keyword\n", "name: keywords\n")),
@@ -232,7 +236,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 # Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
 _LIKE_ANOTHER = re.compile(
-    r"boards/[^/]+/board\.yaml|boards/soc/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing)/.*"
+    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing)/.*"
 )
 
 

@@ -17,9 +17,10 @@ from cobs import cobs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.formats.link import Type
 from n6build.run import linked_session
 from n6build.run.console_log import EpochCycles
-from n6build.run.link import Hello, Link, NetworkInfo, Restarted, Type
+from n6build.run.link import Hello, Link, NetworkInfo, Restarted
 from n6build.run.linked_session import serial_link
 
 INPUT_BYTES, OUTPUT_BYTES = 450, 260

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, build_appli, build_fsbl, image_of, write_nor
 from n6build.base.errors import N6Error
-from n6build.image.boot_header import BinaryType
+from n6build.formats.boot_header import BinaryType
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
@@ -25,9 +25,9 @@ def line_of(source: str, text: str) -> str:
 
 def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path]) -> RunResult:
     nor = write_nor(tmp_path / "nor.bin", parts)
-    boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    boot_from = NorBoot(nor, BOARD)
     return run_nor(
-        find_emulator(),
+        find_emulator(BOARD.soc),
         boot_from,
         programs=programs,
         stop=lambda line: line.startswith(("end", "n6 fault")),
@@ -166,14 +166,14 @@ def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, va
 
 def test_an_emulator_that_cannot_start_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-VB-006: the emulator ended: .*cannot read the NOR"):
-        run_nor(find_emulator(), NorBoot(tmp_path / "none.bin", 1, 0), programs=[], stop=lambda _: True)
+        run_nor(find_emulator(BOARD.soc), NorBoot(tmp_path / "none.bin", BOARD), programs=[], stop=lambda _: True)
 
 
 def test_a_program_that_falls_silent_is_stopped_in_time(tmp_path: Path) -> None:
     elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    boot_from = NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address)
+    boot_from = NorBoot(nor, BOARD)
     limits = Limits(silence=200_000_000)
-    result = run_nor(find_emulator(), boot_from, programs=[elf], stop=lambda _: False, limits=limits)
+    result = run_nor(find_emulator(BOARD.soc), boot_from, programs=[elf], stop=lambda _: False, limits=limits)
     assert result.ended == "timeout"
     assert "end" in result.lines

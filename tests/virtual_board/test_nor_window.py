@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from firmware_build import BOARD, build_fsbl, image_of, write_nor
-from n6build.image.boot_header import BinaryType
+from n6build.formats.boot_header import BinaryType
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, RunResult, run_nor
 
@@ -19,8 +19,8 @@ def read_after(tmp_path: Path, change: str) -> RunResult:
     parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL), BOARD.slots.weights.address: WORD}
     nor = write_nor(tmp_path / "nor.bin", parts)
     return run_nor(
-        find_emulator(),
-        NorBoot(nor, BOARD.nor.jedec_id, BOARD.slots.appli.address),
+        find_emulator(BOARD.soc),
+        NorBoot(nor, BOARD),
         programs=[elf],
         stop=lambda line: line.startswith(("end", "n6 fault")),
     )
@@ -36,17 +36,17 @@ def test_a_window_that_fits_the_part_reads_it(tmp_path: Path, change: str) -> No
 MISTAKES = [
     (
         "DUMMY_CYCLES",
-        "ones: the dummy cycles differ from the part's (TCR DCYC against configuration register 2 at 0x300)",
+        "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)",
     ),
     ("OPCODE", "ones: no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"),
     (
         "ONE_EDGE",
-        "ones: the controller and the NOR disagree on lines and edges (CCR against the part's configuration register 2)",
+        "ones: the controller and the NOR disagree on lines and edges (CCR against the part's mode)",
     ),
     ("SWAPPED_PORTS", "ones: XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)"),
     ("PADS_OFF", "ones: the pads have no supply (PWR SVMCR3 VDDIO3SV)"),
-    ("PIN", "ones: a pin of port N is not set to the NOR (alternate function 9)"),
-    ("MEMORY_TYPE", "swapped bytes: the memory type is not Macronix (DCR1 MTYP)"),
+    ("PIN", "ones: pin PN4 is not set to the NOR (alternate function 9)"),
+    ("MEMORY_TYPE", "swapped bytes: the memory type is not that of the part (DCR1 MTYP)"),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from firmware_build import build
+from firmware_build import BOARD, build
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, RunResult, run_program
 
@@ -22,7 +22,7 @@ def line_with(text: str) -> str:
 
 def run(tmp_path: Path, does: str, limits: Limits = ENOUGH) -> RunResult:
     elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments"])
-    return run_program(find_emulator(), elf, stop=lambda _: False, limits=limits)
+    return run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=limits)
 
 
 def test_a_program_ends_the_emulator_with_its_status(tmp_path: Path) -> None:

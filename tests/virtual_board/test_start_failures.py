@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from firmware_build import BOARD
 from n6build.base.errors import N6Error
 from n6build.virtual_board import run
 from n6build.virtual_board.build import find_emulator
@@ -13,7 +14,7 @@ from n6build.virtual_board.build import find_emulator
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*No such file"):
-        run.run_program(find_emulator(), tmp_path / "none.elf", stop=lambda _: False)
+        run.run_program(find_emulator(BOARD.soc), tmp_path / "none.elf", stop=lambda _: False)
 
 
 def stand_in(folder: Path, does: str) -> Path:
@@ -45,4 +46,4 @@ def test_a_debugger_port_that_is_taken(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(run, "GDB_PORT", taken.getsockname()[1])
         (tmp_path / "empty.bin").write_bytes(bytes(64))
         with pytest.raises(N6Error, match=r"N6-VB-006: the emulator ended: .*in use"):
-            run.run_program(find_emulator(), tmp_path / "empty.bin", stop=lambda _: False, gdb=True)
+            run.run_program(find_emulator(BOARD.soc), tmp_path / "empty.bin", stop=lambda _: False, gdb=True)

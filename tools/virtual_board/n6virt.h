@@ -8,8 +8,10 @@
 
 #include "qemu/osdep.h"
 #include "exec/memory.h"
+#include "qom/object.h"
 
 #include "n6_soc.h"
+#include "n6virt_chip.h"
 
 /* Findings: what the board objects to, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
@@ -32,9 +34,34 @@ static inline bool n6virt_has(uint32_t address, uint32_t bits)
     return (n6virt_get(address) & bits) == bits;
 }
 
+/* Pins */
+
+typedef struct {
+    char letter;
+    uint32_t base;
+    uint32_t enable; /* bit of RCC AHB4ENR */
+} N6VirtPort;
+
+extern const N6VirtPort n6virt_ports[];
+extern const unsigned n6virt_port_count;
+
 /* XSPI2 and the NOR behind it */
 
-void n6virt_xspi_init(uint32_t jedec_id);
+/* The part that the board has, and the pins that it is on: properties of the machine. Opcodes are those of single-line mode. */
+typedef struct {
+    uint32_t jedec_id;
+    uint32_t memory_type;    /* DCR1 MTYP, with which bytes arrive in their order */
+    uint32_t second_byte;    /* of a command on eight lines: exclusive or with the opcode, 0xff or 0 */
+    uint32_t read, read_str, read_dtr;
+    uint32_t write_register, read_register;
+    uint32_t mode_address, mode_spi, mode_str, mode_dtr;
+    uint32_t dummy_address;
+    char *dummy_cycles;      /* 20/18/16: by the value of the register */
+    uint32_t port, pins, alternate;
+} N6VirtNor;
+
+extern N6VirtNor n6virt_nor;
+void n6virt_nor_add_properties(Object *machine);
 /* After an RCC reset of the controller. */
 void n6virt_xspi_reset(void);
 uint32_t n6virt_xspi_read(uint32_t offset, unsigned size);

@@ -1,27 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * XSPI2 with a Macronix octal NOR: registers, the commands that bring-up code sends, and whether the memory-mapped window
- * would really read the part. Programming and erasing are not modelled: the NOR's file is never written.
+ * XSPI2 with an octal NOR: registers, the commands that bring-up code sends, and whether the memory-mapped window would really
+ * read the part. Programming and erasing are not modelled: the NOR's file is never written. What differs from part to part are
+ * properties of the machine, such as nor-read-dtr=0xEE (the board's nor.commands, in boards/nor).
  */
 #include "n6virt.h"
 
+#include "qapi/error.h"
+
 typedef enum { NOR_SPI, NOR_OCTAL_STR, NOR_OCTAL_DTR } NorMode;
 
+N6VirtNor n6virt_nor;
+
 static struct {
-    uint32_t jedec_id;
     NorMode mode;
     bool reset_enabled;
     bool write_enabled;
-    uint8_t dummy_code; /* configuration register 2 at 0x300 */
+    uint8_t dummy_code;
     uint8_t fifo[32];
     unsigned fifo_used;
     unsigned fifo_read;
     unsigned writes_missing; /* data bytes that an indirect write still waits for */
 } nor;
 
-void n6virt_xspi_init(uint32_t jedec_id)
+static char *get_dummy_cycles(Object *object, Error **errp)
 {
-    nor.jedec_id = jedec_id;
+    return g_strdup(n6virt_nor.dummy_cycles);
+}
+
+static void set_dummy_cycles(Object *object, const char *value, Error **errp)
+{
+    n6virt_nor.dummy_cycles = g_strdup(value);
+}
+
+void n6virt_nor_add_properties(Object *machine)
+{
+    static const struct {
+        const char *name;
+        uint32_t *value;
+    } numbers[] = {
+        {"nor-jedec-id", &n6virt_nor.jedec_id},
+        {"nor-memory-type", &n6virt_nor.memory_type},
+        {"nor-second-byte", &n6virt_nor.second_byte},
+        {"nor-read", &n6virt_nor.read},
+        {"nor-read-str", &n6virt_nor.read_str},
+        {"nor-read-dtr", &n6virt_nor.read_dtr},
+        {"nor-write-register", &n6virt_nor.write_register},
+        {"nor-read-register", &n6virt_nor.read_register},
+        {"nor-mode-address", &n6virt_nor.mode_address},
+        {"nor-mode-spi", &n6virt_nor.mode_spi},
+        {"nor-mode-str", &n6virt_nor.mode_str},
+        {"nor-mode-dtr", &n6virt_nor.mode_dtr},
+        {"nor-dummy-address", &n6virt_nor.dummy_address},
+        {"nor-port", &n6virt_nor.port},
+        {"nor-pins", &n6virt_nor.pins},
+        {"nor-alternate", &n6virt_nor.alternate},
+    };
+
+    for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
+        object_property_add_uint32_ptr(machine, numbers[i].name, numbers[i].value, OBJ_PROP_FLAG_READWRITE);
+    }
+    object_property_add_str(machine, "nor-dummy-cycles", get_dummy_cycles, set_dummy_cycles);
+}
+
+/* Of the part as it is set; UINT_MAX where its register has no such value. */
+static unsigned dummy_cycles(void)
+{
+    g_auto(GStrv) known = g_strsplit(n6virt_nor.dummy_cycles ? n6virt_nor.dummy_cycles : "", "/", -1);
+
+    return nor.dummy_code < g_strv_length(known) ? strtoul(known[nor.dummy_code], NULL, 10) : UINT_MAX;
+}
+
+/* A command on eight lines. */
+static uint32_t octal(uint32_t opcode)
+{
+    return opcode << 8 | (opcode ^ n6virt_nor.second_byte);
 }
 
 void n6virt_xspi_reset(void)
@@ -44,6 +97,18 @@ static uint32_t field(uint32_t offset, uint32_t mask, unsigned position)
 
 #define FIELD_OF(register, name) field(N6_XSPI_##register##_OFFSET, N6_XSPI_##register##_##name, N6_XSPI_##register##_##name##_POS)
 
+static char reason[160];
+
+static char port_letter(void)
+{
+    for (unsigned i = 0; i < n6virt_port_count; i++) {
+        if (n6virt_ports[i].base == n6virt_nor.port) {
+            return n6virt_ports[i].letter;
+        }
+    }
+    return '?';
+}
+
 /* Supply and pins; the reason why the part hears nothing, or NULL. */
 static const char *deaf(void)
 {
@@ -53,10 +118,14 @@ static const char *deaf(void)
     if (!n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL)) {
         return "the pads are set for 3.3 V, the board has 1.8 V (PWR SVMCR3 VDDIO3VRSEL)";
     }
-    for (unsigned pin = 0; pin <= 11; pin++) {
-        uint32_t function = n6virt_get(pin < 8 ? N6_GPION_AFRL : N6_GPION_AFRH) >> 4 * (pin % 8) & 15;
-        if (pin != 7 && ((n6virt_get(N6_GPION_MODER) >> 2 * pin & 3) != 2 || function != 9)) {
-            return "a pin of port N is not set to the NOR (alternate function 9)";
+    for (unsigned pin = 0; pin < 16; pin++) {
+        uint32_t function = n6virt_get(n6virt_nor.port + (pin < 8 ? N6_GPIO_AFRL_OFFSET : N6_GPIO_AFRH_OFFSET)) >> 4 * (pin % 8) & 15;
+        uint32_t mode = n6virt_get(n6virt_nor.port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3;
+
+        if ((n6virt_nor.pins >> pin & 1) && (mode != 2 || function != n6virt_nor.alternate)) {
+            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the NOR (alternate function %u)", port_letter(), pin,
+                     n6virt_nor.alternate);
+            return reason;
         }
     }
     if (n6virt_has(N6_XSPIM_CR, N6_XSPIM_CR_MODE)) {
@@ -84,7 +153,7 @@ static NorMode mode_of_lines(void)
     return FIELD_OF(CCR, IDTR) ? NOR_OCTAL_DTR : NOR_OCTAL_STR;
 }
 
-/* The opcode, or -1 where the part would not understand: in octal mode its inverse has to follow. */
+/* The opcode, or -1 where the part would not understand: in octal mode a second byte has to follow. */
 static int opcode(void)
 {
     uint32_t instruction = reg(N6_XSPI_IR_OFFSET);
@@ -95,7 +164,7 @@ static int opcode(void)
     if (nor.mode == NOR_SPI) {
         return FIELD_OF(CCR, ISIZE) == 0 ? (int)(instruction & 0xff) : -1;
     }
-    return FIELD_OF(CCR, ISIZE) == 1 && ((instruction >> 8 ^ instruction) & 0xff) == 0xff ? (int)(instruction >> 8 & 0xff) : -1;
+    return FIELD_OF(CCR, ISIZE) == 1 && (instruction & 0xffff) == octal(instruction >> 8 & 0xff) ? (int)(instruction >> 8 & 0xff) : -1;
 }
 
 static void reset_part(void)
@@ -105,25 +174,25 @@ static void reset_part(void)
     nor.dummy_code = 0;
 }
 
-static void set_configuration_2(uint32_t address, uint8_t value)
+static void set_register(uint32_t address, uint8_t value)
 {
     if (!nor.write_enabled) {
         return;
     }
     nor.write_enabled = false;
-    if (address == 0) {
-        nor.mode = value == 2 ? NOR_OCTAL_DTR : value == 1 ? NOR_OCTAL_STR : NOR_SPI;
-    } else if (address == 0x300) {
-        nor.dummy_code = value & 7;
+    if (address == n6virt_nor.mode_address) {
+        nor.mode = value == n6virt_nor.mode_dtr ? NOR_OCTAL_DTR : value == n6virt_nor.mode_str ? NOR_OCTAL_STR : NOR_SPI;
+    } else if (address == n6virt_nor.dummy_address) {
+        nor.dummy_code = value;
     }
 }
 
-static uint8_t get_configuration_2(uint32_t address)
+static uint8_t get_register(uint32_t address)
 {
-    if (address == 0) {
-        return nor.mode == NOR_OCTAL_DTR ? 2 : nor.mode == NOR_OCTAL_STR ? 1 : 0;
+    if (address == n6virt_nor.mode_address) {
+        return nor.mode == NOR_OCTAL_DTR ? n6virt_nor.mode_dtr : nor.mode == NOR_OCTAL_STR ? n6virt_nor.mode_str : n6virt_nor.mode_spi;
     }
-    return address == 0x300 ? nor.dummy_code : 0;
+    return address == n6virt_nor.dummy_address ? nor.dummy_code : 0;
 }
 
 static uint8_t answer(int code, unsigned index)
@@ -132,11 +201,10 @@ static uint8_t answer(int code, unsigned index)
     case 0x05:
         return nor.write_enabled << 1;
     case 0x9f:
-        return nor.jedec_id >> 8 * (2 - MIN(index, 2u));
-    case 0x71:
-        return get_configuration_2(reg(N6_XSPI_AR_OFFSET));
+        return n6virt_nor.jedec_id >> 8 * (2 - MIN(index, 2u));
     default:
-        return 0xff; /* nobody drives the lines */
+        /* Otherwise nobody drives the lines. */
+        return code == (int)n6virt_nor.read_register ? get_register(reg(N6_XSPI_AR_OFFSET)) : 0xff;
     }
 }
 
@@ -213,8 +281,8 @@ void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size)
         if (nor.writes_missing) {
             nor.writes_missing -= MIN(nor.writes_missing, size);
             if (!nor.writes_missing) {
-                if (opcode() == 0x72) {
-                    set_configuration_2(reg(N6_XSPI_AR_OFFSET), value);
+                if (opcode() == (int)n6virt_nor.write_register) {
+                    set_register(reg(N6_XSPI_AR_OFFSET), value);
                 }
                 complete();
             }
@@ -229,73 +297,71 @@ void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size)
     }
 }
 
-#define READ_4_BYTE_ADDRESS 0x13
+/* With an address of 32 bits on one line; its eight dummy cycles are those of JEDEC. */
 #define FAST_READ_4_BYTE_ADDRESS 0x0c
-#define OCTAL_STR_READ 0xec13
-#define OCTAL_DTR_READ 0xee11
-#define MACRONIX 1
 
 /* How the window is configured against how the part is set. */
 static const char *mismatch(void)
 {
-    static const uint8_t dummy_cycles[8] = {20, 18, 16, 14, 12, 10, 8, 6};
     bool dtr = nor.mode == NOR_OCTAL_DTR;
-    uint32_t instruction = reg(N6_XSPI_IR_OFFSET);
+    uint32_t instruction = reg(N6_XSPI_IR_OFFSET), wanted = octal(dtr ? n6virt_nor.read_dtr : n6virt_nor.read_str);
     uint32_t cycles = FIELD_OF(TCR, DCYC);
 
     if (mode_of_lines() != nor.mode) {
-        return "the controller and the NOR disagree on lines and edges (CCR against the part's configuration register 2)";
+        return "the controller and the NOR disagree on lines and edges (CCR against the part's mode)";
     }
     if (FIELD_OF(CCR, ADSIZE) != 3) {
         return "addresses are not 32 bits wide (CCR ADSIZE)";
     }
     if (nor.mode == NOR_SPI) {
-        bool read = (instruction == READ_4_BYTE_ADDRESS && cycles == 0) ||
-                    (instruction == FAST_READ_4_BYTE_ADDRESS && cycles == 8);
-        return read && FIELD_OF(CCR, ADMODE) == 1 && FIELD_OF(CCR, DMODE) == 1
-                   ? NULL
-                   : "no read with 32-bit address in 1-1-1 (IR 0x13 without, 0x0C with 8 dummy cycles)";
+        bool read = (instruction == n6virt_nor.read && cycles == 0) || (instruction == FAST_READ_4_BYTE_ADDRESS && cycles == 8);
+        snprintf(reason, sizeof(reason), "no read with 32-bit address in 1-1-1 (IR 0x%02X without, 0x%02X with 8 dummy cycles)",
+                 n6virt_nor.read, FAST_READ_4_BYTE_ADDRESS);
+        return read && FIELD_OF(CCR, ADMODE) == 1 && FIELD_OF(CCR, DMODE) == 1 ? NULL : reason;
     }
-    if (instruction != (dtr ? OCTAL_DTR_READ : OCTAL_STR_READ) || FIELD_OF(CCR, ADMODE) != 4 || FIELD_OF(CCR, DMODE) != 4 ||
-        FIELD_OF(CCR, ADDTR) != dtr || FIELD_OF(CCR, DDTR) != dtr) {
-        return dtr ? "no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"
-                   : "no octal STR read (IR 0xEC13 with address and data on eight lines, one edge)";
+    if (instruction != wanted || FIELD_OF(CCR, ADMODE) != 4 || FIELD_OF(CCR, DMODE) != 4 || FIELD_OF(CCR, ADDTR) != dtr ||
+        FIELD_OF(CCR, DDTR) != dtr) {
+        snprintf(reason, sizeof(reason), "no octal %s read (IR 0x%04X with address and data on eight lines, %s)", dtr ? "DTR" : "STR",
+                 wanted, dtr ? "both edges" : "one edge");
+        return reason;
     }
-    if (cycles != dummy_cycles[nor.dummy_code]) {
-        return "the dummy cycles differ from the part's (TCR DCYC against configuration register 2 at 0x300)";
+    if (cycles != dummy_cycles()) {
+        snprintf(reason, sizeof(reason), "the dummy cycles differ from the part's (TCR DCYC against its register at 0x%x)",
+                 n6virt_nor.dummy_address);
+        return reason;
     }
     return NULL;
 }
 
-/* At two bytes a clock the part sends the second of each half-word first. */
+/* At two bytes a clock the bytes of a half-word may come in another order than the controller expects. */
 static bool swapped(void)
 {
-    return nor.mode == NOR_OCTAL_DTR && FIELD_OF(DCR1, MTYP) != MACRONIX;
+    return nor.mode == NOR_OCTAL_DTR && FIELD_OF(DCR1, MTYP) != n6virt_nor.memory_type;
 }
 
-N6VirtWindow n6virt_xspi_window(const char **reason)
+N6VirtWindow n6virt_xspi_window(const char **why)
 {
     if (!n6virt_has(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI2EN)) {
-        *reason = "XSPI2 has no clock";
+        *why = "XSPI2 has no clock";
         return N6VIRT_WINDOW_CLOSED;
     }
     if (!controller_ready() || FIELD_OF(CR, FMODE) != 3) {
-        *reason = "XSPI2 is not in memory-mapped mode";
+        *why = "XSPI2 is not in memory-mapped mode";
         return N6VIRT_WINDOW_CLOSED;
     }
-    *reason = unclocked();
-    if (*reason) {
+    *why = unclocked();
+    if (*why) {
         return N6VIRT_WINDOW_CLOSED;
     }
-    *reason = deaf();
-    if (!*reason) {
-        *reason = mismatch();
+    *why = deaf();
+    if (!*why) {
+        *why = mismatch();
     }
-    if (*reason) {
+    if (*why) {
         return N6VIRT_WINDOW_WRONG;
     }
     if (swapped()) {
-        *reason = "the memory type is not Macronix (DCR1 MTYP)";
+        *why = "the memory type is not that of the part (DCR1 MTYP)";
         return N6VIRT_WINDOW_SWAPPED;
     }
     return N6VIRT_WINDOW_OPEN;

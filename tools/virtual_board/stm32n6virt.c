@@ -4,8 +4,10 @@
  * banks that have to be powered, a NOR that has to be mapped, RIF, two views of the NPU's RAM instead of a data cache, a
  * console. It counts instructions, not cycles, and a pass means "no modelled fault".
  *
- *   -M stm32n6virt,nor=FILE,findings=FILE[,jedec=0xC2803A][,appli-slot=0x70100000]
- *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table 0x34180400, no boot ROM
+ * Which chip it is, is compiled in (n6_soc.h, n6virt_chip.h); what the board has around it is told at the start:
+ *
+ *   -M stm32n6virt,nor=FILE,findings=FILE,appli-slot=0x70100000,nor-jedec-id=0xC2803A,...   (n6virt_xspi.c lists the rest)
+ *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table N6_BOOT_PAYLOAD_ADDRESS, no boot ROM
  *
  * Guest time is one unit an instruction; under -icount shift=0,sleep=off it is QEMU's virtual time in ns, and how fast the host
  * executes plays no part. A processor that sleeps executes nothing: guest time then jumps to the next event that can wake it,
@@ -19,6 +21,8 @@
  * as the NPU would see them.
  */
 #include "n6virt.h"
+
+#include "n6_boot_header.h"
 
 #include "chardev/char-fe.h"
 #include "cpu.h"
@@ -40,22 +44,21 @@
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
 OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 
-#define BANKS 4
-#define BANK_BYTES N6_AXISRAM3_SIZE
-#define NPU_RAM_BASE N6_AXISRAM3_BASE
-#define NPU_RAM_BYTES (BANKS * BANK_BYTES)
+#define COUNT(...) +1
+#define RAMS (0 N6VIRT_RAMS(COUNT))
+#define BANKS (0 N6VIRT_BANKS(COUNT))
+#define NPU_RAM_BASE N6VIRT_BANKED_BASE
+#define NPU_RAM_BYTES N6VIRT_BANKED_BYTES
 #define LINES (NPU_RAM_BYTES / N6_CACHE_LINE)
-#define SECURE_PERIPHERALS 0x50000000u
 #define NON_SECURE_PERIPHERALS 0x40000000u
-/* Clear in the non-secure alias of a memory. */
-#define SECURE_BIT 0x10000000u
+#define SECURE_PERIPHERALS (NON_SECURE_PERIPHERALS | N6_SECURE_BIT)
 #define PERIPHERAL_BYTES 0x10000000u
 /* Of SysTick: a tick an instruction, which is what the cycle counter counts too. A second that a program makes of N6_CPU_HZ
  * ticks has N6_CPU_HZ instructions. */
 #define CLOCK_HZ 1000000000
 #define LIMIT_STATUS 124
 #define PULSE (1 << 20)
-#define HEADER_BYTES 0x240u
+#define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
 
 struct N6Virt {
     MachineState parent;
@@ -66,10 +69,9 @@ struct N6Virt {
     char *findings_path;
     char *guest_time_path;
     uint64_t max_instructions, max_silence;
-    uint32_t jedec_id;
     uint32_t appli_slot;
 
-    MemoryRegion ram[16];
+    MemoryRegion ram[RAMS];
     unsigned rams;
     MemoryRegion bank_off;
     MemoryRegion bank_on[BANKS];
@@ -105,7 +107,11 @@ void n6virt_set(uint32_t address, uint32_t value)
     g_hash_table_insert(registers, GUINT_TO_POINTER(address), GUINT_TO_POINTER(value));
 }
 
-/* Which peripheral needs which clock. */
+#define PORT(letter, base, enable) {letter, base, enable},
+const N6VirtPort n6virt_ports[] = {N6VIRT_PORTS(PORT)};
+const unsigned n6virt_port_count = ARRAY_SIZE(n6virt_ports);
+
+/* Which other peripheral needs which clock. */
 static const struct {
     const char *name;
     uint32_t base, bytes, enable, bit;
@@ -113,8 +119,6 @@ static const struct {
     {"RAMCFG", N6_RAMCFG_SRAM3_BASE & ~0xfffu, 0x1000, N6_RCC_AHB2ENR, N6_RCC_AHB2ENR_RAMCFGEN},
     {"RIFSC", N6_RIFSC_BASE, 0x1000, N6_RCC_AHB3ENR, N6_RCC_AHB3ENR_RIFSCEN},
     {"PWR", N6_PWR_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN},
-    {"GPIOE", N6_GPIOE_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_GPIOEEN},
-    {"GPION", N6_GPION_BASE, 0x400, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_GPIONEN},
     {"USART1", N6_USART1_BASE, 0x400, N6_RCC_APB2ENR, N6_RCC_APB2ENR_USART1EN},
     {"XSPI1", N6_XSPI1_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN},
     {"XSPI2", N6_XSPI2_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI2EN},
@@ -125,6 +129,13 @@ static const struct {
 
 static bool has_clock(uint32_t address)
 {
+    for (unsigned i = 0; i < n6virt_port_count; i++) {
+        if (address - n6virt_ports[i].base < 0x400 && !n6virt_has(N6_RCC_AHB4ENR, n6virt_ports[i].enable)) {
+            n6virt_finding("clock-off", address, "GPIO%c at 0x%08x has no clock: the access is lost, on the chip it may hang",
+                           n6virt_ports[i].letter, address);
+            return false;
+        }
+    }
     for (unsigned i = 0; i < ARRAY_SIZE(clocks); i++) {
         if (address - clocks[i].base < clocks[i].bytes && !n6virt_has(clocks[i].enable, clocks[i].bit)) {
             n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip it may hang",
@@ -137,18 +148,32 @@ static bool has_clock(uint32_t address)
 
 /* RAM banks */
 
+#define BANK(name, base, bytes, enable, ramcfg) {name, base, bytes, enable, ramcfg},
 static const struct {
-    uint32_t enable, ramcfg;
-} bank_power[BANKS] = {
-    {N6_RCC_MEMENR_AXISRAM3EN, N6_RAMCFG_SRAM3_CR},
-    {N6_RCC_MEMENR_AXISRAM4EN, N6_RAMCFG_SRAM4_CR},
-    {N6_RCC_MEMENR_AXISRAM5EN, N6_RAMCFG_SRAM5_CR},
-    {N6_RCC_MEMENR_AXISRAM6EN, N6_RAMCFG_SRAM6_CR},
-};
+    const char *name;
+    uint32_t base, bytes, enable, ramcfg;
+} banks[BANKS] = {N6VIRT_BANKS(BANK)};
+
+/* By the offset in the RAM that is in banks; BANKS where there is none. */
+static unsigned bank_at(uint32_t offset)
+{
+    unsigned bank = 0;
+
+    while (bank < BANKS && NPU_RAM_BASE + offset - banks[bank].base >= banks[bank].bytes) {
+        bank++;
+    }
+    return bank;
+}
+
+/* What the CPU sees. */
+static uint8_t *bank_bytes(unsigned bank, uint32_t offset)
+{
+    return board->bank_data[bank] + (NPU_RAM_BASE + offset - banks[bank].base);
+}
 
 static bool bank_is_on(unsigned bank)
 {
-    return n6virt_has(N6_RCC_MEMENR, bank_power[bank].enable) && !n6virt_has(bank_power[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
+    return n6virt_has(N6_RCC_MEMENR, banks[bank].enable) && !n6virt_has(banks[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
 }
 
 static void update_banks(void)
@@ -160,11 +185,15 @@ static void update_banks(void)
 
 static void bank_finding(const char *access, hwaddr offset)
 {
-    unsigned bank = offset / BANK_BYTES;
+    unsigned bank = bank_at(offset);
     uint32_t address = NPU_RAM_BASE + offset;
 
-    n6virt_finding("ram-off", address, "%s AXISRAM%u at 0x%08x, which is off (%s)", access, bank + 3, address,
-                   n6virt_has(N6_RCC_MEMENR, bank_power[bank].enable) ? "RAMCFG CR SRAMSD is 1" : "its clock in RCC MEMENR is 0");
+    if (bank == BANKS) {
+        n6virt_finding("hole", address, "%s 0x%08x, where nothing is", access, address);
+        return;
+    }
+    n6virt_finding("ram-off", address, "%s %s at 0x%08x, which is off (%s)", access, banks[bank].name, address,
+                   n6virt_has(N6_RCC_MEMENR, banks[bank].enable) ? "RAMCFG CR SRAMSD is 1" : "its clock in RCC MEMENR is 0");
 }
 
 static uint64_t bank_off_read(void *opaque, hwaddr offset, unsigned size)
@@ -187,16 +216,17 @@ static const MemoryRegionOps bank_off_ops = {
 
 static void cache_line(hwaddr operation, uint32_t address)
 {
-    uint32_t offset = ((address | SECURE_BIT) & ~(N6_CACHE_LINE - 1)) - NPU_RAM_BASE;
+    uint32_t offset = ((address | N6_SECURE_BIT) & ~(N6_CACHE_LINE - 1)) - NPU_RAM_BASE;
+    unsigned bank = bank_at(offset);
     uint8_t *line;
 
-    if (offset >= NPU_RAM_BYTES || !bank_is_on(offset / BANK_BYTES)) {
+    if (bank == BANKS || !bank_is_on(bank)) {
         return;
     }
-    line = board->bank_data[offset / BANK_BYTES] + offset % BANK_BYTES;
+    line = bank_bytes(bank, offset);
     if (operation == N6_SCB_DCIMVAC) {
         memcpy(line, board->npu_view + offset, N6_CACHE_LINE);
-        memory_region_set_dirty(&board->bank_on[offset / BANK_BYTES], offset % BANK_BYTES, N6_CACHE_LINE);
+        memory_region_set_dirty(&board->bank_on[bank], line - board->bank_data[bank], N6_CACHE_LINE);
     } else {
         memcpy(board->npu_view + offset, line, N6_CACHE_LINE);
         board->cleaned[offset / N6_CACHE_LINE] = 1;
@@ -354,7 +384,8 @@ static uint32_t npu_sum(uint32_t source, uint32_t bytes)
     }
     for (uint32_t line = start / N6_CACHE_LINE; line <= (start + bytes - 1) / N6_CACHE_LINE && bytes; line++) {
         uint32_t offset = line * N6_CACHE_LINE;
-        if (memcmp(board->npu_view + offset, board->bank_data[offset / BANK_BYTES] + offset % BANK_BYTES, N6_CACHE_LINE)) {
+        unsigned bank = bank_at(offset);
+        if (bank < BANKS && memcmp(board->npu_view + offset, bank_bytes(bank, offset), N6_CACHE_LINE)) {
             first = stale++ ? first : NPU_RAM_BASE + offset;
         }
     }
@@ -426,15 +457,16 @@ static void check_appli_copy(void)
         return;
     }
     board->appli_checked = true;
-    if (!board->nor_data || slot + 0x400 > board->nor_bytes || memcmp(board->nor_data + slot, "STM2", 4)) {
+    if (!board->nor_data || slot > board->nor_bytes - N6_BOOT_HEADER_BYTES ||
+        ldl_le_p(board->nor_data + slot) != N6_BOOT_HEADER_MAGIC) {
         return;
     }
     image = board->nor_data + slot;
-    length = ldl_le_p(image + 0x6c);
-    if (length > board->nor_bytes - slot - HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - HEADER_BYTES) {
+    length = HEADER_WORD(image, image_bytes);
+    if (length > board->nor_bytes - slot - N6_BOOT_HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - N6_BOOT_HEADER_BYTES) {
         return;
     }
-    end = length + HEADER_BYTES;
+    end = length + N6_BOOT_HEADER_BYTES;
     ram = g_malloc(end);
     address_space_read(&address_space_memory, N6_APPLI_LOAD_ADDRESS, MEMTXATTRS_UNSPECIFIED, ram, end);
     for (uint32_t i = end; i > 0 && ram[i - 1] == 0; i--) {
@@ -566,13 +598,13 @@ static uint32_t usart_read(uint32_t address)
     }
 }
 
-/* Which pin is the board's affair, but there has to be one in alternate mode; port N is the NOR's. */
+/* Which pin is the board's affair, but there has to be one in alternate mode at another port than the NOR's. */
 static bool has_console_pin(void)
 {
-    for (uint32_t port = N6_GPIOA_BASE; port < N6_GPION_BASE; port += N6_GPIOB_BASE - N6_GPIOA_BASE) {
-        uint32_t mode = n6virt_get(port + N6_GPIO_MODER_OFFSET);
+    for (unsigned i = 0; i < n6virt_port_count; i++) {
+        uint32_t mode = n6virt_get(n6virt_ports[i].base + N6_GPIO_MODER_OFFSET);
 
-        if (mode >> 1 & ~mode & 0x55555555) {
+        if (n6virt_ports[i].base != n6virt_nor.port && mode >> 1 & ~mode & 0x55555555) {
             return true;
         }
     }
@@ -705,27 +737,29 @@ static void refuse(const char *format, uint32_t found, uint32_t wanted)
 static void boot_from_nor(N6Virt *s)
 {
     const uint8_t *header = s->nor_data;
-    uint32_t length = ldl_le_p(header + 0x6c), sum = 0;
+    const uint8_t *reset_vector = header + N6_BOOT_PAYLOAD_OFFSET + 4;
+    uint32_t length = HEADER_WORD(header, image_bytes), version = HEADER_WORD(header, version), sum = 0;
 
-    if (memcmp(header, "STM2", 4)) {
-        refuse("it begins with 0x%08x, not with 0x%08x", ldl_le_p(header), 0x324d5453);
+    if (HEADER_WORD(header, magic) != N6_BOOT_HEADER_MAGIC) {
+        refuse("it begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
     }
-    if (ldl_le_p(header + 0x68) != N6_BOOT_HEADER_VERSION) {
-        refuse("header version 0x%08x, expected 0x%08x", ldl_le_p(header + 0x68), N6_BOOT_HEADER_VERSION);
+    if (version != N6_BOOT_HEADER_VERSION) {
+        refuse("header version 0x%08x, expected 0x%08x", version, N6_BOOT_HEADER_VERSION);
     }
-    if (length > N6_BOOT_MAX_IMAGE - HEADER_BYTES || length < 0x1c8) {
-        refuse("%u bytes behind the header, at most %u", length, N6_BOOT_MAX_IMAGE - HEADER_BYTES);
+    if (length > N6_BOOT_MAX_IMAGE - N6_BOOT_HEADER_BYTES ||
+        length < N6_BOOT_PAYLOAD_OFFSET - N6_BOOT_HEADER_BYTES + N6_VECTOR_BYTES) {
+        refuse("%u bytes behind the header, at most %u", length, N6_BOOT_MAX_IMAGE - N6_BOOT_HEADER_BYTES);
     }
     for (uint32_t i = 0; i < length; i++) {
-        sum += header[HEADER_BYTES + i];
+        sum += header[N6_BOOT_HEADER_BYTES + i];
     }
-    if (sum != ldl_le_p(header + 0x64)) {
-        refuse("its bytes sum up to 0x%08x, the header says 0x%08x", sum, ldl_le_p(header + 0x64));
+    if (sum != HEADER_WORD(header, checksum)) {
+        refuse("its bytes sum up to 0x%08x, the header says 0x%08x", sum, HEADER_WORD(header, checksum));
     }
-    if (ldl_le_p(header + 0x70) != ldl_le_p(header + 0x404)) {
-        refuse("entry 0x%08x, the vector table says 0x%08x", ldl_le_p(header + 0x70), ldl_le_p(header + 0x404));
+    if (HEADER_WORD(header, entry) != ldl_le_p(reset_vector)) {
+        refuse("entry 0x%08x, the vector table says 0x%08x", HEADER_WORD(header, entry), ldl_le_p(reset_vector));
     }
-    rom_add_blob_fixed("n6.fsbl", header, HEADER_BYTES + length, N6_BOOT_HEADER_ADDRESS);
+    rom_add_blob_fixed("n6.fsbl", header, N6_BOOT_HEADER_BYTES + length, N6_BOOT_HEADER_ADDRESS);
     n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
     n6virt_set(N6_XSPI1_CR, N6_XSPI_CR_EN);
     n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
@@ -765,7 +799,7 @@ static void on_exit_notify(Notifier *notifier, void *data)
                            board->ended ? board->ended : "");
     for (unsigned bank = 0; bank < BANKS; bank++) {
         if (bank_is_on(bank)) {
-            g_string_append_printf(text, "%s\"AXISRAM%u\"", first ? "" : ", ", bank + 3);
+            g_string_append_printf(text, "%s\"%s\"", first ? "" : ", ", banks[bank].name);
             first = false;
         }
     }
@@ -822,25 +856,20 @@ static void add_memories(N6Virt *s)
     MemoryRegion *system = get_system_memory();
 
     add_io(s, &s->hole, system, &hole_ops, "n6.hole", 0, 1ull << 32, -2);
-    add_ram(s, "n6.itcm", N6_ITCM_BASE, N6_ITCM_SIZE);
-    add_ram(s, "n6.dtcm", N6_DTCM_BASE, N6_DTCM_SIZE);
-    add_ram(s, "n6.flexram", N6_FLEXRAM_BASE, N6_FLEXRAM_SIZE);
-    add_ram(s, "n6.axisram1", N6_AXISRAM1_BASE, N6_AXISRAM1_SIZE);
-    add_ram(s, "n6.axisram2", N6_AXISRAM2_BASE, N6_AXISRAM2_SIZE);
-    add_ram(s, "n6.ahbsram", N6_AHBSRAM1_BASE, N6_AHBSRAM1_SIZE + N6_AHBSRAM2_SIZE);
+#define RAM(name, base, bytes) add_ram(s, name, base, bytes);
+    N6VIRT_RAMS(RAM)
     add_io(s, &s->bank_off, system, &bank_off_ops, "n6.bank-off", NPU_RAM_BASE, NPU_RAM_BYTES, 0);
     for (unsigned bank = 0; bank < BANKS; bank++) {
-        g_autofree char *name = g_strdup_printf("n6.axisram%u", bank + 3);
-        memory_region_init_ram(&s->bank_on[bank], OBJECT(s), name, BANK_BYTES, &error_fatal);
-        memory_region_add_subregion_overlap(system, NPU_RAM_BASE + bank * BANK_BYTES, &s->bank_on[bank], 1);
+        memory_region_init_ram(&s->bank_on[bank], OBJECT(s), banks[bank].name, banks[bank].bytes, &error_fatal);
+        memory_region_add_subregion_overlap(system, banks[bank].base, &s->bank_on[bank], 1);
         memory_region_set_enabled(&s->bank_on[bank], false);
         s->bank_data[bank] = memory_region_get_ram_ptr(&s->bank_on[bank]);
-        n6virt_set(bank_power[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
+        n6virt_set(banks[bank].ramcfg, N6_RAMCFG_CR_SRAMSD);
     }
     /* Unlike a peripheral's, the non-secure alias of a RAM is open to secure code. */
     memory_region_init_alias(&s->ram_alias, OBJECT(s), "n6.ram-non-secure", system, N6_FLEXRAM_BASE,
                              NPU_RAM_BASE + NPU_RAM_BYTES - N6_FLEXRAM_BASE);
-    memory_region_add_subregion(system, N6_FLEXRAM_BASE & ~SECURE_BIT, &s->ram_alias);
+    memory_region_add_subregion(system, N6_FLEXRAM_BASE & ~N6_SECURE_BIT, &s->ram_alias);
     s->npu_view = g_malloc0(NPU_RAM_BYTES);
     add_io(s, &s->nor_closed, system, &closed_ops, "n6.nor-closed", N6_XSPI2_WINDOW_BASE, N6_XSPI2_WINDOW_SIZE, 0);
     if (s->nor_data) {
@@ -860,7 +889,7 @@ static void add_processor(N6Virt *s)
     object_initialize_child(OBJECT(s), "armv7m", &s->armv7m, TYPE_ARMV7M);
     armv7m = DEVICE(&s->armv7m);
     qdev_prop_set_uint32(armv7m, "num-irq", N6_IRQ_COUNT);
-    qdev_prop_set_string(armv7m, "cpu-type", ARM_CPU_TYPE_NAME("cortex-m55"));
+    qdev_prop_set_string(armv7m, "cpu-type", ARM_CPU_TYPE_NAME(N6_CPU));
     qdev_prop_set_uint32(armv7m, "init-svtor", N6_BOOT_PAYLOAD_ADDRESS);
     qdev_connect_clock_in(armv7m, "cpuclk", s->clock);
     object_property_set_link(OBJECT(armv7m), "memory", OBJECT(get_system_memory()), &error_abort);
@@ -877,7 +906,6 @@ static void n6virt_init(MachineState *machine)
     board = s;
     registers = g_hash_table_new(NULL, NULL);
     n6virt_findings_open(s->findings_path);
-    n6virt_xspi_init(s->jedec_id);
     n6virt_set(N6_RCC_CR, N6_RCC_CR_HSION);
     if (s->nor_path && *s->nor_path) {
         load_nor(s);
@@ -935,9 +963,7 @@ static void n6virt_instance_init(Object *object)
 {
     N6Virt *s = N6VIRT(object);
 
-    s->jedec_id = 0xc2803a;
-    s->appli_slot = N6_XSPI2_WINDOW_BASE + 0x100000;
-    object_property_add_uint32_ptr(object, "jedec", &s->jedec_id, OBJ_PROP_FLAG_READWRITE);
+    n6virt_nor_add_properties(object);
     object_property_add_uint32_ptr(object, "appli-slot", &s->appli_slot, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint64_ptr(object, "max-instructions", &s->max_instructions, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint64_ptr(object, "max-silence", &s->max_silence, OBJ_PROP_FLAG_READWRITE);

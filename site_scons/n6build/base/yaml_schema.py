@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import read_bytes
+from n6build.base.yaml_tree import compose, dotted, pairs_of, read_merged_tree, read_tree
 
 T = TypeVar("T")
 
@@ -61,10 +61,11 @@ Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
 
 @dataclasses.dataclass(frozen=True)
 class Document:
-    """One YAML file, with the place of each key: `where("slots", "appli")` is 'board.yaml:12: slots.appli'."""
+    """One YAML file, or one over those that it includes, with the place of each key: `where("slots", "appli")` is
+    'board.yaml:12: slots.appli', with the file in which it stands. files: that were read, the one that was asked for first."""
 
-    file: str
     root: yaml.Node
+    files: tuple[Path, ...] = ()
 
     def load(self, schema: type[T]) -> T:
         value: T = _convert(self, schema, self.root, ())
@@ -83,7 +84,8 @@ class Document:
             elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
                 node = node.value[key]
                 mark = node.start_mark
-        return f"{self.file}:{mark.line + 1}: {_dotted(keys)}" if keys else f"{self.file}:{mark.line + 1}"
+        place = f"{mark.name}:{mark.line + 1}"
+        return f"{place}: {dotted(keys)}" if keys else place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,32 +106,19 @@ class Section:
 
 def read_document(path: Path, *, shown_as: str | None = None) -> Document:
     """shown_as: the name of the file in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
-    file = shown_as or str(path)
-    try:
-        text = read_bytes(path).decode("utf-8")
-    except N6Error as error:
-        raise N6Error("N6-YAML-001", error.what, where=file) from error
-    except UnicodeDecodeError as error:
-        raise N6Error("N6-YAML-001", f"is not UTF-8 text (byte {error.start})", where=file) from error
-    return parse_document(text, file)
+    tree = read_tree(path, shown_as or str(path))
+    return Document(tree.root, tree.files)
+
+
+def read_merged_document(path: Path, *, shown_as: str | None = None) -> Document:
+    """`read_document` for files that may `include:` another one. Raises N6-YAML-007 and N6-YAML-005, too."""
+    tree = read_merged_tree(path, shown_as or str(path))
+    return Document(tree.root, tree.files)
 
 
 def parse_document(text: str, file: str) -> Document:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        root = yaml.compose(text, Loader=loader)
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise N6Error("N6-YAML-002", f"is not valid YAML: {error.problem}", where=f"{file}{line}") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise N6Error("N6-YAML-002", f"is not valid YAML: {error}", where=file) from error
-    if root is None:
-        raise N6Error("N6-YAML-002", "is empty", where=file)
-    return Document(file, root)
-
-
-def _dotted(path: tuple[str | int, ...]) -> str:
-    return ".".join(str(key) for key in path)
+    """file: its name in messages. Raises N6-YAML-002."""
+    return Document(compose(text, file))
 
 
 def _fail(
@@ -154,14 +143,7 @@ def _fields_of(kind: type) -> tuple[tuple[dataclasses.Field[Any], Any], ...]:
 def _pairs(document: Document, node: yaml.Node, path: tuple[str | int, ...]) -> dict[str, yaml.Node]:
     if not isinstance(node, yaml.MappingNode):
         raise _fail(document, path, "must be a mapping of keys to values")
-    pairs: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        name = str(key.value)
-        if name in pairs:
-            where = f"{document.file}:{key.start_mark.line + 1}: {_dotted((*path, name))}"
-            raise N6Error("N6-YAML-005", "key appears twice", where=where)
-        pairs[name] = value
-    return pairs
+    return {name: value for name, (_, value) in pairs_of(node, path).items()}
 
 
 def _convert_dataclass(document: Document, kind: type, node: yaml.Node, path: tuple[str | int, ...]) -> Any:

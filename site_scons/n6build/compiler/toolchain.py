@@ -15,11 +15,12 @@ from n6build.base.captured import run_captured
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, is_file, write_atomically
+from n6build.hardware.cpu import CORTEX_M55
 from n6build.plan.step import Tool, canonical
 
 PREFIX = "arm-none-eabi-"
 COMPILER = f"{PREFIX}gcc"
-CPU = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
+CPU = CORTEX_M55.flags
 C_FLAGS = (
     "-std=c11",
     *CPU,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error
-from n6build.flash.programmer import Programmer, Span
+from n6build.base.span import Span
+from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.record import BoardRecord, having, read_record, without, write_record
 from n6build.flash.sectors import Sector, bytes_of, runs_of, sectors_to_program

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from n6build.base.span import Span
 from n6build.flash.sectors import Sector
 
 
@@ -20,14 +21,6 @@ class Identity:
 
 
 UNKNOWN = Identity()
-
-
-@dataclass(frozen=True)
-class Span:
-    """Bytes in the memory-mapped window of the NOR."""
-
-    address: int
-    size: int
 
 
 @dataclass(frozen=True)
@@ -78,10 +71,3 @@ class Programmer(Protocol):
 
     def reset(self) -> None:
         """Starts what is in flash; raises N6Error where that fails."""
-
-
-class ProbeProgrammer(Programmer, Protocol):
-    """With a debug probe between it and the board."""
-
-    def start(self, program: RamProgram) -> None:
-        """Writes it into RAM and starts it there, without a reset: that would erase the RAM. Raises N6Error where it fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from n6build.base.errors import N6Error
-from n6build.flash.programmer import Span
+from n6build.base.span import Span
 from n6build.flash.sectors import Sector, bytes_of, runs_of
 
 Read = Callable[[Sequence[Span]], list[bytes]]

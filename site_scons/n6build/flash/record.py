@@ -11,7 +11,8 @@ from pathlib import Path
 from platformdirs import user_state_path
 
 from n6build.base.files import sha256, to_json, write_atomically
-from n6build.flash.programmer import UNKNOWN, Identity, Span
+from n6build.base.span import Span
+from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.sectors import Sector
 
 # Of an image: its header, which has a checksum of the rest where the boot ROM reads it, and the end of its data, where n6build's

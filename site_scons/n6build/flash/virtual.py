@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from n6build.base.errors import N6Error
-from n6build.flash.programmer import UNKNOWN, Identity, Span
+from n6build.base.span import Span
+from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.read_back import check_read_back
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
 from n6build.flash.sectors import ERASED, Sector

@@ -10,5 +10,4 @@ TEMPLATE = TEMPLATES / "n6_board.h.j2"
 
 
 def board_header(board: Board) -> str:
-    nor_pin_mask = sum(1 << line for line in board.nor.pins.lines)
-    return render(TEMPLATE, {"board": board, "nor_pin_mask": nor_pin_mask})
+    return render(TEMPLATE, {"board": board, "nor": board.nor_commands, "nor_pin_mask": board.nor.pins.mask})

@@ -11,7 +11,8 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS
 from n6build.base.yaml_schema import Address, Document, Name, Range, Size, read_document
-from n6build.hardware.soc import Clock, Level, Profile, Soc, load_soc
+from n6build.hardware.nor import Mode, NorCommands, load_nor_commands
+from n6build.hardware.soc import Clock, Level, Profile, Soc, read_soc
 
 Alias = Literal["secure", "non-secure"]
 
@@ -36,17 +37,26 @@ class NorPins:
     chip_select: Annotated[int, Range(0, 15)]
     alternate: Annotated[int, Range(0, 15)]
 
+    @property
+    def mask(self) -> int:
+        """A bit for each line."""
+        return sum(1 << line for line in self.lines)
+
 
 @dataclass(frozen=True)
 class Nor:
-    """The serial NOR behind XSPI2. jedec_id: three bytes, manufacturer first. sector: what one erase covers."""
+    """The serial NOR behind XSPI2. jedec_id: three bytes, manufacturer first. sector: what one erase covers.
+
+    commands: name of the file in boards/nor that describes the part's family.
+    """
 
     part: str
     base: Address
     size: Size
     jedec_id: Annotated[int, Range(0, 0xFFFFFF)]
     sector: Size
-    mode: Literal["opi-dtr", "spi"]
+    commands: Name
+    mode: Mode
     max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
     pins: NorPins
 
@@ -142,7 +152,8 @@ class Board:
     """max_speed: the fastest clock that every board of this kind can do. smps_overdrive: pin that raises the core supply, such as
     PB12. pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
 
-    alias: which alias of the chip's memories the pools are in.
+    alias: which alias of the chip's memories the pools are in. files: all that describe it, board.yaml first. soc_files: the
+    chip's alone, its own first.
     """
 
     name: str
@@ -154,6 +165,7 @@ class Board:
     smps_overdrive: str | None
     console: Console
     nor: Nor
+    nor_commands: NorCommands
     slots: Slots
     programmer: ProgrammerHints
     pools: dict[str, ExternalPool]
@@ -161,6 +173,7 @@ class Board:
     pool_sizes: dict[str, int]
     alias: Alias
     files: tuple[Path, ...]
+    soc_files: tuple[Path, ...]
 
     @property
     def xspi_divider(self) -> int:
@@ -217,16 +230,12 @@ def read_board(path: Path) -> Board:
     if described.name != name:
         what = f"the board is called '{described.name}', its folder '{name}'"
         raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="give both the same name")
-    soc_path = folder / "soc" / f"{described.soc}.yaml"
-    if not is_file(soc_path):
-        known = [path.stem for path in files_in(folder / "soc", "*.yaml")]
-        raise N6Error(
-            "N6-BOARD-002",
-            f"no chip '{described.soc}'",
-            where=document.where("soc"),
-            hint=did_you_mean(described.soc, known),
-        )
-    soc = load_soc(soc_path, shown_as=_shown(soc_path, folder))
+    soc_path = _described_in(folder / "soc", described.soc, "N6-BOARD-002", "chip", document.where("soc"))
+    nor_path = _described_in(
+        folder / "nor", described.nor.commands, "N6-BOARD-005", "commands of a NOR", document.where("nor", "commands")
+    )
+    described_soc = read_soc(soc_path, shown_as=_shown(soc_path, folder))
+    soc = described_soc.soc
     _check(described, soc, document)
     return Board(
         name=described.name,
@@ -238,14 +247,24 @@ def read_board(path: Path) -> Board:
         smps_overdrive=described.smps_overdrive,
         console=described.console,
         nor=described.nor,
+        nor_commands=load_nor_commands(nor_path, _shown(nor_path, folder)),
         slots=described.slots,
         programmer=described.programmer,
         pools=described.pools,
         external_ram=described.external_ram,
         pool_sizes=described.pool_sizes,
         alias=described.alias,
-        files=(folder / name / "board.yaml", soc_path),
+        files=(folder / name / "board.yaml", *described_soc.files, nor_path),
+        soc_files=described_soc.files,
     )
+
+
+def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> Path:
+    path = folder / f"{name}.yaml"
+    if not is_file(path):
+        known = [each.stem for each in files_in(folder, "*.yaml")]
+        raise N6Error(code, f"no {kind} '{name}'", where=where, hint=did_you_mean(name, known))
+    return path
 
 
 def _shown(path: Path, folder: Path) -> str:

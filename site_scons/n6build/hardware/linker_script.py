@@ -18,24 +18,25 @@ _VARIABLES_ALIGNMENT = 16 << 10
 def fsbl_script(soc: Soc) -> str:
     boot = soc.boot
     return _script(
-        "FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES
+        soc, "FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES
     )
 
 
 def appli_script(soc: Soc) -> str:
     load = soc.load_and_run
     return _script(
-        "Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES
+        soc, "Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES
     )
 
 
-def _script(name: str, origin: int, length: int, stack_bytes: int) -> str:
+def _script(soc: Soc, name: str, origin: int, length: int, stack_bytes: int) -> str:
     return render(
         TEMPLATE,
         {
             "name": name,
             "origin": origin,
             "length": length,
+            "vector_alignment": soc.vector_alignment,
             "stack_bytes": stack_bytes,
             "constants_alignment": _CONSTANTS_ALIGNMENT,
             "data_alignment": _DATA_ALIGNMENT,

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.yaml_schema import Address, Document, Range, Size, read_document
+from n6build.base.yaml_schema import Address, Document, Range, Size, read_merged_document
+from n6build.formats.boot_header import HEADER_BYTES
+from n6build.hardware.cpu import CpuName
 
 Level = Literal["LOW", "MID", "HIGH"]
 
+_SYSTEM_EXCEPTIONS = 16
 # Of a register with set_clear, from the register itself.
 SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
 
@@ -38,10 +41,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Boot:
+    """payload_offset: in the image, of the program's first byte, its vector table. max_image: bytes, header included."""
+
     header_address: Address
     payload_offset: Size
     max_image: Size
-    header_version: Address
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Relocatable:
 
 @dataclass(frozen=True)
 class LoadAndRun:
+    """payload_offset: as in Boot. max_bytes: of the image and of what the program needs behind it."""
+
     load_address: Address
     payload_offset: Size
     max_bytes: Size
@@ -144,7 +150,7 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     name: str
-    cpu: str
+    cpu: CpuName
     device_id: int
     interrupt_count: int
     memories: dict[str, Memory]
@@ -168,6 +174,12 @@ class Soc:
         source = plls.get("PLL1", buses // profile.ahb_divider)
         return Clock(name, profile, hz.get("IC1", self.hsi_hz), hz.get("IC6", buses), source)
 
+    @property
+    def vector_alignment(self) -> int:
+        """Bytes: of a vector table, whose size rounded up to a power of two it is (Armv8-M manual, VTOR)."""
+        vectors = 4 * (_SYSTEM_EXCEPTIONS + self.interrupt_count)
+        return 1 << (vectors - 1).bit_length()
+
     def memory_at(self, address: int) -> tuple[str, Memory] | None:
         for name, memory in self.memories.items():
             if memory.base <= address < memory.end:
@@ -176,16 +188,33 @@ class Soc:
 
 
 def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
-    """(lowest bit, mask)."""
+    """bits: a bit, or [lowest, highest]. -> (lowest bit, mask)."""
     low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
     return low, ((1 << (high - low + 1)) - 1) << low
 
 
+@dataclass(frozen=True)
+class SocDescription:
+    """files: that say it, the chip's own first, then those that it includes."""
+
+    soc: Soc
+    files: tuple[Path, ...]
+
+
 def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
-    document = read_document(path, shown_as=shown_as)
+    """path: boards/soc/<name>.yaml. shown_as: its name in messages. Raises N6-SOC-00x, N6-YAML-00x."""
+    return read_soc(path, shown_as=shown_as).soc
+
+
+def read_soc(path: Path, *, shown_as: str | None = None) -> SocDescription:
+    """As `load_soc`, with the files that have been read."""
+    document = read_merged_document(path, shown_as=shown_as)
     soc = document.load(Soc)
+    if soc.name != path.stem:
+        what = f"the chip is called '{soc.name}', its file '{path.stem}'"
+        raise N6Error("N6-SOC-006", what, where=document.where("name"), hint="give both the same name")
     _check(soc, document)
-    return soc
+    return SocDescription(soc, document.files)
 
 
 def _check(soc: Soc, document: Document) -> None:
@@ -205,6 +234,8 @@ def _check(soc: Soc, document: Document) -> None:
                 f"RCC MEMENR has no field '{memory.power.rcc_field}'",
                 where=document.where("memories", name, "power"),
             )
+    _check_payload(soc, document, "boot", soc.boot.header_address, soc.boot.payload_offset)
+    _check_payload(soc, document, "load_and_run", soc.load_and_run.load_address, soc.load_and_run.payload_offset)
     for name, profile in soc.clock_profiles.items():
         _check_clock(name, profile, document)
     for name, pool in soc.pools.items():
@@ -218,6 +249,16 @@ def _check(soc: Soc, document: Document) -> None:
             raise N6Error(
                 "N6-SOC-003", f"{name} needs either 'base' or 'instances'", where=document.where("peripherals", name)
             )
+
+
+def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: int) -> None:
+    """Raises N6-SOC-007 where a program cannot begin there in its image."""
+    where = document.where(key, "payload_offset")
+    if offset < HEADER_BYTES:
+        raise N6Error("N6-SOC-007", f"0x{offset:X} is inside the boot header of 0x{HEADER_BYTES:X} bytes", where=where)
+    if (image + offset) % soc.vector_alignment:
+        what = f"puts the vector table at 0x{image + offset:08X}, which is not aligned to {soc.vector_alignment} bytes"
+        raise N6Error("N6-SOC-007", what, where=where)
 
 
 # The system clock switches to IC2, IC6 and IC11 at once, and the CPU has IC1.

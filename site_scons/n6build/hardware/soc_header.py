@@ -6,6 +6,7 @@ import re
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = TEMPLATES / "n6_soc.h.j2"
@@ -18,6 +19,7 @@ def soc_header(soc: Soc) -> str:
             "soc": soc,
             "set_offset": SET_ALIAS,
             "clear_offset": CLEAR_ALIAS,
+            "secure_bit": SECURE_BIT,
             "field_bits": field_bits,
             "alias_name": _alias_name,
         },

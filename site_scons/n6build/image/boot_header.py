@@ -1,36 +1,18 @@
-"""The header that the boot ROM (and our FSBL) expect in front of a program: version 2.3, unsigned.
-
-Layout checked byte by byte against images made by STM32_SigningTool_CLI: 0xA0 bytes of base header, a padding extension
-up to 0x240, zeros up to 0x400, then the payload, vector table first.
-"""
+"""The boot header in front of a program (formats/boot_header.py), written and read."""
 
 from __future__ import annotations
 
 import hashlib
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
 
 from n6build.base.errors import N6Error
+from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VECTOR_BYTES, VERSION_2_3, BinaryType
 
-MAGIC = b"STM2"
-BASE_BYTES = 0xA0
-HEADER_BYTES = 0x240
-PAYLOAD_OFFSET = 0x400
-VERSION_2_3 = 0x0002_0300
-
-_PADDING_EXTENSION_BYTES = HEADER_BYTES - BASE_BYTES
+_PADDING_EXTENSION_BYTES = HEADER_BYTES - BASE.size
 _PADDING_EXTENSION_TYPE = b"ST\xff\xff"
 _ONLY_PADDING_EXTENSION = 0x8000_0000
 _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
-_BASE = struct.Struct("<4s 96s 6I 5I 8x 2I")
-
-
-class BinaryType(IntEnum):
-    """FSBL: what the boot ROM loads. SSBL: what an FSBL loads."""
-
-    SSBL = 0x00
-    FSBL = 0x10
 
 
 @dataclass(frozen=True)
@@ -44,12 +26,13 @@ class BootHeader:
     binary_type: int
 
 
-def with_boot_header(payload: bytes, address: int, binary_type: BinaryType) -> bytes:
+def with_boot_header(payload: bytes, address: int, binary_type: BinaryType, payload_offset: int) -> bytes:
     """The whole image for flash. payload: vector table first; its second word is the entry point, Thumb bit kept.
 
-    address: where the payload will run. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin with its vector table.
+    address: where the payload will run. payload_offset: where it begins in the image, in bytes, as the chip's description says;
+    at least HEADER_BYTES. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin with its vector table.
     """
-    if len(payload) < 8:
+    if len(payload) < VECTOR_BYTES:
         raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table")
     entry = struct.unpack_from("<I", payload, 4)[0]
     if entry & 1 == 0:
@@ -59,23 +42,17 @@ def with_boot_header(payload: bytes, address: int, binary_type: BinaryType) -> b
     if not address <= entry < address + len(payload):
         what = f"the reset vector 0x{entry:08X} is outside the program (0x{address:08X}, {len(payload)} bytes)"
         raise N6Error("N6-IMAGE-003", what, hint="is .vectors the first section?")
-    body = bytes(PAYLOAD_OFFSET - HEADER_BYTES) + payload
-    base = _BASE.pack(
-        MAGIC,
-        bytes(96),
-        sum(body) & 0xFFFF_FFFF,
-        VERSION_2_3,
-        len(body),
-        entry,
-        0,
-        _ANY_LOAD_ADDRESS,
-        0,
-        0,
-        _ONLY_PADDING_EXTENSION,
-        _PADDING_EXTENSION_BYTES,
-        binary_type,
-        0,
-        0,
+    body = bytes(payload_offset - HEADER_BYTES) + payload
+    base = BASE.pack(
+        magic=int.from_bytes(MAGIC, "little"),
+        checksum=sum(body) & 0xFFFF_FFFF,
+        version=VERSION_2_3,
+        image_bytes=len(body),
+        entry=entry,
+        load_address=_ANY_LOAD_ADDRESS,
+        extensions=_ONLY_PADDING_EXTENSION,
+        extension_bytes=_PADDING_EXTENSION_BYTES,
+        binary_type=binary_type,
     )
     extension_head = _PADDING_EXTENSION_TYPE + struct.pack("<I", _PADDING_EXTENSION_BYTES)
     # ST's tool fills the extension with random bytes; these look the same and are equal for equal payloads.
@@ -83,17 +60,19 @@ def with_boot_header(payload: bytes, address: int, binary_type: BinaryType) -> b
     return base + extension_head + filler + body
 
 
-def read_boot_header(image: bytes, where: str) -> BootHeader:
-    """Raises N6-IMAGE-004 for anything that a boot ROM would refuse: magic, version, length, checksum, entry."""
+def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeader:
+    """payload_offset: as in `with_boot_header`. Raises N6-IMAGE-004 for anything that a boot ROM would refuse: magic, version,
+    length, checksum, entry."""
 
     def refuse(what: str) -> N6Error:
         return N6Error("N6-IMAGE-004", what, where=where)
 
-    if len(image) < PAYLOAD_OFFSET + 8:
+    if len(image) < payload_offset + VECTOR_BYTES:
         raise refuse(f"{len(image)} bytes are too few for a boot header and a vector table")
-    magic, _, checksum, version, length, entry, *_rest = _BASE.unpack_from(image)
-    if magic != MAGIC:
-        raise refuse(f'begins with {magic.hex()} instead of {MAGIC.hex()}, "STM2"')
+    base = BASE.unpack(image)
+    version, length, entry, checksum = (base[name] for name in ("version", "image_bytes", "entry", "checksum"))
+    if image[: len(MAGIC)] != MAGIC:
+        raise refuse(f'begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}, "STM2"')
     if version != VERSION_2_3:
         raise refuse(f"has header version 0x{version:08X}, not 0x{VERSION_2_3:08X}")
     if length != len(image) - HEADER_BYTES:
@@ -101,7 +80,7 @@ def read_boot_header(image: bytes, where: str) -> BootHeader:
     found = sum(image[HEADER_BYTES:]) & 0xFFFF_FFFF
     if found != checksum:
         raise refuse(f"has checksum 0x{checksum:08X}, its bytes sum up to 0x{found:08X}")
-    reset_vector = struct.unpack_from("<I", image, PAYLOAD_OFFSET + 4)[0]
+    reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
     if entry != reset_vector:
         raise refuse(f"has entry 0x{entry:08X}, its vector table says 0x{reset_vector:08X}")
-    return BootHeader(checksum, version, length, entry, _BASE.unpack_from(image)[12])
+    return BootHeader(checksum, version, length, entry, base["binary_type"])

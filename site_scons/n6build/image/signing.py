@@ -20,12 +20,11 @@ from n6build.base.environment import key_password, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, read_bytes
 from n6build.compiler.toolchain import which
-from n6build.image.boot_header import HEADER_BYTES, MAGIC, PAYLOAD_OFFSET, BinaryType
+from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, BinaryType
 
 COMMAND = "STM32_SigningTool_CLI"
 _FIRST_WITH_ALIGN = (2, 21, 0)
 _TIMEOUT_S = 60
-_ENTRY_OFFSET = 0x70
 _TYPES = {BinaryType.FSBL: "fsbl", BinaryType.SSBL: "ssbl"}
 
 # Runs a command line; exit status and what it printed.
@@ -75,10 +74,17 @@ def tool_version(tool: Path, run: Run = run_tool) -> tuple[int, int, int]:
 
 
 def signed_image(
-    payload: bytes, kind: BinaryType, tool: Path, keys: Keys | None, load_address: int, run: Run = run_tool
+    payload: bytes,
+    kind: BinaryType,
+    tool: Path,
+    keys: Keys | None,
+    load_address: int,
+    payload_offset: int,
+    run: Run = run_tool,
 ) -> bytes:
-    """load_address: of the header, given with keys only. Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where what it wrote
-    would not start."""
+    """load_address: of the header, given with keys only. payload_offset: where the chip wants the payload in the image.
+
+    Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where what it wrote would not start."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "payload.bin").write_bytes(payload)
@@ -106,7 +112,7 @@ def signed_image(
         image = read_bytes(out)
         # Read-only files keep a temporary folder from being removed on some systems.
         out.chmod(stat.S_IRUSR | stat.S_IWUSR)
-    check_signed(image, payload)
+    check_signed(image, payload, payload_offset)
     return image
 
 
@@ -118,14 +124,16 @@ def _key_options(keys: Keys | None, load_address: int) -> list[str]:
     return [*options, "-pwd", password] if password else options
 
 
-def check_signed(image: bytes, payload: bytes) -> None:
+def check_signed(image: bytes, payload: bytes, payload_offset: int) -> None:
     """Raises N6-SIGN-004."""
     wrong = ""
-    if image[:4] != MAGIC or len(image) < PAYLOAD_OFFSET + len(payload):
+    if image[: len(MAGIC)] != MAGIC:
         wrong = f"it has {len(image)} bytes and begins with {image[:4].hex()}"
-    elif any(image[HEADER_BYTES:PAYLOAD_OFFSET]) or image[PAYLOAD_OFFSET : PAYLOAD_OFFSET + len(payload)] != payload:
-        wrong = f"the payload does not stand at 0x{PAYLOAD_OFFSET:X}"
-    elif struct.unpack_from("<I", image, _ENTRY_OFFSET) != struct.unpack_from("<I", image, PAYLOAD_OFFSET + 4):
+    elif any(image[HEADER_BYTES:payload_offset]) or image[payload_offset : payload_offset + len(payload)] != payload:
+        wrong = f"the payload does not stand at 0x{payload_offset:X}"
+    elif struct.unpack_from("<I", image, BASE.offset_of("entry")) != struct.unpack_from(
+        "<I", image, payload_offset + 4
+    ):
         wrong = "its entry point is not the reset vector"
     if wrong:
         hint = "another release of STM32CubeProgrammer; without 'sign' n6build writes the header itself"

@@ -10,6 +10,7 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
+from n6build.base.span import Span
 from n6build.hardware.boards import Board, Nor, Slot
 from n6build.hardware.soc import Memory, Soc, field_bits
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
@@ -17,7 +18,6 @@ from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.artifacts.signature import network_signature
-from n6build.network.pools.board_pools import Span
 from n6build.reloc.slots import ModelSlot
 
 

@@ -6,22 +6,22 @@ pool. It stays with the data, so that new weights leave the Appli as it is.
 
 from __future__ import annotations
 
-import struct
 import zlib
 
-TRAILER_MAGIC = b"N6IM"
-TRAILER_ALIGNMENT = 16
-_TRAILER = struct.Struct("<4s 3I")
-TRAILER_BYTES = _TRAILER.size
+from n6build.formats.slot_trailer import ALIGNMENT, MAGIC, TRAILER
+
+TRAILER_BYTES = TRAILER.size
 
 
 def trailer_offset(data_bytes: int) -> int:
-    return -(-data_bytes // TRAILER_ALIGNMENT) * TRAILER_ALIGNMENT
+    return -(-data_bytes // ALIGNMENT) * ALIGNMENT
 
 
 def slot_image(data: bytes, signature: int) -> bytes:
     """signature: 32 bits that the Appli expects, so that data of another network is refused."""
-    trailer = _TRAILER.pack(TRAILER_MAGIC, len(data), zlib.crc32(data), signature)
+    trailer = TRAILER.pack(
+        magic=int.from_bytes(MAGIC, "little"), bytes=len(data), crc32=zlib.crc32(data), signature=signature
+    )
     return data.ljust(trailer_offset(len(data)), b"\0") + trailer
 
 

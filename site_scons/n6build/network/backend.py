@@ -10,8 +10,8 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, sha256
 from n6build.base.yaml_schema import Section
+from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.runtimes import Version
 from n6build.plan.step import Step
 
 

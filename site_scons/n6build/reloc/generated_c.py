@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.ll_aton import Version
 from n6build.reloc.compilation import conf_header_name
-from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Version, abi_of, version_words
+from n6build.reloc.layout import READ_ONLY_ALIGNMENT, abi_of, version_words
 from n6build.reloc.pools import PoolTable
 
 CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from n6build.hardware.cpu import CORTEX_M55
+from n6build.network.ll_aton import Version
+
 WORD = 4
 MAGIC = 0x4E49424E  # "NBIN"
 API = (8, 0)
-CORTEX_M55 = 0xD22
 # Of the read-only part, of the data image, of the table of relocations and of a pool in the weights' file.
 ALIGNMENT = 8
 # What the linker aligns the read-only part to: what follows it then keeps an alignment up to this in copy mode.
@@ -22,8 +24,6 @@ OFFSET_MASK = 0x0FFF_FFFF
 # Cached pools lie behind an XSPI (loader: params and external RAM have to be above).
 EXTERNAL_MEMORY = 0x6000_0000
 MAX_POOLS = 9
-
-Version = tuple[int, int, int, int]
 
 
 class Segment(IntEnum):
@@ -192,7 +192,7 @@ class Flags(NamedTuple):
 
     @property
     def text(self) -> str:
-        cpu = "Cortex-M55" if self.cpu == CORTEX_M55 else f"CPU 0x{self.cpu:03X}"
+        cpu = "Cortex-M55" if self.cpu == CORTEX_M55.part else f"CPU 0x{self.cpu:03X}"
         fpu = {0: "soft", 1: "softfp", 2: "hard"}.get(self.fp_abi, "?") if self.fpu else "no FPU"
         chain = {8: "GCC", 9: "LLVM", 10: "ST clang"}.get(self.toolchain, f"tool-chain {self.toolchain}")
         parts = [cpu, f"float {fpu}" if self.fpu else fpu, chain, "secure" if self.secure else "non-secure"]

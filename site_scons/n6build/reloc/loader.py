@@ -10,10 +10,11 @@ import struct
 from dataclasses import dataclass, field
 from typing import Literal
 
+from n6build.hardware.cpu import CORTEX_M55
+from n6build.network.ll_aton import Version
 from n6build.reloc.layout import (
     API,
     CACHED,
-    CORTEX_M55,
     EXTERNAL_MEMORY,
     MAGIC,
     STRUCT_SIZES,
@@ -24,7 +25,6 @@ from n6build.reloc.layout import (
     PoolDescriptor,
     PoolType,
     Segment,
-    Version,
     abi_of,
     offset,
     segment,
@@ -46,7 +46,7 @@ class Firmware:
     secure: bool = True
     debug_info: bool = True
     asynchronous: bool = True
-    cpu: int = CORTEX_M55
+    cpu: int = CORTEX_M55.part
     fpu_on: bool = True
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
-from n6build.network.pools.board_pools import SECURE_BIT
 from n6build.reloc.layout import (
     CACHED,
     EXTERNAL_MEMORY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.network_c import NetworkSource
-from n6build.reloc.layout import Version
+from n6build.network.ll_aton import Version
 
 
 def check_buffers_known(artifacts: NetworkArtifacts, source: NetworkSource) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.network.ll_aton import Version
 from n6build.reloc.layout import (
     ABI_A,
     ABI_B,
@@ -24,7 +25,6 @@ from n6build.reloc.layout import (
     PoolDescriptor,
     PoolType,
     Segment,
-    Version,
     abi_of,
     offset,
     segment,

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from n6build.base.files import sha256, to_json
-from n6build.network.runtimes import version_text
+from n6build.network.ll_aton import version_text
 from n6build.reloc.layout import PoolDescriptor
 from n6build.reloc.reader import RelocFile
 

@@ -2,26 +2,22 @@
 
     file, padded to 16 | trailer | input of the self-test
 
-The file itself says where it ends, so that a firmware finds the trailer of a model that it was not built with
-(firmware/appli_reloc/n6_model_slot.h has the same layout in C).
+The file itself says where it ends, so that a firmware finds the trailer of a model that it was not built with.
 """
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
+from n6build.formats.model_trailer import ALIGNMENT, LAYOUT, MAGIC, TRAILER
 from n6build.hardware.boards import Board
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
-TRAILER_MAGIC = b"N6MD"
-_LAYOUT = 1
-_ALIGNMENT = 16
-_TRAILER = struct.Struct("<4s 11I")
-TRAILER_BYTES = _TRAILER.size
+TRAILER_BYTES = TRAILER.size
+_CRC_BYTES = 4
 # Of a slot, in front of the weights where they are a file of their own: 8 of 48 MiB on a NUCLEO board, as ST's tools have it.
 _FILE_SHARE = 6
 LETTERS = "ab"
@@ -149,25 +145,26 @@ def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) ->
 
 
 def _padding(size: int) -> int:
-    return -size % _ALIGNMENT
+    return -size % ALIGNMENT
 
 
 def pack_trailer(trailer: Trailer) -> bytes:
     expected = trailer.test.outputs_crc32
-    words: Sequence[int] = (
-        _LAYOUT,
-        trailer.bytes,
-        trailer.crc32,
-        trailer.identity.signature,
-        trailer.revision,
-        len(trailer.test.input),
-        zlib.crc32(trailer.test.input),
-        expected or 0,
-        int(expected is not None),
-        trailer.identity.model,
+    packed = TRAILER.pack(
+        magic=int.from_bytes(MAGIC, "little"),
+        layout=LAYOUT,
+        bytes=trailer.bytes,
+        crc32=trailer.crc32,
+        signature=trailer.identity.signature,
+        revision=trailer.revision,
+        test_input_bytes=len(trailer.test.input),
+        test_input_crc32=zlib.crc32(trailer.test.input),
+        test_outputs_crc32=expected or 0,
+        has_expected=int(expected is not None),
+        model_crc32=trailer.identity.model,
     )
-    head = struct.pack("<4s 10I", TRAILER_MAGIC, *words)
-    return head + struct.pack("<I", zlib.crc32(head))
+    head = packed[:-_CRC_BYTES]
+    return head + zlib.crc32(head).to_bytes(_CRC_BYTES, "little")
 
 
 def trailer_offset(file_bytes: int) -> int:
@@ -179,8 +176,8 @@ def stored_bytes(slot: bytes, file_bytes: int) -> int:
     """Of a file with its trailer and the input of its self-test. What a damaged trailer says may be anything."""
     at = trailer_offset(file_bytes)
     packed = slot[at : at + TRAILER_BYTES]
-    test_bytes = _TRAILER.unpack(packed)[6] if len(packed) == TRAILER_BYTES else 0
-    return at + TRAILER_BYTES + int(test_bytes)
+    test_bytes = TRAILER.unpack(packed)["test_input_bytes"] if len(packed) == TRAILER_BYTES else 0
+    return at + TRAILER_BYTES + test_bytes
 
 
 def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
@@ -189,15 +186,21 @@ def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
     packed = slot[at : at + TRAILER_BYTES]
     if len(packed) < TRAILER_BYTES:
         return None
-    magic, layout, size, crc, signature, revision, test_bytes, test_crc, expected, has_expected, model, own = (
-        _TRAILER.unpack(packed)
-    )
-    if magic != TRAILER_MAGIC or layout != _LAYOUT or size != file_bytes or own != zlib.crc32(packed[:-4]):
+    found = TRAILER.unpack(packed)
+    wanted = {
+        "magic": int.from_bytes(MAGIC, "little"),
+        "layout": LAYOUT,
+        "bytes": file_bytes,
+        "trailer_crc32": zlib.crc32(packed[:-_CRC_BYTES]),
+    }
+    if any(found[name] != value for name, value in wanted.items()) or zlib.crc32(slot[:file_bytes]) != found["crc32"]:
         return None
-    test = slot[at + TRAILER_BYTES : at + TRAILER_BYTES + test_bytes]
-    if zlib.crc32(slot[:file_bytes]) != crc or len(test) != test_bytes or zlib.crc32(test) != test_crc:
+    test = slot[at + TRAILER_BYTES : at + TRAILER_BYTES + found["test_input_bytes"]]
+    if len(test) != found["test_input_bytes"] or zlib.crc32(test) != found["test_input_crc32"]:
         return None
-    return Trailer(size, crc, Identity(model, signature), revision, SelfTest(test, expected if has_expected else None))
+    identity = Identity(found["model_crc32"], found["signature"])
+    expected = found["test_outputs_crc32"] if found["has_expected"] else None
+    return Trailer(found["bytes"], found["crc32"], identity, found["revision"], SelfTest(test, expected))
 
 
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:

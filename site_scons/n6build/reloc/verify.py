@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from n6build.base.errors import N6Error
+from n6build.network.ll_aton import Version
 from n6build.reloc.layout import (
     CACHED,
     EXTERNAL_MEMORY,
@@ -18,7 +19,6 @@ from n6build.reloc.layout import (
     PoolDescriptor,
     PoolType,
     Segment,
-    Version,
     abi_of,
     offset,
     segment,

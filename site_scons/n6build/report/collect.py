@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from n6build.checks.run import Result
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board
 from n6build.image.manifest import FlashManifest
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
 from n6build.network.artifacts.description import EpochInfo, IoBuffer, NetworkArtifacts
-from n6build.network.pools.board_pools import SECURE_BIT
 from n6build.plan.perform import DoneStep
 from n6build.report.content import (
     AddressRange,

@@ -1,42 +1,48 @@
 """Requests to a running Appli over its console: frames in COBS with a CRC-32, asked again where no answer comes.
 
-The other side is firmware/appli/n6_link.c, which has the messages. Text of the firmware may come between frames, and so may
-noise: what is no frame with a right CRC is text.
+The other side is firmware/appli/n6_link.c; both have the messages from formats/link.py. Text of the firmware may come between
+frames, and so may noise: what is no frame with a right CRC is text.
 """
 
 from __future__ import annotations
 
-import struct
 import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Protocol
 
 from cobs import cobs
 
 from n6build.base.errors import N6Error
+from n6build.formats.link import (
+    ANSWER,
+    CRC_BYTES,
+    DATA_MAX,
+    EPOCH,
+    EPOCHS_REQUEST,
+    HELLO_ANSWER,
+    INPUT_REQUEST,
+    NETWORK_ANSWER,
+    NETWORK_REQUEST,
+    OUTPUT_REQUEST,
+    RUN_ANSWER,
+    RUN_REQUEST,
+    VERSION,
+    Status,
+    Type,
+)
 from n6build.run.compare import check_going
 from n6build.run.console_log import EpochCycles, read_console
 
-VERSION = 2
-DATA_MAX = 200
-_ANSWER = 0x80
-_CRC = struct.Struct("<I")
 _ATTEMPTS = 4
 _LONGEST_TEXT = 1 << 16
 # Of FSBL or Appli, while an answer is waited for.
 _STARTS = 8
-
-
-class Type(IntEnum):
-    HELLO = 1
-    NETWORK = 2
-    INPUT = 3
-    RUN = 4
-    OUTPUT = 5
-    EPOCHS = 6
+_REFUSALS: dict[int, str] = {
+    Status.UNKNOWN: "it knows no such request or network",
+    Status.RANGE: "outside of its buffers",
+}
 
 
 class Stream(Protocol):
@@ -110,57 +116,54 @@ class Link:
                         what = f"another firmware is on the board; it says '{self._foreign_line}'"
                         raise N6Error("N6-LINK-008", what, hint="scons flash programs this one") from error
                     raise
-        version, networks, cpu_hz = struct.unpack_from("<HHI", payload)
-        if version != VERSION:
-            what = f"the firmware speaks version {version} of the protocol, this is {VERSION}"
+        answer = HELLO_ANSWER.unpack(payload)
+        if answer["version"] != VERSION:
+            what = f"the firmware speaks version {answer['version']} of the protocol, this is {VERSION}"
             raise N6Error("N6-LINK-002", what, hint="scons flash programs the firmware of this checkout")
-        return Hello(networks, cpu_hz)
+        return Hello(answer["networks"], answer["cpu_hz"])
 
     def network(self, index: int) -> NetworkInfo:
-        payload = self.request(Type.NETWORK, bytes([index]))
-        inputs, outputs, epochs = struct.unpack_from("<III", payload)
-        return NetworkInfo(payload[12:].decode("utf-8", "replace"), inputs, outputs, epochs)
+        payload = self.request(Type.NETWORK, NETWORK_REQUEST.pack(index=index))
+        name = payload[NETWORK_ANSWER.size :].decode("utf-8", "replace")
+        return NetworkInfo(name, **NETWORK_ANSWER.unpack(payload))
 
     def write_input(self, index: int, data: bytes) -> None:
         for start in range(0, len(data), DATA_MAX):
             chunk = data[start : start + DATA_MAX]
-            self.request(Type.INPUT, struct.pack("<BI", index, start) + chunk)
+            self.request(Type.INPUT, INPUT_REQUEST.pack(index=index, offset=start) + chunk)
 
     def run(self, index: int) -> int:
         """Cycles of one inference."""
-        (cycles,) = struct.unpack("<I", self.request(Type.RUN, bytes([index]), self.run_s))
-        return int(cycles)
+        return RUN_ANSWER.unpack(self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s))["cycles"]
 
     def read_output(self, index: int, size: int) -> bytes:
         data = b""
         while len(data) < size:
             wanted = min(DATA_MAX, size - len(data))
-            data += self.request(Type.OUTPUT, struct.pack("<BIB", index, len(data), wanted))
+            data += self.request(Type.OUTPUT, OUTPUT_REQUEST.pack(index=index, offset=len(data), size=wanted))
         return data
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
         cycles: list[EpochCycles] = []
         while len(cycles) < count:
-            payload = self.request(Type.EPOCHS, struct.pack("<BH", index, len(cycles)))
+            payload = self.request(Type.EPOCHS, EPOCHS_REQUEST.pack(index=index, first=len(cycles)))
             if not payload:
                 break
-            cycles += [EpochCycles(*each) for each in struct.iter_unpack("<III", payload)]
+            cycles += [EpochCycles(**EPOCH.unpack(payload, at)) for at in range(0, len(payload), EPOCH.size)]
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
         """The answer's payload. Raises N6-LINK-001 where none comes, N6-LINK-003 where the firmware refuses, Restarted."""
         self._sequence = (self._sequence + 1) % 256
         message = bytes([kind, self._sequence]) + payload
-        frame = b"\0" + cobs.encode(message + _CRC.pack(zlib.crc32(message))) + b"\0"
+        frame = b"\0" + cobs.encode(message + _crc(message)) + b"\0"
         for _ in range(_ATTEMPTS):
             self.stream.write(frame)
             answer = self._answer(kind, self.now() + (answer_s or self.answer_s))
             if answer is None:
                 continue
             if answer[0]:
-                why = {1: "it knows no such request or network", 2: "outside of its buffers"}.get(
-                    answer[0], "no reason"
-                )
+                why = _REFUSALS.get(answer[0], "no reason")
                 raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
             return answer[1:]
         raise N6Error(
@@ -182,7 +185,7 @@ class Link:
                 message = _message(part)
                 if message is None:
                     self._text(part)
-                elif message[0] == kind | _ANSWER and message[1] == self._sequence and len(message) > 2:
+                elif message[0] == kind | ANSWER and message[1] == self._sequence and len(message) > 2:
                     return message[2:]
             self._text_so_far()
         return None
@@ -220,6 +223,10 @@ def _message(frame: bytes) -> bytes | None:
         data: bytes = cobs.decode(frame)
     except cobs.DecodeError:
         return None
-    if len(data) < 2 + _CRC.size or _CRC.pack(zlib.crc32(data[: -_CRC.size])) != data[-_CRC.size :]:
+    if len(data) < 2 + CRC_BYTES or _crc(data[:-CRC_BYTES]) != data[-CRC_BYTES:]:
         return None
-    return data[: -_CRC.size]
+    return data[:-CRC_BYTES]
+
+
+def _crc(message: bytes) -> bytes:
+    return zlib.crc32(message).to_bytes(CRC_BYTES, "little")

@@ -21,7 +21,7 @@ from serial.tools import list_ports
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.flash.command import running
+from n6build.flash.boot_selectors import running
 from n6build.hardware.boards import Board
 from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -99,7 +99,7 @@ def run_on_linked_virtual_board(
         clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(), boot_of(board, nor), path, _noted(lines, on_text)) as link:
+            with virtual_link(find_emulator(board.soc), boot_of(board, nor), path, _noted(lines, on_text)) as link:
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error

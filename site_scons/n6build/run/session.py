@@ -87,7 +87,7 @@ def read_outcome(path: Path) -> Outcome:
 
 
 def boot_of(board: Board, nor: Path) -> NorBoot:
-    return NorBoot(nor, board.nor.jedec_id, board.slots.appli.address)
+    return NorBoot(nor, board)
 
 
 def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
@@ -100,7 +100,7 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
         return ends_run(line) or len(started) >= models
 
     result = run_nor(
-        find_emulator(),
+        find_emulator(board.soc),
         boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=enough,
@@ -130,7 +130,7 @@ def run_on_virtual_board(
     """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
     lines. on_line: called with each line of the console."""
     result = run_nor(
-        find_emulator(),
+        find_emulator(board.soc),
         boot_of(board, folder / "nor.bin"),
         programs=programs,
         stop=ends_run,

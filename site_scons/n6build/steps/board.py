@@ -23,8 +23,13 @@ def choice_of(board: Board) -> BoardChoice:
 
 
 def board_files(board: Board) -> tuple[str, ...]:
-    """board.yaml, then the chip's description."""
+    """board.yaml, then the chip's description, what that includes, and the NOR's."""
     return tuple(map(project_path, board.files))
+
+
+def soc_files(board: Board) -> tuple[str, ...]:
+    """The chip's description, then what it includes."""
+    return tuple(map(project_path, board.soc_files))
 
 
 def boards_folder(board: Board) -> str:

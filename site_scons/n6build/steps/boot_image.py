@@ -5,30 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
-from n6build.image.boot_header import BinaryType, with_boot_header
+from n6build.formats.boot_header import BinaryType
+from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """kind: FSBL or SSBL, as the boot header names them."""
+    """kind: FSBL or SSBL, as the boot header names them. payload_offset: where the program begins in the image, in bytes."""
 
     kind: str
+    payload_offset: int
 
 
-def boot_image_step(output: str, elf: str, kind: BinaryType) -> Step:
+def boot_image_step(output: str, elf: str, kind: BinaryType, payload_offset: int) -> Step:
     return Step(
         verb="Image",
         stage="image",
         outputs=(output,),
         sources=(elf,),
-        parameters=to_parameters(Parameters(kind.name)),
+        parameters=to_parameters(Parameters(kind.name, payload_offset)),
         function="n6build.steps.boot_image:make",
     )
 
 
 def make(call: Call) -> None:
     payload = payload_of(call.sources[0])
-    kind = BinaryType[call.parameters_as(Parameters).kind]
-    write_atomically(call.outputs[0], with_boot_header(payload.data, payload.address, kind))
+    given = call.parameters_as(Parameters)
+    image = with_boot_header(payload.data, payload.address, BinaryType[given.kind], given.payload_offset)
+    write_atomically(call.outputs[0], image)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from n6build.base import c_format
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware import soc_header
+from n6build.hardware.boards import Board
 from n6build.steps.flash_board import Target
-from n6build.virtual_board.build import emulator_inputs
+from n6build.virtual_board import machine
 
 
-def emulator_files(target: Target) -> tuple[str, ...]:
+def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
     """None for a board on a cable."""
-    return tuple(map(project_path, emulator_inputs())) if target.probe == VIRTUAL else ()
+    return tuple(map(project_path, machine.machine_inputs(board))) if target.probe == VIRTUAL else ()
 
 
 def emulator_templates(target: Target) -> tuple[str, ...]:
-    return tuple(map(project_path, with_included(soc_header.TEMPLATE))) if target.probe == VIRTUAL else ()
+    if target.probe != VIRTUAL:
+        return ()
+    templates = (soc_header.TEMPLATE, c_format.TEMPLATE, machine.TEMPLATE)
+    return tuple(project_path(path) for template in templates for path in with_included(template))

@@ -9,8 +9,8 @@ from pathlib import Path
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.compiler.toolchain import Toolchain
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import Board
-from n6build.image.boot_header import BinaryType
 from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime
 from n6build.plan.step import Step, output_with, outputs_of
@@ -19,7 +19,9 @@ from n6build.steps.board_header import board_header_step
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.format_headers import format_headers_step
 from n6build.steps.kernel_headers import kernel_headers_step
+from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
@@ -63,7 +65,7 @@ def c_files(directory: str) -> list[Path]:
 def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str]) -> BoardFirmware:
     """flags: further ones of the project around."""
     include = f"{folder}/include"
-    headers = (soc_header_step(include, board), board_header_step(include, board))
+    headers = (soc_header_step(include, board), board_header_step(include, board), format_headers_step(include))
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
     bring_up = compile_steps(f"{folder}/common/bring_up", c_files("bring_up"), how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
@@ -98,6 +100,8 @@ def appli(
     for network in networks:
         # Code of ST's compiler is not held to the warnings of this project.
         quiet = of_networks if network.backend.strict else of_networks.with_flags("-w")
+        if version := version_header_of(folder, network):
+            quiet = quiet.with_flags("-include", version).including(version)
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
@@ -140,8 +144,11 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
 
 
 def image_step(output: str, program: Program, kind: BinaryType, board: Board, signing: Signing | None) -> Step:
+    boot, load = board.soc.boot, board.soc.load_and_run
+    if kind is BinaryType.FSBL:
+        load_address, payload_offset = boot.header_address, boot.payload_offset
+    else:
+        load_address, payload_offset = load.load_address, load.payload_offset
     if signing is None:
-        return boot_image_step(output, program.elf, kind)
-    soc = board.soc
-    load_address = soc.boot.header_address if kind is BinaryType.FSBL else soc.load_and_run.load_address
-    return signed_image_step(output, program.elf, kind, load_address, signing.tool, signing.keys)
+        return boot_image_step(output, program.elf, kind, payload_offset)
+    return signed_image_step(output, program.elf, kind, load_address, payload_offset, signing.tool, signing.keys)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.span import Span
 from n6build.flash.announce import announce, say_flashed
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import check_running, plan_updates, read_running, remember_running
 from n6build.flash.program import board_lock, carry_out
-from n6build.flash.programmer import Span
 from n6build.flash.receipt import VIRTUAL, write_receipt
 from n6build.flash.sectors import sectors_of
 from n6build.flash.survey import checked_identity
@@ -40,7 +40,7 @@ def flash_models_step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(plan, *elves, *images, *emulator_files(target)),
+        sources=(plan, *elves, *images, *emulator_files(target, board)),
         parameters=to_parameters(target),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.paths import project_path
-from n6build.image.boot_header import BinaryType
+from n6build.formats.boot_header import BinaryType
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
 from n6build.options.choices import Choices

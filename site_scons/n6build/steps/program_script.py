@@ -12,7 +12,7 @@ from n6build.hardware import linker_script
 from n6build.hardware.boards import Board
 from n6build.hardware.soc import load_soc
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_files
+from n6build.steps.board import soc_files
 
 _SCRIPTS = {"fsbl": linker_script.fsbl_script, "appli": linker_script.appli_script}
 
@@ -27,7 +27,7 @@ def program_script_step(output: str, board: Board, program: Literal["fsbl", "app
         verb="Script",
         stage="header",
         outputs=(output,),
-        sources=board_files(board)[1:],
+        sources=soc_files(board),
         parameters=to_parameters(Parameters(program)),
         templates=tuple(map(project_path, with_included(linker_script.TEMPLATE))),
         function="n6build.steps.program_script:make",

@@ -44,12 +44,13 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SourceNetwork:
-    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project."""
+    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project. waived: ids of checks."""
 
     name: str
     folder: str
     step: Step
     strict: bool
+    waived: tuple[str, ...] = ()
 
     @property
     def raws(self) -> tuple[str, ...]:
@@ -95,7 +96,9 @@ def model_steps(
     name = network.name
     out = out or folder
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
-    sources = reloc_sources_step(folder, network.step, name, network.folder, runtime.identity, secure=options.secure)
+    sources = reloc_sources_step(
+        folder, network.step, name, network.folder, runtime.identity, network.waived, secure=options.secure
+    )
     conf, pools, wrapper, script, description = sources.outputs
     # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
     kernel_headers = kernel_headers_step(f"{common}/include")
@@ -171,7 +174,8 @@ def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) ->
 def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
-    source = SourceNetwork(network.name, network.folder, network.step, strict=network.backend.strict)
+    strict = network.backend.strict
+    source = SourceNetwork(network.name, network.folder, network.step, strict, tuple(network.model.waived))
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
 

@@ -19,7 +19,8 @@ from n6build.image.manifest import read_manifest
 from n6build.image.sizes import program_extent
 from n6build.memory_plan.plan import read_plan
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.runtimes import RuntimeVersion, version_text
+from n6build.network.ll_aton import version_text
+from n6build.network.runtimes import RuntimeVersion
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters

@@ -84,7 +84,7 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
-        sources=(*elves, *receipts, *files, *emulator_files(target)),
+        sources=(*elves, *receipts, *files, *emulator_files(target, board)),
         parameters=to_parameters(Parameters(target, described, session)),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from n6build.base.files import digest_of, write_atomically
 from n6build.base.paths import project_path
-from n6build.image.boot_header import BinaryType
+from n6build.formats.boot_header import BinaryType
 from n6build.image.elf import payload_of
 from n6build.image.signing import Keys, signed_image
 from n6build.plan.step import Call, Step, Tool, to_parameters
@@ -15,16 +15,23 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_address: of the header. public: how many public keys stand among the sources, behind program and tool; then the
-    private one. None: without keys."""
+    """load_address: of the header. payload_offset: in the image. public: how many public keys stand among the sources, behind
+    program and tool; then the private one. None: without keys."""
 
     kind: str
     load_address: int
+    payload_offset: int
     public: int | None
 
 
 def signed_image_step(
-    output: str, elf: str, kind: BinaryType, load_address: int, tool: Path, keys: Keys | None
+    output: str,
+    elf: str,
+    kind: BinaryType,
+    load_address: int,
+    payload_offset: int,
+    tool: Path,
+    keys: Keys | None,
 ) -> Step:
     given = (*keys.public, keys.private) if keys else ()
     return Step(
@@ -32,7 +39,9 @@ def signed_image_step(
         stage="image",
         outputs=(output,),
         sources=(elf, project_path(tool), *map(project_path, given)),
-        parameters=to_parameters(Parameters(kind.name, load_address, len(keys.public) if keys else None)),
+        parameters=to_parameters(
+            Parameters(kind.name, load_address, payload_offset, len(keys.public) if keys else None)
+        ),
         tools=(Tool(tool.name, digest_of(tool)),),
         function="n6build.steps.signed_image:make",
         # A signature is another one each time, and made with a key that not everybody has.
@@ -44,5 +53,7 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     elf, tool, *keys = call.sources
     found = Keys(tuple(keys[: given.public]), keys[given.public]) if given.public is not None else None
-    image = signed_image(payload_of(elf).data, BinaryType[given.kind], tool, found, given.load_address)
+    image = signed_image(
+        payload_of(elf).data, BinaryType[given.kind], tool, found, given.load_address, given.payload_offset
+    )
     write_atomically(call.outputs[0], image)

@@ -9,7 +9,7 @@ from n6build.hardware import soc_header
 from n6build.hardware.boards import Board
 from n6build.hardware.soc import load_soc
 from n6build.plan.step import Call, Step
-from n6build.steps.board import board_files
+from n6build.steps.board import soc_files
 
 
 def soc_header_step(folder: str, board: Board) -> Step:
@@ -17,7 +17,7 @@ def soc_header_step(folder: str, board: Board) -> Step:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_soc.h",),
-        sources=board_files(board)[1:],
+        sources=soc_files(board),
         templates=tuple(map(project_path, with_included(soc_header.TEMPLATE))),
         function="n6build.steps.soc_header:make",
     )

@@ -1,9 +1,9 @@
-"""Builds the emulator once per user and per content of our machine files.
+"""Builds the emulator, once per user and per content of our machine files and of the description of the chip.
 
     python -m n6build.virtual_board.build
 
 QEMU 7.2 from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The
-configured tree stays in the cache, so that a changed machine file costs seconds.
+configured tree stays in the cache, so that a changed machine file, or another chip, costs seconds.
 """
 
 from __future__ import annotations
@@ -24,15 +24,13 @@ from platformdirs import user_cache_path
 from n6build.base.console import say
 from n6build.base.environment import for_installing, read_environment
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, read_bytes, write_atomically
-from n6build.base.paths import BOARDS, ROOT
-from n6build.hardware.soc import load_soc
-from n6build.hardware.soc_header import soc_header
+from n6build.base.files import write_atomically
+from n6build.hardware.boards import board_names, load_board
+from n6build.hardware.soc import Soc
+from n6build.virtual_board.machine import machine_sources
 from n6build.virtual_board.source_package import fetch_source
 
-MACHINE_FILES = ROOT / "tools" / "virtual_board"
 BINARY = "qemu-system-arm"
-_SOC = BOARDS / "soc" / "stm32n657.yaml"
 CONFIGURE = (
     "--target-list=arm-softmmu",
     "--without-default-features",
@@ -81,21 +79,22 @@ _COMMANDS = {
 }
 
 
-def find_emulator() -> Path:
-    """The binary for the machine files as they are now. Raises N6-VB-001 where it was not built."""
-    binary = _binary()
+def find_emulator(soc: Soc) -> Path:
+    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 where it was not built."""
+    binary = _binary(machine_sources(soc))
     if not binary.is_file():
         raise N6Error(
             "N6-VB-001",
-            "the virtual board is not built for these machine files",
+            f"the virtual board is not built for {soc.name} as it is described, or for these machine files",
             hint="make setup (a few minutes, once)",
         )
     return binary
 
 
-def build_emulator() -> Path:
+def build_emulator(soc: Soc) -> Path:
     """Raises N6-VB-002 to N6-VB-005."""
-    binary = _binary()
+    sources = machine_sources(soc)
+    binary = _binary(sources)
     if binary.is_file():
         return binary
     with _one_at_a_time():
@@ -103,36 +102,33 @@ def build_emulator() -> Path:
             return binary
         _require_packages()
         tree = _unpacked()
-        _add_machine(tree)
+        _add_machine(tree, sources)
         _compile(tree)
         binary.parent.mkdir(parents=True, exist_ok=True)
         temporary = binary.with_suffix(".new")
         shutil.copy2(tree / "build" / BINARY, temporary)
         subprocess.run(["strip", "--strip-debug", str(temporary)], check=False)
         temporary.replace(binary)
-    say("Emulator", "ready")
+    say("Emulator", f"ready for {soc.name}")
     return binary
+
+
+def chips() -> list[Soc]:
+    """Of the boards of this project, by name."""
+    return sorted({soc.name: soc for soc in (load_board(name).soc for name in board_names())}.values(), key=_name)
+
+
+def _name(soc: Soc) -> str:
+    return soc.name
 
 
 def _cache() -> Path:
     return user_cache_path("n6build") / "virtual_board"
 
 
-def _sources() -> dict[str, str]:
-    """Files that become part of QEMU's hw/arm, by name."""
-    sources = {path.name: read_bytes(path).decode() for path in files_in(MACHINE_FILES, "*.[ch]")}
-    sources["n6_soc.h"] = soc_header(load_soc(_SOC))
-    return sources
-
-
-def emulator_inputs() -> tuple[Path, ...]:
-    """What decides which emulator is the right one."""
-    return (*files_in(MACHINE_FILES, "*.[ch]"), _SOC)
-
-
-def _binary() -> Path:
+def _binary(sources: dict[str, str]) -> Path:
     key = hashlib.sha256()
-    for name, text in sorted(_sources().items()):
+    for name, text in sorted(sources.items()):
         key.update(f"{name}\0{text}\0".encode())
     key.update(_recipe().encode())
     return _cache() / key.hexdigest()[:16] / BINARY
@@ -209,10 +205,10 @@ def _prepare(tree: Path) -> None:
         path.write_text(text.replace(old, new))
 
 
-def _add_machine(tree: Path) -> None:
+def _add_machine(tree: Path, sources: dict[str, str]) -> None:
     """Unchanged files keep their time, so that ninja compiles only what changed."""
     folder = tree / "hw" / "arm"
-    for name, text in _sources().items():
+    for name, text in sources.items():
         path = folder / name
         if not path.is_file() or path.read_text() != text:
             write_atomically(path, text)
@@ -271,7 +267,8 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
 
 def main() -> int:
     try:
-        build_emulator()
+        for soc in chips():
+            build_emulator(soc)
     except N6Error as error:
         print(error, file=sys.stderr)
         return 1

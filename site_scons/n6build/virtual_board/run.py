@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
+from n6build.hardware.boards import Board
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234
@@ -124,11 +125,11 @@ class GuestTime:
 
 @dataclass(frozen=True)
 class NorBoot:
-    """Boots from a NOR's file. jedec_id: what the part answers. appli_slot: where the FSBL finds the Appli."""
+    """Boots from a NOR's file. board: whose NOR and flash slots these are. jedec_id: another one for the part to answer."""
 
     nor: Path
-    jedec_id: int
-    appli_slot: int
+    board: Board
+    jedec_id: int | None = None
 
 
 def run_nor(
@@ -153,7 +154,29 @@ def nor_command(
 
 
 def _nor_options(boot: NorBoot) -> str:
-    return f"nor={_quoted(boot.nor)},jedec={boot.jedec_id},appli-slot={boot.appli_slot}"
+    """What of the board is outside of the chip: properties of the machine."""
+    board, commands = boot.board, boot.board.nor_commands
+    values = {
+        "appli-slot": board.slots.appli.address,
+        "nor-jedec-id": board.nor.jedec_id if boot.jedec_id is None else boot.jedec_id,
+        "nor-memory-type": commands.memory_type,
+        "nor-second-byte": commands.second_byte_mask,
+        "nor-read": commands.read,
+        "nor-read-str": commands.read_str,
+        "nor-read-dtr": commands.read_dtr,
+        "nor-write-register": commands.write_register,
+        "nor-read-register": commands.read_register,
+        "nor-mode-address": commands.mode.address,
+        "nor-mode-spi": commands.mode.spi,
+        "nor-mode-str": commands.mode.opi_str,
+        "nor-mode-dtr": commands.mode.opi_dtr,
+        "nor-dummy-address": commands.dummy.address,
+        "nor-dummy-cycles": "/".join(map(str, commands.dummy.cycles)),
+        "nor-port": board.soc.peripherals["GPIO"].instances[board.nor.pins.port],
+        "nor-pins": board.nor.pins.mask,
+        "nor-alternate": board.nor.pins.alternate,
+    }
+    return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 
 def _command(

@@ -7,28 +7,15 @@ board or for one model; what lies behind it then moves, and whatever no longer f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.span import Span
+from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board, ExternalPool
 from n6build.hardware.soc import InternalPool
 from n6build.network.pools.memory_pools import MemoryPool
-
-# The non-secure alias of a memory inside the chip is its secure address without this bit (reference manual, memory map).
-SECURE_BIT = 1 << 28
-
-
-@dataclass(frozen=True)
-class Span:
-    """Bytes [address, address + size)."""
-
-    address: int
-    size: int
-
-    @property
-    def end(self) -> int:
-        return self.address + self.size
 
 
 def pools_of(board: Board, profile_name: str, sizes: Mapping[str, int] | None = None) -> tuple[MemoryPool, ...]:

@@ -9,8 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from n6build.base.errors import N6Error
-
-Level = Literal["LOW", "MID", "HIGH"]
+from n6build.hardware.soc import Level
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import Any, Literal, cast
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
-from n6build.network.pools.memory_pools import Level, MemoryPool
+from n6build.hardware.soc import Level
+from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.strict_json import Number, parse_strict, strict_text
 
 _MAGNITUDES = {"BYTES": 1, "KBYTES": 1 << 10, "MBYTES": 1 << 20}

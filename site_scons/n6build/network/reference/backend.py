@@ -12,9 +12,9 @@ from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
+from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
-from n6build.network.runtimes import Version
 from n6build.plan.step import Call, Step, to_parameters
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.c_info import c_info
 from n6build.network.reference.epochs import Network
-from n6build.network.reference.generated_c import LL_ATON_VERSION, network_header, network_source
+from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
@@ -31,13 +32,14 @@ def compile_network(
     pools: Sequence[MemoryPool],
     out: Path,
     name: str = "network",
-    ll_aton: tuple[int, int, int, int] = LL_ATON_VERSION,
+    ll_aton: Version | None = None,
 ) -> None:
     """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
-    ll_aton: version of the runtime that the source is for. Raises N6-NET-0xx for a model or pools that cannot be compiled;
-    `out` is then left as it was.
+    ll_aton: version of the runtime that the source is for, None for n6build's own.
+
+    Raises N6-NET-0xx for a model or pools that cannot be compiled; `out` is then left as it was.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
@@ -58,7 +60,7 @@ def compile_network(
     )
     raw = out / f"{name}_atonbuf.{placement.initializer_pool.fname}.raw"
     files: dict[Path, bytes | str] = {
-        out / f"{name}.c": network_source(network, placement, pools, name, identity, ll_aton),
+        out / f"{name}.c": network_source(network, placement, pools, name, identity, ll_aton or own_version()),
         out / f"{name}.h": network_header(network, name, model.stem),
         raw: initializer_image(network, placement),
         out / f"{name}_c_info.json": to_json(info),

@@ -18,8 +18,6 @@ from n6build.network.reference.placement import Place, Placement
 SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
 HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
 RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
-# Of the runtime in firmware/runtime.
-LL_ATON_VERSION = (1, 1, 3, 8)
 # From this version on the functions of an epoch have a second argument, the instance of the network.
 _TWO_ARGUMENTS = (1, 1, 3, 262)
 # What a hardware unit may read ahead of a buffer's end; here it is only part of the description.

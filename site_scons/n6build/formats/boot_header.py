@@ -1,0 +1,60 @@
+"""The header that boot ROM and FSBL expect in front of a program: version 2.3, unsigned.
+
+Layout checked byte by byte against images made by STM32_SigningTool_CLI: 0xA0 bytes of base header, a padding extension up to
+0x240, zeros up to the payload. Where the payload begins is a fact of the chip's description.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from n6build.base.c_format import Constant, Format, Member, Struct
+
+MAGIC = b"STM2"
+HEADER_BYTES = 0x240
+VERSION_2_3 = 0x0002_0300
+# Stack and reset vector, with which a payload begins.
+VECTOR_BYTES = 8
+
+
+class BinaryType(IntEnum):
+    """FSBL: what the boot ROM loads. SSBL: what an FSBL loads."""
+
+    SSBL = 0x00
+    FSBL = 0x10
+
+
+BASE = Struct(
+    "n6_boot_header_t",
+    (
+        Member("magic"),
+        Member("signature", kind="uint8_t", count=96),
+        Member("checksum", "sum of the bytes behind the header, modulo 2^32"),
+        Member("version"),
+        Member("image_bytes", "behind the header"),
+        Member("entry", "Thumb bit kept: the reset vector"),
+        Member("reserved_0"),
+        Member("load_address"),
+        Member("reserved_1"),
+        Member("reserved_2"),
+        Member("extensions"),
+        Member("extension_bytes"),
+        Member("binary_type"),
+        Member("reserved_3", kind="uint8_t", count=16),
+    ),
+)
+
+FORMAT = Format(
+    "n6_boot_header.h",
+    (
+        "The header in front of a program in flash, version 2.3, unsigned. Behind it are zeros, then the payload, which begins",
+        "with its vector table; where, is a fact of the chip (N6_BOOT_PAYLOAD_OFFSET, N6_APPLI_PAYLOAD_OFFSET in n6_soc.h).",
+    ),
+    constants=(
+        Constant("N6_BOOT_HEADER_MAGIC", int.from_bytes(MAGIC, "little"), "STM2"),
+        Constant("N6_BOOT_HEADER_VERSION", VERSION_2_3),
+        Constant("N6_BOOT_HEADER_BYTES", HEADER_BYTES, "with its padding extension"),
+        Constant("N6_VECTOR_BYTES", VECTOR_BYTES, "stack and reset vector, with which a payload begins"),
+    ),
+    structs=(BASE,),
+)

@@ -1,0 +1,35 @@
+"""The version of ll_aton: four numbers, which a network.c checks and a relocatable model's format follows from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_text
+from n6build.base.paths import FIRMWARE
+
+Version = tuple[int, int, int, int]
+# Of the runtime in firmware/runtime.
+OWN_HEADER = FIRMWARE / "runtime" / "ll_aton_version.h"
+
+
+def own_version() -> Version:
+    """Of the runtime in firmware/runtime."""
+    return read_ll_aton_version(OWN_HEADER)
+
+
+def read_ll_aton_version(header: Path) -> Version:
+    """Raises N6-LLATON-001 where the header does not name the four numbers."""
+    try:
+        text = read_text(header)
+    except N6Error as error:
+        raise N6Error("N6-LLATON-001", error.what, where=str(header)) from error
+    found = dict(re.findall(r"^\s*#\s*define\s+LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s+\(?(\d{1,9})\)?", text, re.M))
+    if len(found) != 4:
+        raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
+    return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))
+
+
+def version_text(version: Version) -> str:
+    return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"

@@ -1,0 +1,146 @@
+"""Another chip of the series is a file of about ten lines. The one of these tests is made up: it is no real STM32N645."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.base.paths import BOARDS
+from n6build.hardware.board_header import board_header
+from n6build.hardware.boards import Board, load_board
+from n6build.hardware.linker_script import appli_script
+from n6build.hardware.soc_header import soc_header
+from n6build.network.pools.board_pools import pools_of
+from n6build.steps.board import board_files, soc_files
+
+N645 = """\
+include: stm32n6.yaml
+name: stm32n645
+device_id: 0x499
+memories:
+  AXISRAM5: {size: 192K}
+  AXISRAM6: ~
+pools: {npuRAM6: ~}
+load_and_run: {max_bytes: 768K}
+profiles:
+  extflash: {activations: [npuRAM3, npuRAM4, npuRAM5, cpuRAM2]}
+"""
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    boards = Path(shutil.copytree(BOARDS, tmp_path / "boards"))
+    (boards / "soc" / "stm32n645.yaml").write_text(N645)
+    folder = Path(shutil.copytree(boards / "nucleo-n657", boards / "nucleo-n645"))
+    text = (folder / "board.yaml").read_text().replace("soc: stm32n657", "soc: stm32n645")
+    text = text.replace("name: nucleo-n657", "name: nucleo-n645").replace("[nucleo-n657x0-q]", "[]")
+    (folder / "board.yaml").write_text(text)
+    return load_board("nucleo-n645", boards)
+
+
+def test_its_header_differs_from_the_sibling_s_in_what_its_file_says(board: Board) -> None:
+    sibling, own = (soc_header(each.soc).splitlines() for each in (load_board("nucleo-n657"), board))
+    assert set(own) - set(sibling) == {
+        "/* Generated from boards/soc/stm32n645.yaml. Names and bits are those of the reference manual; secure aliases. */",
+        "#define N6_AXISRAM5_SIZE 0x00030000u",
+        "#define N6_APPLI_LOAD_BYTES 0x000C0000u",
+    }
+    assert {line.split()[1] for line in set(sibling) - set(own) if line.startswith("#define")} == {
+        "N6_AXISRAM5_SIZE",
+        "N6_AXISRAM6_BASE",
+        "N6_AXISRAM6_SIZE",
+        "N6_APPLI_LOAD_BYTES",
+    }
+    assert '#define N6_BOARD_NAME "nucleo-n645"' in board_header(board)
+
+
+def test_its_memories_bound_programs_and_pools(board: Board) -> None:
+    assert f"LENGTH = 0x{(768 << 10) - 0x400:X}" in appli_script(board.soc)
+    sizes = {pool.name: pool.size for pool in pools_of(board, "extflash")}
+    assert sizes["npuRAM5"] == 192 << 10
+    assert "npuRAM6" not in sizes
+    assert board.profiles() == ["extflash"]
+
+
+def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
+    of_chip = ["stm32n645.yaml", "stm32n6.yaml"]
+    assert [Path(path).name for path in soc_files(board)] == of_chip
+    assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("memories: {AXISRAM2: {size: 2M}}", r"soc/stm32n6\.yaml:\d+: memories\.AXISRAM3: error N6-SOC-001"),
+        ("memories: {AXISRAM2: {sise: 1M}}", r"soc/stm32n645\.yaml:4: memories\.AXISRAM2\.sise: error N6-YAML-003"),
+        ("cache_line: ~", r"soc/stm32n645\.yaml:1: error N6-YAML-006: key 'cache_line' is missing"),
+        ("name: stm32n646", r"soc/stm32n645\.yaml:4: name: error N6-YAML-005"),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_file_that_says_it(board: Board, line: str, message: str) -> None:
+    boards = board.files[1].parent.parent
+    board.files[1].write_text("\n".join([*N645.splitlines()[:3], line]) + "\n")
+    with pytest.raises(N6Error, match=f"^boards/{message}"):
+        load_board("nucleo-n645", boards)
+
+
+def test_a_chip_has_the_name_of_its_file(board: Board) -> None:
+    board.files[1].write_text(N645.replace("name: stm32n645", "name: stm32n655"))
+    with pytest.raises(N6Error, match=r"stm32n645\.yaml:2: name: error N6-SOC-006: the chip is called 'stm32n655'"):
+        load_board("nucleo-n645", board.files[1].parent.parent)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "boot: {payload_offset: 0x200}",
+            "boot.payload_offset: error N6-SOC-007: 0x200 is inside the boot header of 0x240 bytes",
+        ),
+        ("boot: {payload_offset: 0x600}", "boot.payload_offset: error N6-SOC-007: puts the vector table at 0x34180600"),
+        ("load_and_run: {payload_offset: 0x600}", "load_and_run.payload_offset: error N6-SOC-007: puts .* 0x34000600"),
+    ],
+)
+def test_a_program_that_could_not_begin_there_is_refused(board: Board, line: str, message: str) -> None:
+    board.files[1].write_text("\n".join([*N645.splitlines()[:3], line]) + "\n")
+    with pytest.raises(N6Error, match=rf"stm32n645\.yaml:4: {message}"):
+        load_board("nucleo-n645", board.files[1].parent.parent)
+
+
+NOR_LIES = [
+    ("name: macronix-octal", "name: micron", "name: error N6-NOR-001: the commands are called 'micron'"),
+    ("chosen: 20", "chosen: 19", "dummy.chosen: error N6-NOR-001: no value of the register gives 19 dummy cycles"),
+    ("second_byte: inverse", "second_byte: invers", "second_byte: error N6-YAML-004: .*\n.*did you mean 'inverse'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), NOR_LIES)
+def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str, message: str) -> None:
+    path = board.files[-1]
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(N6Error, match=rf"^boards/nor/macronix-octal\.yaml:\d+: {message}"):
+        load_board("nucleo-n645", path.parent.parent)
+
+
+def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:
+    """Made up: the second byte is the opcode once more, and modes have other values."""
+    boards = board.files[-1].parent.parent
+    text = board.files[-1].read_text().replace("name: macronix-octal", "name: other").replace("inverse\n", "same\n")
+    text = text.replace("read_dtr: 0xEE", "read_dtr: 0xFD").replace("opi_dtr: 2", "opi_dtr: 0xE7")
+    (boards / "nor" / "other.yaml").write_text(text.replace("chosen: 20", "chosen: 16"))
+    file = board.files[0]
+    file.write_text(file.read_text().replace("commands: macronix-octal", "commands: other"))
+    header = board_header(load_board("nucleo-n645", boards))
+    for name, value in {
+        "OCTAL(opcode)": "((opcode) << 8 | ((opcode) ^ 0x0u))",
+        "OCTAL_READ": "0xFDFDu",
+        "MODE_VALUE": "0xE7u",
+        "DUMMY_VALUE": "0x2u",
+        "DUMMY_CYCLES": "16u",
+    }.items():
+        assert f"#define N6_NOR_{name} {value}\n" in header
+    file.write_text(file.read_text().replace("commands: other", "commands: othr"))
+    with pytest.raises(N6Error, match=r"nor.commands: error N6-BOARD-005: .* 'othr'\n  hint: did you mean 'other'"):
+        load_board("nucleo-n645", boards)
