@@ -468,7 +468,6 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
-    "n6build.base.members": "finds modules, whose own bytes count",
     "n6build.models.model": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,
