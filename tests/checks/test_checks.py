@@ -97,46 +97,56 @@ Damage = Callable[[Subject], Subject]
 MIB = 1 << 20
 # What is wrong, the check that finds it, and the words with its numbers.
 CASES: list[tuple[str, str, Damage, str]] = [
-    ("a pool overflows", "001", lambda s: with_pool(s, "npuRAM3", used_bytes=458752 + 1000), "1000 are missing"),
+    (
+        "a pool overflows",
+        "N6-CHECK-001",
+        lambda s: with_pool(s, "npuRAM3", used_bytes=458752 + 1000),
+        "1000 are missing",
+    ),
     (
         "weights in a memory that the board lacks",
-        "002",
+        "N6-CHECK-002",
         lambda s: with_pool(s, "octoFlash", address=0x7800_0000),
         "28.4 KiB of weights lie in no memory of NUCLEO-N657X0-Q",
     ),
     (
         "activations in a memory that the board lacks",
-        "002",
+        "N6-CHECK-002",
         lambda s: with_pool(s, "npuRAM3", address=0x9000_0000),
         "of activations lie in no memory of NUCLEO-N657X0-Q",
     ),
     (
         "weights in RAM that nobody copies",
-        "004",
+        "N6-CHECK-004",
         lambda s: replace(s, plan=replace(s.plan, images=())),
         "28.4 KiB of weights",
     ),
     (
         "a pool where the Appli runs",
-        "005",
+        "N6-CHECK-005",
         lambda s: with_pool(s, "npuRAM3", address=0x3400_0000),
         "overlaps the RAM of the Appli (0x34000000..0x34100000) by 16128 bytes",
     ),
     (
         "a relocatable model that is larger than its part of the RAM",
-        "025",
+        "N6-CHECK-025",
         lambda s: replace(s, installed=(InstalledModel("keyword", "copy", 8448, 4096),)),
         "8.2 KiB are needed with load=copy, 4.2 KiB more than the 4.0 KiB of a model",
     ),
-    ("a pool in the other alias", "010", lambda s: with_pool(s, "npuRAM3", address=0x2420_0000), "non-secure alias"),
-    ("an absurd scale", "011", lambda s: with_input(s, scales=(0.1, 2956686.0)), "scale 2.95669e+06"),
-    ("a scale that is no number", "011", lambda s: with_input(s, scales=(float("nan"),) * 2), "scale nan"),
-    ("an infinite scale", "011", lambda s: with_input(s, scales=(0.1, float("inf"))), "scale inf"),
-    ("a scale of zero", "011", lambda s: with_input(s, scales=(0.0, 0.1)), "scale 0"),
-    ("a negative scale", "011", lambda s: with_input(s, scales=(-0.5, 0.1)), "scale -0.5"),
+    (
+        "a pool in the other alias",
+        "N6-CHECK-010",
+        lambda s: with_pool(s, "npuRAM3", address=0x2420_0000),
+        "non-secure alias",
+    ),
+    ("an absurd scale", "N6-CHECK-011", lambda s: with_input(s, scales=(0.1, 2956686.0)), "scale 2.95669e+06"),
+    ("a scale that is no number", "N6-CHECK-011", lambda s: with_input(s, scales=(float("nan"),) * 2), "scale nan"),
+    ("an infinite scale", "N6-CHECK-011", lambda s: with_input(s, scales=(0.1, float("inf"))), "scale inf"),
+    ("a scale of zero", "N6-CHECK-011", lambda s: with_input(s, scales=(0.0, 0.1)), "scale 0"),
+    ("a negative scale", "N6-CHECK-011", lambda s: with_input(s, scales=(-0.5, 0.1)), "scale -0.5"),
     (
         "an absurd scale inside",
-        "012",
+        "N6-CHECK-012",
         lambda s: with_artifacts(
             s,
             quantised=(
@@ -148,34 +158,34 @@ CASES: list[tuple[str, str, Damage, str]] = [
     ),
     (
         "a zero point beyond its type",
-        "013",
+        "N6-CHECK-013",
         lambda s: with_input(s, zero_points=(200, 200)),
         "zero point 200, int8 ends at 127",
     ),
     (
         "another type than declared",
-        "014",
+        "N6-CHECK-014",
         lambda s: with_choices(s, output_type="float32"),
         "is int8, model.yaml declares float32",
     ),
     (
         "a float model for the NPU",
-        "016",
+        "N6-CHECK-016",
         lambda s: with_network(
             s, backend="st_edge_ai", facts=replace(s.networks[0].facts, quantised_operators=0, float_operators=12)
         ),
         "all 12 operators with weights compute in float",
     ),
-    ("dropped quantisation", "017", lambda s: with_artifacts(s, quantised=()), "has dropped the quantisation"),
+    ("dropped quantisation", "N6-CHECK-017", lambda s: with_artifacts(s, quantised=()), "has dropped the quantisation"),
     (
         "a network for another runtime",
-        "018",
+        "N6-CHECK-018",
         lambda s: with_artifacts(s, ll_aton=(1, 1, 3, 262)),
         "asks for ll_aton 1.1.3-262 (ST Edge AI Core 4.0.0), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)",
     ),
     (
         "a version of ONNX that the compiler does not read",
-        "020",
+        "N6-CHECK-020",
         lambda s: with_artifacts(
             with_network(s, backend="st_edge_ai", facts=replace(s.networks[0].facts, format="onnx", ir_version=10)),
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
@@ -184,7 +194,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
     ),
     (
         "other pools than the board's",
-        "023",
+        "N6-CHECK-023",
         lambda s: with_pool(s, "octoFlash", address=0x7138_0000),
         "begins at 0x71380000, the board gives this pool 0x71000000",
     ),
@@ -193,7 +203,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
 
 @pytest.mark.parametrize(("id", "damage", "text"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_what_is_wrong_is_found_with_its_numbers(sound: Subject, id: str, damage: Damage, text: str) -> None:
-    result = failed(damage(sound))[f"N6-CHECK-{id}"]
+    result = failed(damage(sound))[id]
     assert any(text in f"{finding.where} {finding.what}" for finding in result.findings)
     assert all(finding.hint and finding.where for finding in result.findings)
 
@@ -215,31 +225,31 @@ def test_a_model_larger_than_its_part_of_the_slot(sound: Subject) -> None:
 EXTERNAL: list[tuple[str, str, Damage, str]] = [
     (
         "activations in external RAM",
-        "003",
+        "N6-CHECK-003",
         lambda s: with_pool(s, "hyperRAM", used_bytes=3 * 16128),
         "47.2 KiB of activations, 75% of all, lie in external RAM: some 5 to 20 times slower",
     ),
     (
         "external RAM that nobody maps",
-        "021",
+        "N6-CHECK-021",
         lambda s: with_pool(s, "hyperRAM", used_bytes=100),
         "nothing maps the external RAM",
     ),
     (
         "external RAM for an installed model",
-        "021",
+        "N6-CHECK-021",
         lambda s: with_model(with_pool(s, "hyperRAM", used_bytes=100, relative=True), 1 << 20),
         "the Appli gives an installed model no external RAM",
     ),
     (
         "a pool in the framebuffer",
-        "006",
+        "N6-CHECK-006",
         lambda s: with_pool(s, "hyperRAM", used_bytes=30 * MIB, size=40 * MIB),
         "overlaps region 'framebuffer' of the external RAM (0x91800000..0x92C00000) by 6291456 bytes",
     ),
     (
         "float copies that the heap has no room for",
-        "015",
+        "N6-CHECK-015",
         lambda s: with_pool(s, "hyperRAM", used_bytes=24 * MIB - 10, size=24 * MIB),
         "need 38 B more than the heap's 24.0 MiB",
     ),
@@ -248,7 +258,7 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
 
 @pytest.mark.parametrize(("id", "damage", "text"), [case[1:] for case in EXTERNAL], ids=[case[0] for case in EXTERNAL])
 def test_external_ram(with_psram: Subject, id: str, damage: Damage, text: str) -> None:
-    result = failed(damage(with_psram))[f"N6-CHECK-{id}"]
+    result = failed(damage(with_psram))[id]
     assert any(text in finding.what for finding in result.findings)
 
 
@@ -289,7 +299,7 @@ def test_ids_are_in_order_and_of_one_form() -> None:
 
 
 def test_every_check_has_a_case() -> None:
-    tried = {f"N6-CHECK-{id}" for _, id, _, _ in [*CASES, *EXTERNAL]} | {"N6-CHECK-009", "N6-CHECK-022"}
+    tried = {id for _, id, _, _ in [*CASES, *EXTERNAL]} | {"N6-CHECK-009", "N6-CHECK-022"}
     assert {check.id for check in CHECKS} == tried
 
 
