@@ -287,7 +287,6 @@ def context(field: str, value: int) -> Callable[[bytearray], None]:
 REFUSED = {
     "another CPU": (word(4, lambda flags: flags & ~0xFFF | 0xD21), "N6-FW-042"),
     "another API": (word(4, lambda flags: flags & 0x00FFFFFF | 0x99000000), "N6-FW-041"),
-    "the other security state": (word(4, lambda flags: flags ^ (1 << 20)), "N6-FW-044"),
     "no debug fields": (word(4, lambda flags: flags & ~(1 << 21)), "N6-FW-045"),
     "a polling runtime": (word(4, lambda flags: flags & ~(1 << 22)), "N6-FW-046"),
     "another version": (context("version", 0x01010100), "N6-FW-047"),

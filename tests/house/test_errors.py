@@ -59,6 +59,7 @@ NOT_YET_PROVOKED = frozenset(
         "N6-FW-028",
         "N6-FW-040",
         "N6-FW-043",
+        "N6-FW-044",
         "N6-FW-050",
         "N6-FW-051",
         "N6-FW-053",
