@@ -60,6 +60,16 @@ def test_weights_in_ram_are_copied_by_the_loader(project: Project) -> None:
     )
 
 
+def test_a_model_larger_than_its_part_of_the_slot_is_refused_while_it_is_built(project: Project) -> None:
+    board = "boards/nucleo-n657/board.yaml"
+    line = next(line for line in (project.root / board).read_text().splitlines() if line.startswith("  weights:"))
+    project.replace(board, line, "  weights: {address: 0x71000000, size: 128K}")
+    result = project.scons(*RELOC, "model=miniresnet", "slots=2", "build")
+    assert result.status == 2
+    assert "model.bin: error N6-SLOT-003: has " in result.output
+    assert "more than its part of flash slot 'weights' (65536)" in result.output
+
+
 def test_several_models_side_by_side(project: Project) -> None:
     result = project.scons(*RELOC, "model=miniresnet,keyword,anomaly", "split=1", "slots=2", "flash", "run")
     assert "30 of 30 outputs equal" in result.output, result.output

@@ -155,7 +155,7 @@ def test_the_same_model_is_not_programmed_again(board: Board) -> None:
 
 def test_a_model_that_would_reach_into_the_other_slot_is_not_programmed(board: Board) -> None:
     board.offer(bytes(NOR // 4))
-    with pytest.raises(N6Error, match=r"N6-FLASH-024: has \d+ bytes, \d+ more than its part of the flash slot"):
+    with pytest.raises(N6Error, match=r"N6-SLOT-003: has \d+ bytes, \d+ more than its part of flash slot"):
         board.update()
 
 
