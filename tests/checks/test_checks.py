@@ -14,7 +14,7 @@ from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_fai
 from n6build.checks.subject import InstalledModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
-from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan
+from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan, make_reloc_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
 from n6build.network.artifacts.description import PoolRange, Quantised
@@ -114,12 +114,6 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "N6-CHECK-002",
         lambda s: with_pool(s, "npuRAM3", address=0x9000_0000),
         "of activations lie in no memory of NUCLEO-N657X0-Q",
-    ),
-    (
-        "weights in RAM that nobody copies",
-        "N6-CHECK-004",
-        lambda s: replace(s, plan=replace(s.plan, images=())),
-        "28.4 KiB of weights",
     ),
     (
         "a pool where the Appli runs",
@@ -290,6 +284,23 @@ def test_ids_are_in_order_and_of_one_form() -> None:
     ids = [check.id for check in CHECKS]
     assert ids == sorted(ids)
     assert all(re.fullmatch(r"N6-CHECK-0\d\d", id) for id in ids)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "profile", "cases"), [("sound", "extflash", CASES), ("with_psram", "allmems", EXTERNAL)]
+)
+def test_nothing_before_the_checks_refuses_what_they_find(
+    fixture: str, profile: str, cases: list[tuple[str, str, Damage, str]], request: pytest.FixtureRequest
+) -> None:
+    """A check that something earlier always comes before would be of no use, and a waiver of it, too."""
+    for _, _, damage, _ in cases:
+        subject = damage(request.getfixturevalue(fixture))
+        networks = [CompiledNetwork(each.model.name, each.artifacts, NO_VECTORS, True) for each in subject.networks]
+        regions = external_regions(subject.board)
+        if subject.plan.models:
+            make_reloc_plan(subject.board, profile, networks, regions, subject.plan.models)
+        else:
+            make_plan(subject.board, profile, networks, regions)
 
 
 def test_every_check_has_a_case() -> None:
