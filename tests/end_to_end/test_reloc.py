@@ -309,6 +309,8 @@ REFUSED = {
     "code that faults": (lambda data: first_epoch(data, 0xDEFE), "N6-FW-058"),  # udf
     "code that never ends": (lambda data: first_epoch(data, 0xE7FE), "N6-FW-058"),  # b .
     "code that calls a supervisor": (lambda data: first_epoch(data, 0xDF00), "N6-FW-058"),  # svc 0
+    "a pool in the Appli's RAM": (lambda data: second_pool_at(data, 0x34000000), "N6-FW-050"),
+    "more variables than there is RAM": (word(6 * 4, lambda end: end + (4 << 20)), "N6-FW-051"),
     "weights beyond their end": (lambda data: pool_offset(data, 0xFFFFFF00), "N6-FW-049"),
 }
 
@@ -317,6 +319,13 @@ def pool_offset(data: bytearray, value: int) -> None:
     """Of the first memory pool, which holds the weights: name, flags, offset, destination, size."""
     model = parse_reloc_file(bytes(data), "model.bin")
     struct.pack_into("<I", data, model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 2 * WORD, value)
+
+
+def second_pool_at(data: bytearray, destination: int) -> None:
+    """The one of the activations."""
+    model = parse_reloc_file(bytes(data), "model.bin")
+    at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 5 * WORD
+    struct.pack_into("<I", data, at + 3 * WORD, destination)
 
 
 def relocation(data: bytearray, value: int) -> None:

@@ -51,7 +51,7 @@ from n6build.reloc.slots import model_slots
 from n6build.run.session import RunModel, read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.run_board import Session, _linked_network
-from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.source_package import fetch_source
 
 NUCLEO = load_board("nucleo-n657")
@@ -249,6 +249,22 @@ def test_the_source_of_the_virtual_board_that_cannot_be_had(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(N6Error, match="N6-VB-003"):
         fetch_source(tmp_path / "source")
+
+
+def test_packages_for_the_virtual_board_where_nothing_can_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(N6Error, match="N6-VB-004: these packages are missing: meson"):
+        _install(["meson"])
+
+
+def test_another_source_of_the_virtual_board_than_expected(tmp_path: Path) -> None:
+    for folder in ("pc-bios", "configs/devices/arm-softmmu", "hw/arm"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "hw/arm/Kconfig").write_text("another QEMU\n")
+    with pytest.raises(N6Error, match="N6-VB-005: QEMU's source is not as expected"):
+        _prepare(tmp_path)
 
 
 def test_a_set_up_that_cannot_go_on(tmp_path: Path) -> None:

@@ -211,6 +211,12 @@ def test_going_back_to_the_older_model_makes_it_the_newer(board: Board) -> None:
     assert running["keyword"] == Running(0, 2)
 
 
+def test_a_model_without_its_trailer_is_not_the_image_of_a_slot(board: Board) -> None:
+    (board.folder / "model.bin").write_bytes(board.model.data)
+    with pytest.raises(N6Error, match="N6-FLASH-022: is not an image of a model's flash slot"):
+        board.update()
+
+
 def test_what_was_cut_off_is_written_over(board: Board) -> None:
     board.offer(b"0")
     board.program(board.update())
