@@ -18,7 +18,7 @@ from n6build.network.st_edge_ai.find import find_tool
 
 
 @dataclass(frozen=True)
-class Finding:
+class ToolStatus:
     """found: version or path, None where the tool is missing. needed: without it nothing can be built."""
 
     tool: str
@@ -28,30 +28,30 @@ class Finding:
     needed: Literal["always", "for the virtual board", "for a real board", "if you have it"]
 
 
-def examine() -> list[Finding]:
+def examine() -> list[ToolStatus]:
     return [check() for check in _CHECKS]
 
 
-def _python() -> Finding:
-    return Finding("python", sys.version.split()[0], "runs the build", "install Python 3.11 or newer", "always")
+def _python() -> ToolStatus:
+    return ToolStatus("python", sys.version.split()[0], "runs the build", "install Python 3.11 or newer", "always")
 
 
-def _package(name: str, why: str) -> Callable[[], Finding]:
-    def check() -> Finding:
+def _package(name: str, why: str) -> Callable[[], ToolStatus]:
+    def check() -> ToolStatus:
         try:
             version: str | None = metadata.version(name)
         except metadata.PackageNotFoundError:
             version = None
-        return Finding(name, version, why, "make setup", "always")
+        return ToolStatus(name, version, why, "make setup", "always")
 
     return check
 
 
 def _command(
     command: str, why: str, fix: str, needed: Literal["always", "for a real board", "if you have it"]
-) -> Callable[[], Finding]:
-    def check() -> Finding:
-        return Finding(command, _version(command), why, fix, needed)
+) -> Callable[[], ToolStatus]:
+    def check() -> ToolStatus:
+        return ToolStatus(command, _version(command), why, fix, needed)
 
     return check
 
@@ -69,7 +69,7 @@ def _version(command: str) -> str | None:
     return match[0] if match else "found, version unknown"
 
 
-def _newlib() -> Finding:
+def _newlib() -> ToolStatus:
     found = None
     if shutil.which("arm-none-eabi-gcc"):
         result = subprocess.run(
@@ -80,24 +80,24 @@ def _newlib() -> Finding:
             stdin=subprocess.DEVNULL,
         )
         found = "nano.specs found" if "/" in result.stdout else None
-    return Finding(
+    return ToolStatus(
         "newlib", found, "memcpy and its like for the firmware", "make setup (libnewlib-arm-none-eabi)", "always"
     )
 
 
-def _emulator() -> Finding:
+def _emulator() -> ToolStatus:
     from n6build.virtual_board.build import chips, find_emulator
 
     try:
         found: str | None = ", ".join(dict.fromkeys(find_emulator(soc).name for soc in chips()))
     except N6Error:
         found = None
-    return Finding(
+    return ToolStatus(
         "virtual board", found, "flash and run without hardware: probe=virtual", "make setup", "for the virtual board"
     )
 
 
-def _st_edge_ai() -> Finding:
+def _st_edge_ai() -> ToolStatus:
     """Where it was found, not its version, which takes seconds to ask."""
     try:
         environment = read_environment()
@@ -106,10 +106,10 @@ def _st_edge_ai() -> Finding:
     except N6Error as error:
         found = f"not usable: {error.what}"
     fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
-    return Finding("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
+    return ToolStatus("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
 
 
-def _programmers() -> list[Callable[[], Finding]]:
+def _programmers() -> list[Callable[[], ToolStatus]]:
     """One is needed for a real board: the first."""
     checks = []
     for number, each in enumerate(PROGRAMMERS.values()):
@@ -118,7 +118,7 @@ def _programmers() -> list[Callable[[], Finding]]:
     return checks
 
 
-_CHECKS: list[Callable[[], Finding]] = [
+_CHECKS: list[Callable[[], ToolStatus]] = [
     _python,
     _package("scons", "drives the build"),
     _package("tflite", "reads models"),

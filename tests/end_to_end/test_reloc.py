@@ -60,6 +60,16 @@ def test_weights_in_ram_are_copied_by_the_loader(project: Project) -> None:
     )
 
 
+def test_a_model_larger_than_its_part_of_the_slot_is_refused_while_it_is_built(project: Project) -> None:
+    board = "boards/nucleo-n657/board.yaml"
+    line = next(line for line in (project.root / board).read_text().splitlines() if line.startswith("  weights:"))
+    project.replace(board, line, "  weights: {address: 0x71000000, size: 128K}")
+    result = project.scons(*RELOC, "model=miniresnet", "slots=2", "build")
+    assert result.status == 2
+    assert "model.bin: error N6-SLOT-003: has " in result.output
+    assert "more than its part of flash slot 'weights' (65536)" in result.output
+
+
 def test_several_models_side_by_side(project: Project) -> None:
     result = project.scons(*RELOC, "model=miniresnet,keyword,anomaly", "split=1", "slots=2", "flash", "run")
     assert "30 of 30 outputs equal" in result.output, result.output
@@ -299,6 +309,8 @@ REFUSED = {
     "code that faults": (lambda data: first_epoch(data, 0xDEFE), "N6-FW-058"),  # udf
     "code that never ends": (lambda data: first_epoch(data, 0xE7FE), "N6-FW-058"),  # b .
     "code that calls a supervisor": (lambda data: first_epoch(data, 0xDF00), "N6-FW-058"),  # svc 0
+    "a pool in the Appli's RAM": (lambda data: second_pool_at(data, 0x34000000), "N6-FW-050"),
+    "more variables than there is RAM": (word(6 * 4, lambda end: end + (4 << 20)), "N6-FW-051"),
     "weights beyond their end": (lambda data: pool_offset(data, 0xFFFFFF00), "N6-FW-049"),
 }
 
@@ -307,6 +319,13 @@ def pool_offset(data: bytearray, value: int) -> None:
     """Of the first memory pool, which holds the weights: name, flags, offset, destination, size."""
     model = parse_reloc_file(bytes(data), "model.bin")
     struct.pack_into("<I", data, model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 2 * WORD, value)
+
+
+def second_pool_at(data: bytearray, destination: int) -> None:
+    """The one of the activations."""
+    model = parse_reloc_file(bytes(data), "model.bin")
+    at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 5 * WORD
+    struct.pack_into("<I", data, at + 3 * WORD, destination)
 
 
 def relocation(data: bytearray, value: int) -> None:

@@ -264,7 +264,6 @@ EDITS = (
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
     alone("checks/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
-    linked("checks/rules/flash.py", '"relocatable models fit into', '"models fit into', "checks.json"),
     alone(
         "checks/rules/tools.py",
         "if found := version_mismatch(",

@@ -6,11 +6,14 @@ import struct
 import zlib
 
 import pytest
+from n6build.base.errors import N6Error
 from n6build.reloc.layout import (
     ABI_A,
     ABI_B,
     ABI_C,
     ABI_D,
+    REL_END_WORD,
+    REL_START_WORD,
     Flags,
     PoolContent,
     PoolDescriptor,
@@ -21,7 +24,7 @@ from n6build.reloc.layout import (
     version_of,
     version_words,
 )
-from n6build.reloc.reader import RelocFile
+from n6build.reloc.reader import RelocFile, parse_reloc_file
 
 
 @pytest.mark.parametrize(
@@ -112,3 +115,14 @@ def test_split_moves_the_weights_and_nothing_else(whole: RelocFile, split: tuple
     crc = whole.data.index(struct.pack("<I", whole.context["params_file_crc32"]))
     # New weights leave the file as it is: their CRC stands with them.
     assert different == sorted([12 * 4, crc])
+
+
+def test_more_relocations_than_words_are_refused(whole: RelocFile) -> None:
+    data = bytearray(whole.data)
+    (start,) = struct.unpack_from("<I", data, 4 * REL_START_WORD)
+    words = (whole.header["bss_start"] & 0x0FFFFFFF) // 4
+    struct.pack_into("<I", data, 4 * REL_END_WORD, start + 4 * (words + 1))
+    with pytest.raises(
+        N6Error, match=f"N6-RELOC-034: has {words + 1} relocations, more than its {words} words of data"
+    ):
+        parse_reloc_file(bytes(data) + bytes(4 * words), "network_rel.bin")

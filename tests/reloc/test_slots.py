@@ -155,7 +155,7 @@ def test_the_same_model_is_not_programmed_again(board: Board) -> None:
 
 def test_a_model_that_would_reach_into_the_other_slot_is_not_programmed(board: Board) -> None:
     board.offer(bytes(NOR // 4))
-    with pytest.raises(N6Error, match=r"N6-FLASH-024: has \d+ bytes, \d+ more than its part of the flash slot"):
+    with pytest.raises(N6Error, match=r"N6-SLOT-003: has \d+ bytes, \d+ more than its part of flash slot"):
         board.update()
 
 
@@ -209,6 +209,12 @@ def test_going_back_to_the_older_model_makes_it_the_newer(board: Board) -> None:
         board.program(update)
         running = {"keyword": Running(update.slot, update.revision)}
     assert running["keyword"] == Running(0, 2)
+
+
+def test_a_model_without_its_trailer_is_not_the_image_of_a_slot(board: Board) -> None:
+    (board.folder / "model.bin").write_bytes(board.model.data)
+    with pytest.raises(N6Error, match="N6-FLASH-022: is not an image of a model's flash slot"):
+        board.update()
 
 
 def test_what_was_cut_off_is_written_over(board: Board) -> None:

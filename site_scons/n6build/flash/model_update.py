@@ -21,6 +21,7 @@ from n6build.reloc.slots import (
     TRAILER_BYTES,
     ModelSlot,
     Trailer,
+    check_room,
     read_trailer,
     stored_bytes,
     trailer_offset,
@@ -95,17 +96,10 @@ def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running
 
 
 def _check_room(planned: PlannedModel, wanted: _Content) -> None:
-    """Raises N6-FLASH-024 for what would reach into the slot that is to be kept."""
+    """Raises N6-SLOT-003 for what would reach into the slot that is to be kept."""
     for slot in planned.slots:
-        for file, data, room in (
-            (planned.file, wanted.file, slot.file_bytes),
-            (planned.params_file, wanted.params, slot.params_bytes),
-        ):
-            if len(data) > room:
-                what = f"has {len(data)} bytes, {len(data) - room} more than its part of the flash slot ({room})"
-                raise N6Error(
-                    "N6-FLASH-024", what, where=file, hint="slots=1, or a larger slot 'weights' in board.yaml"
-                )
+        check_room(len(wanted.file), slot.file_bytes, planned.file)
+        check_room(len(wanted.params), slot.params_bytes, planned.params_file)
 
 
 def _kept(contents: Sequence[_Content | None], wanted: Trailer, running: Running | None) -> int | None:

@@ -68,7 +68,7 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
                 "N6-IMAGE-005",
                 f"{path.name} has {len(data)} bytes, {beyond} more than slot '{slot_name}' ({slot.size})",
                 where=f"boards/{board.name}/board.yaml: slots.{slot_name}",
-                hint="make the slot larger or the image smaller (scons size shows what takes the room)",
+                hint="make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room",
             )
         name = Path(os.path.relpath(path, folder)).as_posix()
         segments.append(Segment(slot_name, name, address, len(data), sha256(data)))

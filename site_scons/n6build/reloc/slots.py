@@ -144,6 +144,19 @@ def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) ->
     yield pack_trailer(Trailer(size, crc, identity, 0, test)) + test.input
 
 
+def slot_bytes(file_bytes: int, test: SelfTest) -> int:
+    """Of what `slot_chunks` makes."""
+    return trailer_offset(file_bytes) + TRAILER_BYTES + len(test.input)
+
+
+def check_room(size: int, room: int, file: str) -> None:
+    """Raises N6-SLOT-003 for what would reach into the next version of the model, or into its weights. Bytes."""
+    if size > room:
+        what = f"has {size} bytes, {size - room} more than its part of flash slot 'weights' ({room})"
+        hint = "slots=1, fewer models, or a larger slot in board.yaml"
+        raise N6Error("N6-SLOT-003", what, where=file, hint=hint)
+
+
 def _padding(size: int) -> int:
     return -size % ALIGNMENT
 

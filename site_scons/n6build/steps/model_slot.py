@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.files import read_in_chunks, write_chunks_atomically
+from n6build.base.files import file_size, read_in_chunks, write_chunks_atomically
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.description import read_description
 from n6build.reloc.reader import read_reloc_file
-from n6build.reloc.slots import NO_SELF_TEST, Identity, SelfTest, name_crc32, outputs_crc32, slot_chunks
+from n6build.reloc.slots import (
+    NO_SELF_TEST,
+    Identity,
+    SelfTest,
+    check_room,
+    name_crc32,
+    outputs_crc32,
+    slot_bytes,
+    slot_chunks,
+)
 from n6build.reloc.verify import check_model
 
 
@@ -24,24 +33,26 @@ class SelfTestFiles:
 
 @dataclass(frozen=True)
 class Parameters:
-    """is_model: it is a whole model, not its weights alone. test: None where the other file of the model has it."""
+    """is_model: it is a whole model, not its weights alone. test: None where the other file of the model has it. room: bytes of
+    its part of the flash slot."""
 
     model: str
     is_model: bool
     test: SelfTestFiles | None
+    room: int
 
 
 def model_slot_step(
-    output: str, file: str, description: str, model: str, *, is_model: bool, test: SelfTestFiles | None
+    output: str, file: str, description: str, model: str, *, is_model: bool, test: SelfTestFiles | None, room: int
 ) -> Step:
-    """file: network_rel.bin or network_rel_params.bin. model: its name."""
+    """file: network_rel.bin or network_rel_params.bin. model: its name. room: bytes of its part of the flash slot."""
     vectors = tuple(path for path in (test.inputs, test.expected) if path) if test else ()
     return Step(
         verb="Slot",
         stage="image",
         outputs=(output,),
         sources=(file, description, *vectors),
-        parameters=to_parameters(Parameters(model, is_model, test)),
+        parameters=to_parameters(Parameters(model, is_model, test, room)),
         function="n6build.steps.model_slot:make",
     )
 
@@ -52,6 +63,7 @@ def make(call: Call) -> None:
     if given.is_model:
         check_model(read_reloc_file(file))
     test = _self_test(given.test, description.outputs) if given.test else NO_SELF_TEST
+    check_room(slot_bytes(file_size(file), test), given.room, call.outputs[0].name)
     identity = Identity(name_crc32(given.model), description.signature)
     write_chunks_atomically(call.outputs[0], slot_chunks(read_in_chunks(file), identity, test))
 

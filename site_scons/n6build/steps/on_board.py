@@ -88,7 +88,7 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
         return [models, flashed("models", models, images.weights)]
     if choices.dry:
         what = "with slots=2 it depends on what the board holds what is programmed; dry=1 does not ask it"
-        raise N6Error("N6-OPTION-006", what, hint="omit dry=1, or slots=2")
+        raise N6Error("N6-OPTION-006", what, hint="omit dry=1, or slots=1")
     first: list[Step] = []
     if not alone:
         rest = listed("programs_manifest", images.programs)

@@ -230,22 +230,27 @@ def _slot_steps(
         test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
     # With the weights, which make the outputs.
     of_model = None if model.params else test
+    part = planned.slots[0]
     name = described.name
-    made = [
-        (
-            model_slot_step(
-                f"{folder}/{planned.file}", model.file, model.description, name, is_model=True, test=of_model
-            ),
-            Content("model", network.name),
-        )
-    ]
+    step = model_slot_step(
+        f"{folder}/{planned.file}",
+        model.file,
+        model.description,
+        name,
+        is_model=True,
+        test=of_model,
+        room=part.file_bytes,
+    )
+    made = [(step, Content("model", network.name))]
     if model.params:
-        made.append(
-            (
-                model_slot_step(
-                    f"{folder}/{planned.params_file}", model.params, model.description, name, is_model=False, test=test
-                ),
-                Content("params", network.name),
-            )
+        step = model_slot_step(
+            f"{folder}/{planned.params_file}",
+            model.params,
+            model.description,
+            name,
+            is_model=False,
+            test=test,
+            room=part.params_bytes,
         )
+        made.append((step, Content("params", network.name)))
     return made

@@ -39,11 +39,6 @@ def _beside_the_chip(subject: Subject) -> list[object]:
     return [*relative, *([subject.board.external_ram] if subject.board.external_ram else [])]
 
 
-def _linked_weights(subject: Subject) -> list[PoolRange]:
-    """A relocatable model brings its weights along."""
-    return [] if subject.plan.models else [pool for _, pool in _pools(subject) if pool.weights_bytes]
-
-
 def _heaps(subject: Subject) -> list[PlannedRegion]:
     return [region for region in subject.plan.external_regions if region.name == "heap"]
 
@@ -159,22 +154,6 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
                     f"{network.model.name}: pool {pool.name}",
                     "the Appli gives an installed model no external RAM, and refuses one that wants it (N6-FW-052)",
                     "use profile extflash, or waive this check where your own firmware maps it",
-                )
-
-
-@check("N6-CHECK-004", "weights in RAM are copied there at boot", "error", _linked_weights)
-def missing_copy(subject: Subject) -> Iterator[Finding]:
-    """Weights in RAM without an image in flash that is copied there: outputs are constant, and nothing says why."""
-    for network in subject.networks:
-        name = network.artifacts.name
-        planned = {image.pool for image in subject.plan.images if image.network == name}
-        compiled_in = {source.stem.rsplit(".", 1)[-1] for source in network.artifacts.weight_sources}
-        for pool in network.artifacts.pools:
-            if pool.weights_bytes and pool.fname not in planned | compiled_in:
-                yield Finding(
-                    f"{network.model.name}: pool {pool.name}",
-                    f"{kib(pool.weights_bytes)} of weights are read at run time, but no image of them is programmed or copied",
-                    f"add {name}_atonbuf.{pool.fname}.raw to the network's folder",
                 )
 
 

@@ -1,0 +1,119 @@
+"""Every error has an id that means one thing, stands in docs/errors.md with what to do, and is provoked by a test."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INDEX = ROOT / "docs/errors.md"
+_ID = re.compile(r"N6-[A-Z]+-\d{3}(?!\d)")
+_ROW = re.compile(r"^\| (N6-[A-Z]+-\d{3}) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+_DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
+# Hints to what the firmware says, a comparison with what was raised elsewhere, a mention in a sentence.
+_SPOKEN_OF = re.compile(r"_FIRMWARE_HINTS = \{.*?\n\}|\.id [!=]= \"[-\w]+\"|\(N6-FW-\d{3}\)", re.DOTALL)
+
+# One id from several modules: why it means the same there.
+SAME_MEANING = {
+    "N6-FILE-001": "a file that cannot be written is one wherever it is",
+    "N6-FILE-002": "a file that cannot be read is one wherever it is",
+    "N6-FLASH-004": "what was read back, by us or by the programmer",
+    "N6-FLASH-007": "the programmer does not answer as one",
+    "N6-IMAGE-006": "an overlap, as parts of a hex file or as sectors",
+    "N6-LINK-001": "a board that says nothing, at once or later",
+    "N6-LINK-005": "a board that starts again, at once or later",
+    "N6-NET-004": "a type, of a tensor alone or where an operator meets it",
+    "N6-NET-005": "a shape, of a tensor alone or where an operator meets it",
+    "N6-NET-006": "quantisation, of a tensor or of operands together",
+    "N6-NET-020": "c_info or network.c says what nobody can use",
+    "N6-OPTION-008": "mode with a target that it cannot go with",
+    "N6-RELOC-010": "an ELF file that is not a model",
+    "N6-RUN-001": "a fault, seen on the console or over the link",
+    "N6-SLOT-002": "option addresses",
+    "N6-STEP-003": "two steps make one file, in a plan or in two",
+    "N6-STEP-005": "a step without what it should make",
+    "N6-STEP-007": "what a step does",
+    "N6-STEP-009": "a plan that is none",
+    "N6-STEP-014": "no step makes it",
+    "N6-FW-020": "a slot, of the Appli's weights or of a model",
+    "N6-FW-021": "a slot, of the Appli's weights or of a model",
+    "N6-FW-022": "a slot, of the Appli's weights or of a model",
+    "N6-FW-023": "a slot, of the Appli's weights or of a model",
+    "N6-FW-027": "a cache, of either Appli",
+    "N6-FW-028": "buffers, of either Appli",
+}
+
+# Ids that no test provokes yet. The list may only become shorter. Most are of hardware that the virtual board cannot break.
+NOT_YET_PROVOKED = frozenset(
+    {
+        "N6-FW-003",
+        "N6-FW-004",
+        "N6-FW-005",
+        "N6-FW-006",
+        "N6-FW-024",
+        "N6-FW-025",
+        "N6-FW-026",
+        "N6-FW-027",
+        "N6-FW-028",
+        "N6-FW-040",
+        "N6-FW-043",
+        "N6-FW-044",
+        "N6-FW-053",
+        "N6-FW-054",
+        "N6-FW-057",
+    }
+)
+
+
+def raised() -> dict[str, set[str]]:
+    """Id -> files that raise or print it; docstrings and tables of hints only speak of it."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for folder, suffixes in (("site_scons", {".py"}), ("tools", {".py"}), ("firmware", {".c", ".h"})):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in suffixes:
+                text = _SPOKEN_OF.sub("", _DOCSTRING.sub("", path.read_text()))
+                for id in _ID.findall(text):
+                    places[id].add(path.relative_to(ROOT).as_posix())
+    return places
+
+
+def listed() -> dict[str, tuple[str, str]]:
+    return {id: (meaning, cure) for id, meaning, cure in _ROW.findall(INDEX.read_text())}
+
+
+def test_every_error_is_in_the_index_and_nothing_else_is() -> None:
+    assert set(raised()) - set(listed()) == set()
+    assert set(listed()) - set(raised()) == set()
+
+
+def test_the_index_lists_each_once_by_area_with_a_cure() -> None:
+    ids = [row[0] for row in _ROW.findall(INDEX.read_text())]
+    assert len(ids) == len(set(ids))
+    assert len(ids) == len(re.findall(r"^\| N6-", INDEX.read_text(), re.MULTILINE))
+    for section in INDEX.read_text().split("\n## ")[1:]:
+        of_section = [row[0] for row in _ROW.findall(section)]
+        by_area = sorted(
+            of_section, key=lambda id: ([each.split("-")[1] for each in of_section].index(id.split("-")[1]), id)
+        )
+        assert of_section == by_area
+    assert all(meaning.endswith(".") and cure.endswith((".", "?")) for meaning, cure in listed().values())
+
+
+def test_no_id_means_two_things() -> None:
+    several = {id for id, files in raised().items() if len(files) > 1}
+    assert several == set(SAME_MEANING)
+    meanings = [meaning for meaning, _ in listed().values()]
+    assert len(meanings) == len(set(meanings))
+
+
+def test_every_error_is_provoked_by_a_test() -> None:
+    texts = [
+        path.read_text()
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if path != Path(__file__) and "examples" not in path.parts
+    ]
+    named = {id for text in texts for id in _ID.findall(text)}
+    assert set(listed()) - named - NOT_YET_PROVOKED == set()
+    assert NOT_YET_PROVOKED & named == set(), "these are provoked now: strike them from the list"
+    assert NOT_YET_PROVOKED - set(listed()) == set()
