@@ -12,7 +12,11 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from n6build.hardware.boards import _BoardFile
 from n6build.models.model import _ModelFile
-from n6build.options.settings import MODES, OPTIONS
+from n6build.network.backend_names import backend_names
+from n6build.network.st_edge_ai.options import CompilerOptions
+from n6build.options.choices import MODES
+from n6build.options.settings import OPTIONS
+from n6build.options.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("site_scons/**/*.py"), *ROOT.glob("tools/*.py")])
@@ -24,15 +28,11 @@ _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS
 _NOT_OURS = {"signo", "kind", "off"}
 
 
-def targets() -> set[str]:
-    """Of site_tools/n6_options.py, which cannot be imported without SCons."""
-    tree = ast.parse((ROOT / "site_scons/site_tools/n6_options.py").read_text())
-    values = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TARGETS"
-    ]
-    return set(ast.literal_eval(values[0]))
+# Keys whose schema the backends have.
+_OF_BACKENDS = {
+    *(f"network.{name}" for name in backend_names()),
+    *(f"network.st_edge_ai.{field.name}" for field in fields(CompilerOptions)),
+}
 
 
 def make_targets() -> set[str]:
@@ -97,7 +97,7 @@ def test_messages_are_found() -> None:
 
 def test_targets() -> None:
     """The first word behind scons that is neither an option nor a switch."""
-    known = targets()
+    known = set(TARGETS)
     named = of(r"(?<!\w)scons((?: (?:\.\.\.|-\w+|[a-z_]+=[^ `]*))*) ([a-z][\w-]*)")
     assert len(named) > 20
     assert [(where, target) for where, (_, target) in named if target not in known] == []
@@ -153,7 +153,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
 )
 def test_keys(kind: Any, roots: str) -> None:
     """Of model.yaml and board.yaml."""
-    known = set(keys(kind))
+    known = {*keys(kind), *_OF_BACKENDS}
     named = of(rf"(?<![\w./])((?:{roots})\.[a-z_][\w.]*\w)(?![\w./(])")
     unknown = [
         (where, key)

@@ -71,7 +71,7 @@ def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n
 
 
 def of_soc(folder: Path, old: str, new: str) -> None:
-    of_board(folder, "soc/stm32n657.yaml", old, new)
+    of_board(folder, "soc/stm32n6.yaml", old, new)
 
 
 def written(folder: Path, data: bytes, name: str = "file") -> Path:
@@ -185,8 +185,8 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-FLASH-008": short_reading,
     "N6-FLASH-018": lambda p: programmer_of_probe("openocb:0041", NUCLEO),
     "N6-IMAGE-001": lambda p: payload_of(written(p, b"no ELF")),
-    "N6-IMAGE-002": lambda p: with_boot_header(b"", 0x34180400, BinaryType.FSBL),
-    "N6-IMAGE-003": lambda p: with_boot_header(bytes(16), 0x34180400, BinaryType.FSBL),
+    "N6-IMAGE-002": lambda p: with_boot_header(b"", 0x34180400, BinaryType.FSBL, 0x400),
+    "N6-IMAGE-003": lambda p: with_boot_header(bytes(16), 0x34180400, BinaryType.FSBL, 0x400),
     "N6-NET-010": lambda p: initializer_pools([]),
     "N6-NET-014": a_network_of_a_strange_name,
     "N6-NET-022": without_pools,
@@ -230,7 +230,7 @@ def test_the_virtual_board_that_is_not_built(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(N6Error, match="N6-VB-001"):
-        find_emulator()
+        find_emulator(NUCLEO.soc)
 
 
 def test_the_source_of_the_virtual_board_without_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
