@@ -178,7 +178,7 @@ EDITS = (
         "outputs=info.outputs[:0],",
         f"{LINKED}/network_app/app_config.h",
     ),
-    alone("network/runtimes.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
+    alone("network/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
     alone(
         "base/yaml_schema.py",
         "value = int(match[1]) * _UNITS[match[2]]",
@@ -187,7 +187,10 @@ EDITS = (
     ),
     linked("network/artifacts/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
     # Images.
-    linked("memory_plan/slot_image.py", 'TRAILER_MAGIC = b"N6IM"', 'TRAILER_MAGIC = b"N6IN"', "weights_xSPI2.bin"),
+    linked("memory_plan/slot_image.py", "signature=signature", "signature=1 ^ signature", "weights_xSPI2.bin"),
+    linked("formats/slot_trailer.py", 'MAGIC = b"N6IM"', 'MAGIC = b"N6IN"', "appli_image.bin"),
+    split("formats/model_trailer.py", "LAYOUT = 1", "LAYOUT = 2", "model.bin"),
+    of_board("formats/link.py", "VERSION = 2", "VERSION = 3", "common/appli/n6_link.o"),
     linked(
         "memory_plan/vectors.py",
         "len(data) // len(array), data)",
@@ -250,6 +253,10 @@ EDITS = (
     of_board(
         "plan/command.py", "-ffile-prefix-map={place}=.", "-ffile-prefix-map={place}=/n6build", "common/kernels/add.o"
     ),
+    of_board(
+        "network/runtimes.py", "compile_flags=(),", 'compile_flags=("-fno-inline",),', "common/runtime/ll_aton_runtime.o"
+    ),
+    of_board("hardware/cpu.py", '"-mthumb", ', '"-mthumb", "-fno-inline", ', "common/bring_up/n6_clock.o"),
     of_board("compiler/toolchain.py", '"-O2",', '"-O1",', "common/bring_up/n6_clock.o"),
     of_board("steps/firmware.py", 'how.with_flags("-O3")', 'how.with_flags("-O2")', "common/kernels/conv_2d.o"),
     # Relocatable models.
@@ -426,6 +433,7 @@ WITHOUT_BYTES = {
     "n6build.network.st_edge_ai.log": "what a tool has said: notes and errors",
     "n6build.network.pools.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.base.paths": _PLANS,
+    "n6build.base.span": _SHAPES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,
