@@ -13,6 +13,7 @@ from typing import Literal
 
 from n6build.base.environment import CORE_DIR, read_environment
 from n6build.base.errors import N6Error
+from n6build.flash.probes import PROGRAMMERS
 from n6build.network.st_edge_ai.find import find_tool
 
 
@@ -108,6 +109,15 @@ def _st_edge_ai() -> Finding:
     return Finding("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
 
 
+def _programmers() -> list[Callable[[], Finding]]:
+    """One is needed for a real board: the first."""
+    checks = []
+    for number, each in enumerate(PROGRAMMERS.values()):
+        needed: Literal["for a real board", "if you have it"] = "if you have it" if number else "for a real board"
+        checks.append(_command(each.command, f"programs a real board: probe={each.name}", each.install, needed))
+    return checks
+
+
 _CHECKS: list[Callable[[], Finding]] = [
     _python,
     _package("scons", "drives the build"),
@@ -118,18 +128,6 @@ _CHECKS: list[Callable[[], Finding]] = [
     _newlib,
     _emulator,
     _command("gdb-multiarch", "debugs on the virtual board: gdb=1", "install gdb-multiarch", "if you have it"),
-    _command(
-        "STM32_Programmer_CLI",
-        "programs a real board",
-        "install STM32CubeProgrammer and put it in PATH",
-        "for a real board",
-    ),
-    _command("openocd", "programs a real board: probe=openocd", "a build from 2026 or newer", "if you have it"),
-    _command(
-        "pyocd",
-        "programs a real board: probe=pyocd",
-        "the Python package pyocd, and a flash algorithm",
-        "if you have it",
-    ),
+    *_programmers(),
     _st_edge_ai,
 ]

@@ -29,7 +29,7 @@ SETTINGS = Settings(size=BOARD.nor.size, erase=BOARD.nor.sector)
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
-    return make_desk(tmp_path / "desk", SETTINGS, "STM32_Programmer_CLI")
+    return make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
 
 
 def scons(project: Project, desk: Desk, *arguments: str) -> Result:

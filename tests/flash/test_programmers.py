@@ -10,22 +10,23 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.base.span import Span
-from n6build.flash.choose import choose_programmer
-from n6build.flash.command import program_timeout_s, read_timeout_s
-from n6build.flash.cubeprogrammer import CubeProgrammer
-from n6build.flash.openocd import OpenOcd, openocd_script
+from n6build.flash import programmers
+from n6build.flash.choose import choose_programmer, name_of_programmer
+from n6build.flash.probe_programmer import ProbeProgrammer, program_timeout_s, read_timeout_s
+from n6build.flash.probes import PROGRAMMERS
 from n6build.flash.program import FlashPlan, carry_out, plan_delta
 from n6build.flash.programmer import Programmer, RamProgram
-from n6build.flash.pyocd import PyOcd
+from n6build.flash.programmers.openocd import openocd_script
 from n6build.flash.record import read_record
 from n6build.flash.sectors import Sector, sectors_of
 from n6build.flash.survey import checked_identity, held_record
 from n6build.hardware.boards import Board, load_board
-from programmer_stand_ins.board import BASE, Desk, FaultKind, Settings, make_desk
+from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, make_desk
 
 SECTOR = 4096
 BOARD = load_board("nucleo-n657")
-PROGRAMMERS = ("STM32_Programmer_CLI", "openocd", "pyocd")
+# The first is taken where several are installed.
+NAMES = tuple(PROGRAMMERS)
 SETTINGS = Settings()
 
 
@@ -34,7 +35,7 @@ def _no_other_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'desk/bin'}:/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     # OpenOCD has no list of its own: the system's serial ports.
-    monkeypatch.setattr("n6build.flash.openocd.list_ports.comports", lambda: [_Port("0041")])
+    monkeypatch.setattr("n6build.flash.programmers.openocd.list_ports.comports", lambda: [_Port("0041")])
 
 
 class _Port:
@@ -46,7 +47,7 @@ class _Port:
 
 @pytest.fixture
 def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
-    return make_desk(tmp_path / "desk", SETTINGS, getattr(request, "param", PROGRAMMERS[0]))
+    return make_desk(tmp_path / "desk", SETTINGS, getattr(request, "param", NAMES[0]))
 
 
 def images(version: int) -> list[Sector]:
@@ -59,9 +60,11 @@ def images(version: int) -> list[Sector]:
     return sectors_of(list(parts.items()), SECTOR)
 
 
-def programmer_of(tmp_path: Path, board: Board = BOARD, probe: str = "auto") -> Programmer:
+def programmer_of(tmp_path: Path, board: Board = BOARD, probe: str = "auto") -> ProbeProgrammer:
     small = replace(board, nor=replace(board.nor, sector=SECTOR))
-    return choose_programmer(probe, small, tmp_path / "virtual")
+    programmer = choose_programmer(probe, small, tmp_path / "virtual")
+    assert isinstance(programmer, ProbeProgrammer)
+    return programmer
 
 
 def flash(programmer: Programmer, wanted: list[Sector]) -> FlashPlan:
@@ -118,16 +121,29 @@ def test_the_only_probe_is_taken_and_a_named_one_must_be_there(tmp_path: Path) -
 
 def test_a_named_programmer_is_taken_before_the_usual_one(tmp_path: Path) -> None:
     make_desk(tmp_path / "desk", SETTINGS, *PROGRAMMERS)
-    assert isinstance(programmer_of(tmp_path), CubeProgrammer)
-    assert isinstance(programmer_of(tmp_path, probe="openocd"), OpenOcd)
-    assert isinstance(programmer_of(tmp_path, probe="pyocd:auto"), PyOcd)
-    assert isinstance(programmer_of(tmp_path, probe="pyocd:0041"), PyOcd)
+    taken = {
+        probe: name_of_programmer(programmer_of(tmp_path, probe=probe))
+        for probe in ("auto", "openocd", "pyocd:auto", "pyocd:0041")
+    }
+    assert taken == {
+        "auto": "stm32cubeprogrammer:0041",
+        "openocd": "openocd:0041",
+        "pyocd:auto": "pyocd:0041",
+        "pyocd:0041": "pyocd:0041",
+    }
+
+
+def test_a_programmer_has_the_name_of_its_module_and_a_stand_in() -> None:
+    folder = Path(programmers.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(PROGRAMMERS)
+    assert len({each.rank for each in PROGRAMMERS.values()}) == len(PROGRAMMERS)
+    assert all((TESTS / f"programmer_stand_ins/{name}.py").is_file() for name in PROGRAMMERS)
 
 
 # What all of them do
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_blank_board_is_programmed_and_afterwards_lacks_nothing(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     assert flash(programmer, images(1)).lacking == tuple(images(1))
@@ -140,7 +156,7 @@ def test_a_blank_board_is_programmed_and_afterwards_lacks_nothing(tmp_path: Path
     assert holds(desk, changed)
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     flash(programmer, images(1))
@@ -158,12 +174,9 @@ def test_a_board_that_was_programmed_on_another_machine_is_read_back(tmp_path: P
     ("desk", "kind"),
     # Only ST's programmer has been seen to end with 0 after an error.
     [
-        *itertools.product(PROGRAMMERS[:1], ["zero", "error", "killed", "ignored"]),
-        *itertools.product(PROGRAMMERS[1:], ["killed"]),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in itertools.product(PROGRAMMERS[1:], ["error", "ignored"])
-        ),
+        *itertools.product(NAMES[:1], ["zero", "error", "killed", "ignored"]),
+        *itertools.product(NAMES[1:], ["killed"]),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in itertools.product(NAMES[1:], ["error", "ignored"])),
     ],
     indirect=["desk"],
 )
@@ -198,7 +211,7 @@ def test_whatever_fails_at_whichever_step_the_next_flash_ends_correct(
     assert failures >= (4 if kind == "ignored" else steps // 2)
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_probe_that_was_unplugged_is_an_error_with_what_to_do(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     desk.set(replace(SETTINGS, probes={}))
@@ -208,7 +221,7 @@ def test_a_probe_that_was_unplugged_is_an_error_with_what_to_do(tmp_path: Path, 
         programmer.reset()
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_another_chip_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
     desk.set(replace(SETTINGS, device_id=0x450))
     with pytest.raises(N6Error, match="N6-FLASH-013: the chip has device id 0x450, stm32n657 has 0x486"):
@@ -216,7 +229,7 @@ def test_another_chip_is_not_programmed(tmp_path: Path, desk: Desk) -> None:
     assert desk.content(BASE, 16) == b"\xff" * 16
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_reset(tmp_path: Path, desk: Desk) -> None:
     programmer_of(tmp_path).reset()
     assert desk.operations() == 2
@@ -225,13 +238,12 @@ def test_a_reset(tmp_path: Path, desk: Desk) -> None:
         programmer_of(tmp_path).reset()
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_a_start_in_ram(tmp_path: Path, desk: Desk) -> None:
     program = RamProgram(0x34180400, (0x34190000).to_bytes(4, "little") + (0x34180801).to_bytes(4, "little") + b"code")
     assert (program.stack_pointer, program.entry) == (0x34190000, 0x34180800)
     before = desk.operations()
     programmer = programmer_of(tmp_path)
-    assert isinstance(programmer, CubeProgrammer | OpenOcd | PyOcd)
     programmer.start(program)
     assert (desk.folder / "ram.bin").read_bytes() == program.data
     assert int((desk.folder / "ram.address").read_text(), 16) == program.address
@@ -241,7 +253,7 @@ def test_a_start_in_ram(tmp_path: Path, desk: Desk) -> None:
             programmer.start(program)
 
 
-@pytest.mark.parametrize("desk", PROGRAMMERS, indirect=True)
+@pytest.mark.parametrize("desk", NAMES, indirect=True)
 def test_no_programmer_ever_erases_the_whole_part_or_writes_fuses(tmp_path: Path, desk: Desk) -> None:
     programmer = programmer_of(tmp_path)
     flash(programmer, images(1))
@@ -273,7 +285,7 @@ def test_a_board_is_known_by_any_of_its_names(tmp_path: Path, desk: Desk, alias:
     assert holds(desk, images(1))
 
 
-@pytest.mark.parametrize("desk", ["STM32_Programmer_CLI", "pyocd"], indirect=True)
+@pytest.mark.parametrize("desk", ["stm32cubeprogrammer", "pyocd"], indirect=True)
 def test_another_board_in_the_list_of_probes_is_said_at_once(tmp_path: Path, desk: Desk) -> None:
     desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
     with pytest.raises(N6Error, match="N6-FLASH-014: this is a STM32N6570-DK, not a NUCLEO-N657X0-Q"):
@@ -282,7 +294,7 @@ def test_another_board_in_the_list_of_probes_is_said_at_once(tmp_path: Path, des
 
 def test_time_outs_grow_with_what_is_done() -> None:
     sectors = BOARD.slots.weights.size // BOARD.nor.sector
-    for each in (CubeProgrammer, OpenOcd, PyOcd):
+    for each in PROGRAMMERS.values():
         assert program_timeout_s(sectors, each.seconds_a_sector) > 2 * sectors * each.seconds_a_sector
     assert read_timeout_s([BOARD.slots.weights.size]) > 2000
     assert read_timeout_s([1024, 64]) == 60

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import cortex_m55
 import pytest
-from host_kernels import HostKernels
+
+from kernels import cortex_m55
+from kernels.host_kernels import HostKernels
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel_descriptors import KERNELS, Case, Image, lay_out
+from kernel_headers import write_kernel_headers
 from n6build.compiler.toolchain import CPU
 from n6build.hardware.boards import load_board
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
 from patience import NET_S
+
+from kernels.kernel_descriptors import DESCRIPTORS, KERNELS, Case, Image, lay_out
 
 COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
@@ -78,6 +80,9 @@ def virtual_board() -> Machine:
 
 def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> Path:
     elf = folder / f"runner{optimisation}.elf"
+    headers = write_kernel_headers(folder / "include")
+    rows = (f"{{(void *)n6k_{name}, sizeof({each.name})}},\n" for name, each in DESCRIPTORS.items())
+    (headers / "kernel_table.h").write_text("".join(rows))
     here = Path(__file__).parent
     sources = [here / "target_runner.c", *sorted(KERNELS_FOLDER.glob("*.c"))]
     symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top}
@@ -86,7 +91,7 @@ def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> P
             COMPILER,
             *CFLAGS,
             optimisation,
-            f"-I{KERNELS_FOLDER}",
+            f"-I{headers}",
             "-nostartfiles",
             "--specs=nano.specs",
             "-Wl,--gc-sections,--no-warn-rwx-segments",

@@ -5,9 +5,11 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from cortex_m55 import KERNELS_FOLDER
-from kernel_descriptors import Case, lay_out
+from kernel_headers import write_kernel_headers
 from numpy.typing import NDArray
+
+from kernels.cortex_m55 import KERNELS_FOLDER
+from kernels.kernel_descriptors import Case, lay_out
 
 
 class HostKernels:
@@ -15,9 +17,10 @@ class HostKernels:
 
     def __init__(self, folder: Path) -> None:
         library = folder / "libkernels.so"
+        headers = write_kernel_headers(folder / "include")
         sources = sorted(str(path) for path in KERNELS_FOLDER.glob("*.c"))
         flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
-        subprocess.run(["cc", *flags, "-fPIC", "-shared", "-o", str(library), *sources], check=True)
+        subprocess.run(["cc", *flags, f"-I{headers}", "-fPIC", "-shared", "-o", str(library), *sources], check=True)
         self._library = ctypes.CDLL(str(library))
 
     def run(self, case: Case) -> NDArray[np.generic]:

@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 import one_op_models
-from kernel_descriptors import Case, Output, Shape, Window
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
+
+from kernels.kernel_descriptors import Case, Output, Shape, Window
 
 INT8_MIN, INT8_MAX = -128, 127
 _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -115,7 +116,7 @@ def conv_2d(
         name=f"conv {in_shape}->{channels} window {window} stride {stride} dilation {dilation} {padding} {activation}",
         kernel="conv_2d",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, *dilation, top, left),
             "input_zero_point": source.zero_point,
@@ -172,7 +173,7 @@ def depthwise_conv_2d(
         f"{activation}",
         kernel="depthwise_conv_2d",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, *dilation, top, left),
             "depth_multiplier": depth_multiplier,
@@ -253,7 +254,7 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
     }[kernel]
     weights = np.zeros(shape, np.int8)
     window = {
-        "in_": Shape(1, 1, inputs),
+        "in": Shape(1, 1, inputs),
         "out": Shape(1, 1, channels),
         "window": Window(1, 1, 1, 1, 1, 1, 0, 0),
         "input_zero_point": 0,
@@ -345,7 +346,7 @@ def pad(
         name=f"pad {in_shape} by {list(paddings)} with {value}",
         kernel="pad",
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(*out),
             "pad_top": paddings[0][0],
             "pad_left": paddings[1][0],
@@ -382,7 +383,7 @@ def pool_2d(
         name=f"{kind} pool {in_shape} window {window} stride {stride} {padding} {activation}",
         kernel={"MAX": "max_pool_2d", "AVERAGE": "average_pool_2d"}[kind],
         values={
-            "in_": Shape(*in_shape),
+            "in": Shape(*in_shape),
             "out": Shape(out_h, out_w, channels),
             "window": Window(*window, *stride, 1, 1, top, left),
             "range": output_range(quantisation, activation),

@@ -1,160 +1,51 @@
-"""The operators' descriptors of n6_kernels.h in the layout of a machine, and the cases that run on them."""
+"""The kernels' descriptors in the layout of a machine, and the cases that run on them."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
+from n6build.network.reference.descriptors import SHAPE, Member, Pointer, Structure
+from n6build.network.reference.kinds import all_kernels
+from n6build.network.reference.ranges import RANGE
+from n6build.network.reference.windows import WINDOW
 from numpy.typing import NDArray
 
-_POINTER = "pointer"
-_I8, _U8, _U16, _I32, _U32, _F32 = (
-    ctypes.c_int8,
-    ctypes.c_uint8,
-    ctypes.c_uint16,
-    ctypes.c_int32,
-    ctypes.c_uint32,
-    ctypes.c_float,
-)
-
-
-class Shape(ctypes.Structure):
-    _fields_ = (("height", _U16), ("width", _U16), ("channels", _U16))
-
-
-class Window(ctypes.Structure):
-    _fields_ = (
-        ("height", _U16),
-        ("width", _U16),
-        ("stride_h", _U16),
-        ("stride_w", _U16),
-        ("dilation_h", _U16),
-        ("dilation_w", _U16),
-        ("pad_top", _U16),
-        ("pad_left", _U16),
-    )
-
-
-class Output(ctypes.Structure):
-    _fields_ = (("zero_point", _I8), ("clamp_min", _I8), ("clamp_max", _I8))
-
-
-def _pointers(*names: str) -> list[tuple[str, object]]:
-    return [(name, _POINTER) for name in names]
-
-
-_REQUANTISED = _pointers("input", "output", "weights", "bias", "multiplier", "shift")
-_POOL = [*_pointers("input", "output"), ("in_", Shape), ("out", Shape), ("window", Window), ("range", Output)]
-
-# In the order of the runner's table of kernels.
-LAYOUTS: Mapping[str, Sequence[tuple[str, object]]] = {
-    "conv_2d": [
-        *_REQUANTISED,
-        ("scratch", _POINTER),
-        ("in_", Shape),
-        ("out", Shape),
-        ("window", Window),
-        ("input_zero_point", _I8),
-        ("range", Output),
-    ],
-    "depthwise_conv_2d": [
-        *_REQUANTISED,
-        ("in_", Shape),
-        ("out", Shape),
-        ("window", Window),
-        ("depth_multiplier", _U16),
-        ("input_zero_point", _I8),
-        ("range", Output),
-    ],
-    "fully_connected": [
-        *_pointers("input", "output", "weights", "bias", "scale"),
-        ("batches", _U32),
-        ("inputs", _U32),
-        ("outputs", _U32),
-        ("range", Output),
-    ],
-    "add": [
-        *_pointers("a", "b", "output"),
-        ("elements", _U32),
-        ("elements_b", _U32),
-        ("left_shift", _I32),
-        ("a_multiplier", _I32),
-        ("a_shift", _I32),
-        ("b_multiplier", _I32),
-        ("b_shift", _I32),
-        ("out_multiplier", _I32),
-        ("out_shift", _I32),
-        ("a_zero_point", _I8),
-        ("b_zero_point", _I8),
-        ("range", Output),
-    ],
-    "pad": [
-        *_pointers("input", "output"),
-        ("in_", Shape),
-        ("out", Shape),
-        ("pad_top", _U16),
-        ("pad_left", _U16),
-        ("pad_front", _U16),
-        ("value", _I8),
-    ],
-    "max_pool_2d": _POOL,
-    "average_pool_2d": _POOL,
-    "mean": [
-        *_pointers("input", "output"),
-        ("pixels", _U32),
-        ("channels", _U32),
-        ("bias", _I32),
-        ("multiplier", _I32),
-        ("shift", _I32),
-        ("range", Output),
-    ],
-    "softmax": [
-        *_pointers("input", "output"),
-        ("rows", _U32),
-        ("depth", _U32),
-        ("multiplier", _I32),
-        ("left_shift", _I32),
-        ("diff_min", _I32),
-    ],
-    "requantize": [
-        *_pointers("input", "output"),
-        ("elements", _U32),
-        ("multiplier", _I32),
-        ("shift", _I32),
-        ("in_zero_point", _I32),
-        ("out_zero_point", _I32),
-        ("in_is_unsigned", _U8),
-        ("out_is_unsigned", _U8),
-    ],
-    "quantize": [
-        *_pointers("input", "output"),
-        ("elements", _U32),
-        ("scale", _F32),
-        ("zero_point", _I32),
-        ("out_is_unsigned", _U8),
-    ],
-    "dequantize": [
-        *_pointers("input", "output"),
-        ("elements", _U32),
-        ("scale", _F32),
-        ("zero_point", _I32),
-        ("in_is_unsigned", _U8),
-    ],
-    "copy": [*_pointers("input", "output"), ("bytes", _U32)],
+_SCALARS = {
+    "int8_t": ctypes.c_int8,
+    "uint8_t": ctypes.c_uint8,
+    "uint16_t": ctypes.c_uint16,
+    "int32_t": ctypes.c_int32,
+    "uint32_t": ctypes.c_uint32,
+    "float": ctypes.c_float,
 }
-KERNELS = list(LAYOUTS)
 
 
-def _structure(kernel: str, pointer: type) -> type[ctypes.Structure]:
-    fields = [(name, pointer if kind is _POINTER else kind) for name, kind in LAYOUTS[kernel]]
-    return type(f"{kernel}_t", (ctypes.Structure,), {"_fields_": fields})
+@cache
+def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
+    """pointer: the type of an address on the machine."""
+
+    def kind(member: Member) -> type:
+        match member.type:
+            case Pointer():
+                return pointer
+            case Structure():
+                return _inner(member.type)
+        return _SCALARS[member.type]
+
+    fields = [(member.name, kind(member)) for member in structure.members]
+    return type(structure.name, (ctypes.Structure,), {"_fields_": fields})
 
 
-_STRUCTURES = {
-    (kernel, pointer): _structure(kernel, pointer)
-    for kernel in LAYOUTS
-    for pointer in (ctypes.c_uint64, ctypes.c_uint32)
-}
+def _inner(structure: Structure) -> type[ctypes.Structure]:
+    """One without pointers: its layout is the same on every machine."""
+    return _layout(structure, ctypes.c_uint32)
+
+
+Shape, Window, Output = map(_inner, (SHAPE, WINDOW, RANGE))
+DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
+KERNELS = list(DESCRIPTORS)
 
 
 @dataclass(frozen=True)
@@ -234,9 +125,10 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
         if name != last or size is None:
             memory.extend(_GUARD)
 
-    structure = _STRUCTURES[case.kernel, pointer]
+    descriptor = DESCRIPTORS[case.kernel]
     values = dict(case.values)
-    for name, kind in LAYOUTS[case.kernel]:
-        if kind is _POINTER:
-            values[name] = base + offsets[name]
-    return Image(bytes(structure(**values)), bytes(memory), offsets["output"], output_bytes, offsets["scratch"])
+    for member in descriptor.members:
+        if isinstance(member.type, Pointer):
+            values[member.name] = base + offsets[member.name]
+    layout = _layout(descriptor, pointer)(**values)
+    return Image(bytes(layout), bytes(memory), offsets["output"], output_bytes, offsets["scratch"])

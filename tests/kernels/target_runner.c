@@ -87,19 +87,7 @@ static const struct {
     void *function;
     uint32_t descriptor_bytes;
 } kernels[] = {
-    {(void *)n6k_conv_2d, sizeof(n6k_conv_2d_t)},
-    {(void *)n6k_depthwise_conv_2d, sizeof(n6k_depthwise_conv_2d_t)},
-    {(void *)n6k_fully_connected, sizeof(n6k_fully_connected_t)},
-    {(void *)n6k_add, sizeof(n6k_add_t)},
-    {(void *)n6k_pad, sizeof(n6k_pad_t)},
-    {(void *)n6k_max_pool_2d, sizeof(n6k_pool_t)},
-    {(void *)n6k_average_pool_2d, sizeof(n6k_pool_t)},
-    {(void *)n6k_mean, sizeof(n6k_mean_t)},
-    {(void *)n6k_softmax, sizeof(n6k_softmax_t)},
-    {(void *)n6k_requantize, sizeof(n6k_requantize_t)},
-    {(void *)n6k_quantize, sizeof(n6k_quantize_t)},
-    {(void *)n6k_dequantize, sizeof(n6k_dequantize_t)},
-    {(void *)n6k_copy, sizeof(n6k_copy_t)},
+#include "kernel_table.h"
 };
 
 static uint32_t open_file(const char *name, uint32_t name_bytes, uint32_t mode)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import cortex_m55
-import kernel_cases
 import numpy as np
 import pytest
-from cortex_m55 import Call
-from host_kernels import HostKernels
-from kernel_descriptors import KERNELS, Case
+
+from kernels import cortex_m55, kernel_cases
+from kernels.cortex_m55 import Call
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import KERNELS, Case
 
 CASES = 150
 CASES_AT_EDGE = 12

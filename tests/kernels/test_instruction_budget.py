@@ -6,13 +6,13 @@ instruction takes two beats, and loads overlap with multiplications.
 
 from pathlib import Path
 
-import cortex_m55
-import kernel_cases
 import numpy as np
 import pytest
-from cortex_m55 import Call
-from host_kernels import HostKernels
-from kernel_descriptors import Case
+
+from kernels import cortex_m55, kernel_cases
+from kernels.cortex_m55 import Call
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import Case
 
 _RNG = np.random.default_rng(1)
 REPEATS = 4

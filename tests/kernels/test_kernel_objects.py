@@ -4,9 +4,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
+from kernel_headers import write_kernel_headers
+
+from kernels.cortex_m55 import CFLAGS, COMPILER, KERNELS_FOLDER
 
 SOURCES = sorted(KERNELS_FOLDER.glob("*.c"))
 CODE_BUDGET = 8 * 1024
@@ -21,7 +23,8 @@ R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24 = 42, 10, 30
 
 def compiled(source: Path, folder: Path, *options: str) -> Path:
     target = folder / f"{source.stem}.o"
-    subprocess.run([COMPILER, *CFLAGS, *options, "-c", str(source), "-o", str(target)], check=True)
+    headers = write_kernel_headers(folder / "include")
+    subprocess.run([COMPILER, *CFLAGS, *options, f"-I{headers}", "-c", str(source), "-o", str(target)], check=True)
     return target
 
 

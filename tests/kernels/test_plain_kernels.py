@@ -1,11 +1,12 @@
 """The plain twins give the bits of the reference interpreter."""
 
-import kernel_cases
 import numpy as np
 import pytest
 import reference_interpreter
-from host_kernels import HostKernels
-from kernel_descriptors import KERNELS, Case
+
+from kernels import kernel_cases
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import KERNELS, Case
 
 BATCHES = 10
 CASES_PER_BATCH = 40

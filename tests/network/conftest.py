@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from host_network import HostNetwork, extflash
 from n6build.network.pools.memory_pools import MemoryPool
+
+from network.host_network import HostNetwork, extflash
 
 
 @pytest.fixture(scope="session")

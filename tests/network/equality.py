@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 import reference_interpreter
-from host_network import HostNetwork
 from numpy.typing import NDArray
+
+from network.host_network import HostNetwork
 
 
 def tensors_of(model: bytes, inputs: list[NDArray[np.generic]]) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from kernel_headers import write_kernel_headers
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.memory_pools import MemoryPool
@@ -54,18 +55,23 @@ def noextmem() -> list[MemoryPool]:
 def _objects(folder: Path) -> tuple[Path, ...]:
     """Runtime, kernels and harness, compiled once for all networks of a test session. With undefined behaviour trapped."""
     sources = [*sorted(KERNELS.glob("*.c")), *sorted(RUNTIME.glob("*.c")), HARNESS]
+    headers = write_kernel_headers(_headers(folder))
     processes = []
     for source in sources:
         target = folder / f"{source.parent.name}_{source.stem}.o"
-        processes.append((target, subprocess.Popen(["cc", *_flags(), "-c", str(source), "-o", str(target)])))
+        processes.append((target, subprocess.Popen(["cc", *_flags(headers), "-c", str(source), "-o", str(target)])))
     for target, process in processes:
         assert process.wait() == 0, f"{target.name} does not compile"
     return tuple(target for target, _ in processes)
 
 
-def _flags() -> list[str]:
+def _headers(objects: Path) -> Path:
+    return objects / "include"
+
+
+def _flags(headers: Path) -> list[str]:
     sanitizer = ["-fsanitize=undefined", "-fno-sanitize-recover"]
-    return [*WARNINGS, "-O2", "-fPIC", *sanitizer, f"-I{KERNELS}", f"-I{RUNTIME}"]
+    return [*WARNINGS, "-O2", "-fPIC", *sanitizer, f"-I{headers}", f"-I{RUNTIME}"]
 
 
 @cache
@@ -86,10 +92,9 @@ class HostNetwork:
         compile_network(model, pools, folder, NAME)
         self.artifacts: NetworkArtifacts = read_artifacts(folder, NAME)
         library = folder / "network.so"
-        subprocess.run(
-            ["cc", *_flags(), "-shared", "-o", str(library), str(folder / "network.c"), *map(str, _objects(objects))],
-            check=True,
-        )
+        compiled = map(str, _objects(objects))
+        flags = _flags(_headers(objects))
+        subprocess.run(["cc", *flags, "-shared", "-o", str(library), str(folder / "network.c"), *compiled], check=True)
         self._library = ctypes.CDLL(str(library))
         self._library.host_run.argtypes = [_AFTER_EPOCH]
         self._library.host_buffer_name.restype = ctypes.c_char_p

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import one_op_models as ops
 import pytest
-from host_network import extflash, noextmem
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.reference.compile import compile_network
-from network_models import own_models
 from one_op_models import Quantisation
 from samples import sample
+
+from network.host_network import extflash, noextmem
+from network.network_models import own_models
 
 
 def miniresnet(folder: Path, pools: Any = None) -> NetworkArtifacts:

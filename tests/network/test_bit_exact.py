@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equality import assert_equal_everywhere, random_inputs
-from host_network import HostNetwork, extflash, noextmem
-from network_models import own_models
 from numpy.typing import NDArray
 from samples import sample
+
+from network.equality import assert_equal_everywhere, random_inputs
+from network.host_network import HostNetwork, extflash, noextmem
+from network.network_models import own_models
 
 SAMPLES = [
     "miniresnet_1stacks_64x50_tl_int8.tflite",

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_network import extflash
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.c_info_reader import read_c_info
 from n6build.network.reference.compile import compile_network
-from network_models import own_models
 from samples import sample
+
+from network.host_network import extflash
+from network.network_models import own_models
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import one_op_models as ops
 import pytest
-from host_network import KERNELS, RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
+from kernel_headers import write_kernel_headers
 from n6build.compiler.toolchain import CPU
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
-from network_models import edit, own_models
 from one_op_models import Quantisation
 
+from network.host_network import RUNTIME, WARNINGS, HostNetwork, extflash, noextmem
+from network.network_models import edit, own_models
+
 CORTEX_M55 = [*CPU, "-O2"]
-INCLUDES = [f"-I{KERNELS}", f"-I{RUNTIME}"]
+INCLUDES = [f"-I{RUNTIME}"]
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 
 
@@ -34,6 +36,7 @@ def compiled(model: bytes | Path, folder: Path, pools: list[MemoryPool] | None =
     else:
         file = model
     compile_network(file, extflash() if pools is None else pools, folder, name)
+    write_kernel_headers(folder)
     return (folder / f"{name}.c").read_text()
 
 
@@ -99,7 +102,7 @@ def test_another_version_of_the_runtime_is_refused(tmp_path: Path) -> None:
     for header in RUNTIME.glob("*.h"):
         if header.name != "ll_aton_version.h":
             shutil.copy(header, other)
-    command = ["cc", *WARNINGS, f"-I{other}", f"-I{KERNELS}", "-fsyntax-only", str(tmp_path / "network.c")]
+    command = ["cc", *WARNINGS, f"-I{other}", "-fsyntax-only", str(tmp_path / "network.c")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode != 0
     assert "#error" in result.stderr and "ll_aton 1.1.3-8" in result.stderr

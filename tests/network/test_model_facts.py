@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.model_facts import read_model_facts
-from network_models import own_models
 from one_op_models import Quantisation
 from onnx_models import onnx_model
+
+from network.network_models import own_models
 
 
 def facts_of(folder: Path, name: str, data: bytes):  # type: ignore[no-untyped-def]

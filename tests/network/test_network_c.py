@@ -6,15 +6,16 @@ import math
 from pathlib import Path
 
 import pytest
-from host_network import extflash
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.network_c import parse_network_c, read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.reference.compile import compile_network
-from network_c_texts import CORES, Core, network_c
-from network_models import own_models
+
+from network.host_network import extflash
+from network.network_c_texts import CORES, Core, network_c
+from network.network_models import own_models
 
 NEWEST = CORES[-1]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equality import random_inputs, tensors_of
-from host_network import KERNELS, RUNTIME, WARNINGS
+from kernel_headers import write_kernel_headers
 from n6build.compiler.toolchain import CPU
 from n6build.hardware.boards import load_board
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -17,9 +16,12 @@ from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
-from network_models import own_models
 from numpy.typing import NDArray
 from patience import NET_S
+
+from network.equality import random_inputs, tensors_of
+from network.host_network import KERNELS, RUNTIME, WARNINGS
+from network.network_models import own_models
 
 HERE = Path(__file__).parent
 # RAM that is on after reset: this program powers no bank and maps no flash.
@@ -48,7 +50,7 @@ def program(folder: Path) -> Path:
         *sorted(KERNELS.glob("*.c")),
     ]
     flags = [*WARNINGS, "-O3", *CPU, "-ffunction-sections"]
-    includes = [f"-I{path}" for path in (folder, RUNTIME, KERNELS)]
+    includes = [f"-I{path}" for path in (write_kernel_headers(folder), RUNTIME)]
     link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-T{HERE / 'target_network.ld'}"]
     subprocess.run(["arm-none-eabi-gcc", *flags, *includes, *map(str, sources), *link, "-o", str(elf)], check=True)
     return elf

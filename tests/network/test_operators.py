@@ -7,10 +7,11 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
-from equality import assert_equal_everywhere, random_inputs
-from host_network import HostNetwork
-from network_models import chain, edit
 from one_op_models import Quantisation
+
+from network.equality import assert_equal_everywhere, random_inputs
+from network.host_network import HostNetwork
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 

@@ -6,17 +6,19 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from host_network import extflash, noextmem, npu_ram_pools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.reference.epochs import Buffer, Initializer, Network
 from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound
-from n6build.network.reference.lowering import Buffer, Initializer, Network, lower
+from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.tflite_reader import read_graph
-from network_models import own_models
 from samples import sample
+
+from network.host_network import extflash, noextmem, npu_ram_pools
+from network.network_models import own_models
 
 
 def ram(size: int, name: str = "npuRAM3", address: int = 0x34200000) -> MemoryPool:

@@ -20,8 +20,9 @@ from n6build.models.names import network_names
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.prebuilt import folder as prebuilt
 from n6build.network.prebuilt.folder import find_network, import_network
-from network_c_texts import CORES, network_c
 from samples import sample
+
+from network.network_c_texts import CORES, network_c
 
 RELEASE_3, RELEASE_2 = CORES[3], CORES[0]
 WEIGHTS = bytes(range(256)) * 18 + bytes(96)

@@ -10,13 +10,14 @@ import numpy as np
 import one_op_models as ops
 import pytest
 from ai_edge_litert import schema_py_generated as schema
-from host_network import extflash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.reference.compile import compile_network
-from network_models import chain, edit, own_models
 from one_op_models import Quantisation, Tensor
+
+from network.host_network import extflash
+from network.network_models import chain, edit, own_models
 
 IN, OUT = Quantisation(0.05, 3), Quantisation(0.11, -7)
 

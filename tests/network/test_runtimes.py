@@ -10,7 +10,7 @@ from core_tree import make_core
 from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import CPU
 from n6build.network.ll_aton import own_version, read_ll_aton_version
-from n6build.network.runtimes import check_version, own_runtime, st_runtime, without_unknown_flags
+from n6build.network.runtimes import own_runtime, st_runtime, version_mismatch, without_unknown_flags
 from samples import sample
 
 
@@ -55,25 +55,28 @@ def test_a_missing_part_is_named_with_its_folder(tmp_path: Path, missing: str) -
 
 
 def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
-    with pytest.raises(N6Error) as caught:
-        check_version((1, 1, 1, 14), own_runtime(), "network.c")
-    assert str(caught.value) == (
-        "network.c: error N6-LLATON-003: asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 "
-        "(ST Edge AI Core 3.0)\n  hint: compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name "
-        "ST Edge AI Core 2.2"
+    found = version_mismatch((1, 1, 1, 14), own_runtime(), "network.c")
+    assert found is not None
+    assert found.where == "network.c"
+    assert found.what == (
+        "asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)"
+    )
+    assert (
+        found.hint == "compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name ST Edge AI Core 2.2"
     )
 
 
 def test_every_one_of_the_four_numbers_counts() -> None:
-    check_version(own_version(), own_runtime(), "network.c")
-    check_version(None, own_runtime(), "network.c")
+    assert version_mismatch(own_version(), own_runtime(), "network.c") is None
+    assert version_mismatch(None, own_runtime(), "network.c") is None
     for part in range(4):
         other = tuple(number + (position == part) for position, number in enumerate(own_version()))
-        with pytest.raises(N6Error, match="unknown release"):
-            check_version(other, own_runtime(), "network.c")  # type: ignore[arg-type]
+        found = version_mismatch(other, own_runtime(), "network.c")  # type: ignore[arg-type]
+        assert found is not None
+        assert "unknown release" in found.what
 
 
-@pytest.mark.parametrize("text", ["", "#define own_version()_MAJOR 1\n", "#define own_version()_MAJOR x\n"])
+@pytest.mark.parametrize("text", ["", "#define LL_ATON_VERSION_MAJOR 1\n", "#define LL_ATON_VERSION_MAJOR x\n"])
 def test_a_version_header_that_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "ll_aton_version.h").write_text(text)
     with pytest.raises(N6Error, match="N6-LLATON-001"):

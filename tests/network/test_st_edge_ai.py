@@ -31,11 +31,12 @@ from n6build.network.st_edge_ai.options import (
     scrubbed,
     with_profile,
 )
-from network_models import own_models
 from patience import NET_S, wait_until
 from samples import sample
 from stedgeai_stand_in import stedgeai
 from stedgeai_stand_in.tree import BUILDS, install
+
+from network.network_models import own_models
 
 POOLS = pools_of(load_board("nucleo-n657"), "extflash")
 NEWEST = parse_version(f"ST Edge AI Core v{BUILDS['4.0.1']}")
@@ -130,7 +131,7 @@ ROWS = [
     ("arguments", "N6-STAI-030", "E102(CliArgumentError): Wrong parameter"),
     ("letters", "N6-STAI-023", "a letter beyond ASCII in a path"),
     ("crash", "N6-STAI-024", "crashed (signal 11)"),
-    ("dropped quantisation", "N6-STAI-020", "has dropped the quantisation"),
+    ("dropped quantisation", "N6-CHECK-017", "has dropped the quantisation"),
     ("board side", "N6-STAI-025", "wanted a board"),
     ("ai studio", "N6-STAI-028", "9674752 bytes missing"),
     ("usable output, status 255", "N6-STAI-033", "something went wrong at the very end"),

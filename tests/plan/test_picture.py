@@ -20,7 +20,8 @@ from n6build.plan.layout import Layout, layered
 from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step
-from plan_samples import APPLICATION, BOARD, application_plan, compilation, link, make
+
+from plan.plan_samples import APPLICATION, BOARD, application_plan, compilation, link, make
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOT = find_dot()

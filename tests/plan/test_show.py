@@ -13,7 +13,8 @@ from n6build.base import console
 from n6build.plan.explain import State, Status
 from n6build.plan.show import explain_text, plan_text
 from n6build.plan.step import Step
-from plan_samples import application_plan, compilation, link, make
+
+from plan.plan_samples import application_plan, compilation, link, make
 
 NEVER = ("it was never made in this build folder",)
 

@@ -156,23 +156,25 @@ class Desk:
 
 
 def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
-    """programmers: 'STM32_Programmer_CLI', 'openocd', 'pyocd'."""
+    """programmers: their names; the stand-in of each is the module of its name beside this one."""
+    from n6build.flash.probes import PROGRAMMERS  # The stand-ins themselves know nothing of n6build.
+
     desk = Desk(folder / "board", folder / "bin")
     desk.folder.mkdir(parents=True)
     desk.commands.mkdir()
     desk.set(settings)
     (desk.folder / "nor.bin").write_bytes(b"\xff" * settings.size)
     for name in programmers:
-        module = {"STM32_Programmer_CLI": "cubeprogrammer"}.get(name, name)
-        command = desk.commands / name
+        called = PROGRAMMERS[name].command
+        command = desk.commands / called
         command.write_text(
             f"#!{sys.executable} -IS\n"
             "import sys\n"
             f"sys.path.insert(0, {str(TESTS)!r})\n"
             "from pathlib import Path\n"
-            f"from programmer_stand_ins.{module} import main\n"
+            f"from programmer_stand_ins.{name} import main\n"
             f"with open({str(desk.commands / 'calls')!r}, 'a') as calls:\n"
-            f"    calls.write({name!r} + ' ' + ' '.join(sys.argv[1:]) + '\\n')\n"
+            f"    calls.write({called!r} + ' ' + ' '.join(sys.argv[1:]) + '\\n')\n"
             f"sys.exit(main(Path({str(desk.folder)!r}), sys.argv[1:]))\n"
         )
         command.chmod(command.stat().st_mode | stat.S_IXUSR)

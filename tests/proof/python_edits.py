@@ -46,6 +46,10 @@ def network(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "linked", f"{LINKED}/network/{differs}", _NETWORK)
 
 
+def kernels(file: str, old: str, new: str) -> Edit:
+    return alone(file, old, new, f"{BOARD}/include/n6_kernels.h")
+
+
 def split(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "split", f"{SPLIT}/{differs}")
 
@@ -109,12 +113,55 @@ EDITS = (
     ),
     # Networks by the reference backend.
     network("network/reference/compile.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
+    network("network/reference/lowering.py", '_{operator.index}"', '__{operator.index}"', "network.c"),
     network(
-        "network/reference/lowering.py",
-        "{_KINDS[operator.kind]}_{operator.index}",
-        "{_KINDS[operator.kind]}__{operator.index}",
+        "network/reference/windows.py",
+        '"stride_h": options.stride_h,',
+        '"stride_h": options.stride_h + 1,',
         "network.c",
     ),
+    network(
+        "network/reference/weights.py",
+        "start - zero_point * sums",
+        "start + zero_point * sums",
+        "network_atonbuf.xSPI2.raw",
+    ),
+    network(
+        "network/reference/ranges.py",
+        "output.zero_point + int(rounded)",
+        "output.zero_point + 1 + int(rounded)",
+        "network.c",
+    ),
+    network("network/reference/operators/add.py", "_LEFT_SHIFT = 20", "_LEFT_SHIFT = 19", "network.c"),
+    network("network/reference/operators/conv_2d.py", "Scratch(2 * column", "Scratch(3 * column", "network.c"),
+    network(
+        "network/reference/operators/dequantize.py",
+        '"zero_point": given.zero_point',
+        '"zero_point": -given.zero_point',
+        "network.c",
+    ),
+    network(
+        "network/reference/operators/fully_connected.py",
+        "np.array(real_scales(operands, _OUTPUTS))",
+        "-np.array(real_scales(operands, _OUTPUTS))",
+        "network_atonbuf.xSPI2.raw",
+    ),
+    network("network/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
+    network("network/reference/operators/softmax.py", "_INTEGER_BITS = 5", "_INTEGER_BITS = 6", "network.c"),
+    # Operators that this network does not have are in the headers of the kernels.
+    kernels("base/members.py", "in sorted(os.listdir(folder))", "in sorted(os.listdir(folder))[::-1]"),
+    kernels("network/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
+    kernels("network/reference/descriptors.py", 'f"{to} *{member.name}"', 'f"{to} * {member.name}"'),
+    kernels("network/reference/kinds.py", "for kind in KINDS.values()", "for kind in [*KINDS.values()][::-1]"),
+    kernels("network/reference/pooling.py", "padding takes no part in either", "padding takes part in neither"),
+    kernels("network/reference/operators/average_pool_2d.py", '"average_pool_2d", POOL', '"mean_pool_2d", POOL'),
+    kernels(
+        "network/reference/operators/depthwise_conv_2d.py", '"depth_multiplier", "uint', '"depth_multiplier", "int'
+    ),
+    kernels("network/reference/operators/mean.py", '"pixels", "uint32_t"', '"pixels", "int32_t"'),
+    kernels("network/reference/operators/pad.py", 'note="channels"', 'note="of channels"'),
+    kernels("network/reference/operators/quantize.py", '"requantize",', '"rescale",'),
+    kernels("network/reference/operators/reshape.py", '"copy",', '"move",'),
     network(
         "network/reference/placement.py",
         "if pool is weights_pool else 0",
@@ -214,19 +261,20 @@ EDITS = (
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
     linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
     # Checks.
-    linked("checks/run.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
-    alone("checks/memory.py", "outside = pool.relative or (", "outside = True or (", f"{LINKED}/checks.json"),
-    alone("checks/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
+    alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
+    linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
+    alone("checks/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
+    linked("checks/rules/flash.py", '"relocatable models fit into', '"models fit into', "checks.json"),
     alone(
-        "checks/flash.py",
-        "beyond = segment.address + segment.length - slot.end",
-        "beyond = segment.length",
+        "checks/rules/tools.py",
+        "if found := version_mismatch(",
+        "if found := Finding('here', 'proof', 'none') or version_mismatch(",
         f"{LINKED}/checks.json",
     ),
     alone(
-        "checks/tools.py",
-        "def version_gate(",
-        "def version_gate(subject):\n    yield Finding('here', 'proof', 'none')\n\n\ndef former_gate(",
+        "checks/check.py",
+        "return Check(id, title,",
+        "return Check(id, title + '.',",
         f"{LINKED}/checks.json",
     ),
     # Headers for an application.
@@ -357,6 +405,8 @@ CORE = frozenset(
         "compiler/toolchain.py",
         "network/reference/lowering.py",
         "network/reference/fixed_point.py",
+        "network/reference/kernel_headers.py",
+        "network/reference/operators/conv_2d.py",
         "network/reference/generated_c.py",
         "network/artifacts/signature.py",
         "memory_plan/plan.py",
@@ -391,6 +441,7 @@ _PACKAGES = (
     "n6build.application",
     "n6build.base",
     "n6build.checks",
+    "n6build.checks.rules",
     "n6build.compiler",
     "n6build.flash",
     "n6build.formats",
@@ -403,8 +454,8 @@ _PACKAGES = (
     "n6build.network.pools",
     "n6build.network.prebuilt",
     "n6build.network.reference",
+    "n6build.network.reference.operators",
     "n6build.network.st_edge_ai",
-    "n6build.options",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
@@ -419,13 +470,21 @@ WITHOUT_BYTES = {
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
     "n6build.base.errors": "errors",
+    "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.base.members": "finds modules, whose own bytes count",
     "n6build.models.model": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,
+    "n6build.network.reference.epochs": _SHAPES,
     "n6build.network.reference.graph": _SHAPES,
     "n6build.network.reference.graph_checks": _REFUSES,
+    "n6build.network.reference.kernel_call": _SHAPES,
+    "n6build.network.reference.kind": _SHAPES,
+    "n6build.network.reference.operands": _SHAPES,
+    "n6build.network.reference.operators.padv2": "its kernel is that of PAD; no model of the project has it",
+    "n6build.network.reference.options": _REFUSES,
+    "n6build.network.reference.rules": _REFUSES,
     "n6build.network.model_facts": "facts for checks, which refuse",
     "n6build.network.pools.mpool": _TOLD,
     "n6build.network.st_edge_ai.find": _PLANS,

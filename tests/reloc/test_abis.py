@@ -11,6 +11,7 @@ from n6build.reloc.loader import Firmware, Placement, Refusal, install
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.show import as_text, summary
 from n6build.reloc.verify import errors, verify
+
 from reloc.synthetic import Pool, synthetic_model
 
 VERSIONS: list[Version] = [(1, 1, 0, 31), (1, 1, 1, 14), (1, 1, 3, 8), (1, 1, 3, 275)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from n6build.base.findings import Finding
 from n6build.checks.run import Result
-from n6build.checks.subject import Finding
 from n6build.plan.perform import DoneStep
 from n6build.report.content import AddressRange, EpochRow, NetworkSection, Part, Report, Space
 
@@ -47,6 +47,7 @@ REPORT = Report(
             "N6-CHECK-003", "stay inside", "warning", "failed", (Finding("keyword: pool x", "9 MiB outside", "less"),)
         ),
         Result("N6-CHECK-014", "types", "error", "waived", (Finding("keyword", "is int8", "h"),), "known & accepted"),
+        Result("N6-CHECK-021", "mapped", "error", "not applicable", ()),
     ),
     actions=(DoneStep("network", "build/network.c", 0.25),),
     seconds=1.5,

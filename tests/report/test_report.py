@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from n6build.base.findings import Finding
 from n6build.checks.run import Result
-from n6build.checks.subject import Finding
 from n6build.plan.perform import DoneStep
 from n6build.plan.picture import plan_svg
 from n6build.plan.plan import Plan, make_plan
@@ -18,7 +18,8 @@ from n6build.plan.step import Step
 from n6build.report.content import EpochRow, Part, Report, Space, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
-from report_samples import KIB, LARGE, REPORT
+
+from report.report_samples import KIB, LARGE, REPORT
 
 
 class Page(HTMLParser):
@@ -123,6 +124,19 @@ def test_what_failed_comes_first_and_what_passed_is_folded() -> None:
         assert text.index("N6-CHECK-020") < text.index("N6-CHECK-003") < text.index("N6-CHECK-014")
     html = report_html(report)
     assert html.index("N6-CHECK-014") < html.index("<details><summary>1 passed") < html.index("N6-CHECK-001")
+
+
+def test_what_had_nothing_to_look_at_is_counted_apart() -> None:
+    html = report_html(REPORT)
+    assert (
+        html.index("N6-CHECK-001")
+        < html.index("<details><summary>1 had nothing to look at")
+        < html.index("N6-CHECK-021")
+    )
+    assert "2 of 3</b>checks passed or waived" in html
+    assert "Checks: 1 passed, 1 warned, 1 waived, 1 had nothing to look at" in report_text(REPORT)
+    expected = {"passed": 1, "failed": 0, "warned": 1, "waived": 1, "not applicable": 1}
+    assert json.loads(report_json(REPORT))["check_counts"] == expected
 
 
 def test_what_lies_in_no_memory_is_not_left_out() -> None:

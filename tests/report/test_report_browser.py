@@ -18,7 +18,8 @@ from n6build.report.content import Report
 from n6build.report.html import report_html
 from patience import NET_S
 from PIL import Image
-from report_samples import LARGE, REPORT
+
+from report.report_samples import LARGE, REPORT
 
 LONG = replace(
     REPORT,

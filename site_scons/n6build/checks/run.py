@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes, to_json
-from n6build.checks import flash, memory, numbers, tools
-from n6build.checks.subject import Finding, Subject
+from n6build.base.findings import Finding, refusal
+from n6build.base.members import members
+from n6build.checks.check import Check, Severity
+from n6build.checks.subject import Subject
 
-Severity = Literal["error", "warning"]
-State = Literal["passed", "failed", "waived"]
-
-
-@dataclass(frozen=True)
-class Check:
-    id: str
-    title: str
-    severity: Severity
-    find: Callable[[Subject], Iterable[Finding]]
+State = Literal["passed", "failed", "waived", "not applicable"]
 
 
 @dataclass(frozen=True)
@@ -37,35 +31,22 @@ class Result:
     reason: str = ""
 
 
-CHECKS = (
-    Check("N6-CHECK-001", "every pool holds what is put into it", "error", memory.pool_overflow),
-    Check(
-        "N6-CHECK-002", "weights and activations lie in memories of the board", "error", memory.memory_the_board_lacks
-    ),
-    Check("N6-CHECK-003", "activations stay inside the chip", "warning", memory.spilled_activations),
-    Check("N6-CHECK-004", "weights in RAM are copied there at boot", "error", memory.missing_copy),
-    Check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", memory.linker_regions),
-    Check("N6-CHECK-006", "pools keep off framebuffer, heap and other regions", "error", memory.external_regions),
-    Check("N6-CHECK-007", "no two images share flash", "error", flash.overlapping_images),
-    Check("N6-CHECK-008", "images end before the flash does", "error", flash.flash_end),
-    Check("N6-CHECK-009", "FSBL, Appli and weights fit into their slots", "error", flash.slot_overflow),
-    Check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", memory.mixed_aliases),
-    Check("N6-CHECK-011", "scales of inputs and outputs are sane", "error", numbers.absurd_io_scale),
-    Check("N6-CHECK-012", "scales inside the network are sane", "warning", numbers.absurd_inner_scale),
-    Check("N6-CHECK-013", "zero points are values of their type", "error", numbers.zero_point_out_of_type),
-    Check("N6-CHECK-014", "inputs and outputs have the declared types", "error", numbers.declared_type),
-    Check("N6-CHECK-015", "float copies of the outputs fit into the heap", "warning", memory.float_copies),
-    Check("N6-CHECK-016", "what the NPU gets is quantised", "error", tools.float_model),
-    Check("N6-CHECK-017", "the compiler has kept the quantisation", "error", numbers.dropped_quantisation),
-    Check("N6-CHECK-018", "network and runtime are of one ll_aton version", "error", tools.version_gate),
-    Check("N6-CHECK-019", "paths are ASCII where the compiler needs it", "error", tools.non_ascii_path),
-    Check("N6-CHECK-020", "the compiler reads this version of ONNX", "error", tools.onnx_ir_version),
-    Check("N6-CHECK-021", "the external RAM is mapped before it is used", "error", memory.unmapped_external_ram),
-    Check("N6-CHECK-022", "no network overwrites the weights of another", "error", memory.weights_overwritten),
-    Check("N6-CHECK-023", "the network was compiled for the board's pools", "error", memory.not_the_boards_pools),
-    Check("N6-CHECK-024", "the runtime can run every epoch", "error", tools.epochs_without_a_runtime),
-    Check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", memory.executable_ram),
-)
+def _all_checks() -> tuple[Check, ...]:
+    """Of all modules in rules/, by id. Raises TypeError where two checks have one id."""
+    found = {
+        id(value): value
+        for names in members("n6build.checks.rules.*", "__dict__", dict)
+        for value in names.values()
+        if isinstance(value, Check)
+    }
+    checks = sorted(found.values(), key=lambda each: each.id)
+    for one, other in itertools.pairwise(checks):
+        if one.id == other.id:
+            raise TypeError(f"two checks are called {one.id}")
+    return tuple(checks)
+
+
+CHECKS = _all_checks()
 
 
 def run_checks(subject: Subject) -> list[Result]:
@@ -80,6 +61,8 @@ def run_checks(subject: Subject) -> list[Result]:
 
 
 def _result(check: Check, subject: Subject) -> Result:
+    if not check.looks_at(subject):
+        return Result(check.id, check.title, check.severity, "not applicable", ())
     findings = tuple(check.find(subject))
     if not findings:
         return Result(check.id, check.title, check.severity, "passed", ())
@@ -106,9 +89,23 @@ def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
             word = result.state if result.state == "waived" else result.severity
             yield word.capitalize(), f"{finding.where}: {finding.what}, {result.id}"
             yield "", f"  waived: {result.reason}" if result.state == "waived" else f"  hint: {finding.hint}"
-    passed = sum(result.state == "passed" for result in results)
-    waived = sum(result.state == "waived" for result in results)
-    yield "Checks", f"{passed} of {len(results)} passed" + (f", {waived} waived" if waived else "")
+    yield "Checks", summary(results)
+
+
+def counts(results: Sequence[Result]) -> dict[str, int]:
+    """What came of the checks -> of how many. A failed warning ends no build."""
+    number = dict.fromkeys(("passed", "failed", "warned", "waived", "not applicable"), 0)
+    for result in results:
+        warned = result.state == "failed" and result.severity == "warning"
+        number["warned" if warned else result.state] += 1
+    return number
+
+
+def summary(results: Sequence[Result]) -> str:
+    """In numbers. What has passed was looked at."""
+    words = {"not applicable": "had nothing to look at"}
+    parts = [(what, number) for what, number in counts(results).items() if number or what == "passed"]
+    return ", ".join(f"{number} {words.get(what, what)}" for what, number in parts)
 
 
 def read_results(path: Path) -> list[Result]:
@@ -126,8 +123,5 @@ def raise_if_failed(results: Sequence[Result]) -> None:
     """Raises the first failed check of severity error as an N6Error of its id."""
     failed = [result for result in results if result.state == "failed" and result.severity == "error"]
     if failed:
-        finding = failed[0].findings[0]
-        more = sum(len(result.findings) for result in failed) - 1
-        what = finding.what + (f" (and {more} more)" if more else "")
-        hint = f"{finding.hint}; or accept it: checks.waive.{failed[0].id} in model.yaml, with a reason"
-        raise N6Error(failed[0].id, what, where=finding.where, hint=hint)
+        others = sum(len(result.findings) for result in failed) - 1
+        raise refusal(failed[0].id, failed[0].findings[0], others)

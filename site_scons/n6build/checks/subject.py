@@ -58,12 +58,3 @@ class Subject:
     manifest: FlashManifest
     runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
-
-
-@dataclass(frozen=True)
-class Finding:
-    """what: one sentence with its numbers. where: network, pool, buffer or file."""
-
-    where: str
-    what: str
-    hint: str

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.boards import Board
 
+if TYPE_CHECKING:  # A null build on the virtual board need not wait for what programs real ones.
+    from n6build.flash.probe_programmer import ProbeProgrammer
 
-def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Programmer:
+
+def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
     """probe: 'virtual', or as `programmer_of_probe` has it."""
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
-    from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415 - a null build on the virtual board need not wait.
+    from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415
 
     return programmer_of_probe(probe, board)
 
 
-def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> Programmer:
+def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
     """name: of `name_of_programmer`. For a step, which does what was chosen while the build was read."""
     if name == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
@@ -28,9 +31,9 @@ def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> Programm
     return programmer_named(name, board)
 
 
-def name_of_programmer(programmer: Programmer) -> str:
+def name_of_programmer(programmer: VirtualProgrammer | ProbeProgrammer) -> str:
     """As steps know it: 'virtual', or programmer and serial number."""
-    if programmer.name == VIRTUAL:
+    if isinstance(programmer, VirtualProgrammer):
         return VIRTUAL
     from n6build.flash.probes import name_of  # noqa: PLC0415
 

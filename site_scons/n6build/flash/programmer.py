@@ -71,10 +71,3 @@ class Programmer(Protocol):
 
     def reset(self) -> None:
         """Starts what is in flash; raises N6Error where that fails."""
-
-
-class ProbeProgrammer(Programmer, Protocol):
-    """With a debug probe between it and the board."""
-
-    def start(self, program: RamProgram) -> None:
-        """Writes it into RAM and starts it there, without a reset: that would erase the RAM. Raises N6Error where it fails."""

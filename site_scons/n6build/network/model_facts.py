@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.base.findings import Finding
 
 MAX_BYTES = (2 << 30) - 1
 _MAX_ITEMS = 200_000
@@ -41,47 +42,34 @@ class ModelFacts:
     float_operators: int
 
 
-@dataclass(frozen=True)
-class Objection:
-    """id: of the check that it is."""
-
-    id: str
-    what: str
-    hint: str
-
-
+# Checks that are made before ST's compiler runs, too, which takes its time to find out, or from what it says.
+KEPT_QUANTISATION = "N6-CHECK-017"
+FLOAT_MODEL = "N6-CHECK-016"
+IR_VERSION = "N6-CHECK-020"
 # Of the checker inside ST Edge AI Core 2.2 and older.
 MAX_IR_VERSION = 9
 
 
-def npu_objections(facts: ModelFacts, core: str) -> list[Objection]:
-    """Why ST's compiler would fail on a model, or waste it. core: its release, such as 2.2.0-20266."""
-    found = []
-    if facts.float_operators and not facts.quantised_operators:
-        found.append(
-            Objection(
-                "N6-CHECK-016",
-                f"all {facts.float_operators} operators with weights compute in float, the NPU computes in integers",
-                "quantise the model to int8 (post-training quantisation with representative data)",
-            )
-        )
-    if core.startswith(("2.0", "2.1", "2.2")) and facts.ir_version is not None and facts.ir_version > MAX_IR_VERSION:
-        found.append(
-            Objection(
-                "N6-CHECK-020",
-                f"the model has ONNX IR version {facts.ir_version}, ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
-                f"save the model with ir_version {MAX_IR_VERSION}, or use ST Edge AI Core 3.0 or newer",
-            )
-        )
-    return found
+def float_model(facts: ModelFacts, where: str) -> Finding | None:
+    """What the NPU cannot speed up."""
+    if facts.quantised_operators or not facts.float_operators:
+        return None
+    return Finding(
+        where,
+        f"all {facts.float_operators} operators with weights compute in float, the NPU computes in integers",
+        "quantise the model to int8 (post-training quantisation with representative data)",
+    )
 
 
-def check_for_npu(facts: ModelFacts, core: str, waived: Container[str], where: str) -> None:
-    """Before ST's compiler is run, which takes its time to find out. Raises the first objection that is not waived."""
-    for objection in npu_objections(facts, core):
-        if objection.id not in waived:
-            hint = f"{objection.hint}; or accept it: checks.waive.{objection.id} in model.yaml, with a reason"
-            raise N6Error(objection.id, objection.what, where=where, hint=hint)
+def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | None:
+    """core: release of ST Edge AI Core, such as 2.2.0-20266."""
+    if facts.ir_version is None or facts.ir_version <= MAX_IR_VERSION or not core.startswith(("2.0", "2.1", "2.2")):
+        return None
+    return Finding(
+        where,
+        f"the model has ONNX IR version {facts.ir_version}, ST Edge AI Core up to 2.2 reads {MAX_IR_VERSION}",
+        f"save the model with ir_version {MAX_IR_VERSION}, or use ST Edge AI Core 3.0 or newer",
+    )
 
 
 def read_model_facts(path: Path) -> ModelFacts:

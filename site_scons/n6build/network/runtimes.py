@@ -8,9 +8,13 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in, is_file, is_folder
+from n6build.base.findings import Finding
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
+
+# The check of a mismatch. It is made before the network is compiled, too.
+VERSION_GATE = "N6-CHECK-018"
 
 # Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
 CORE_RELEASES: dict[Version, str] = {
@@ -178,18 +182,27 @@ def without_unknown_flags(flags: list[str]) -> list[str]:
     return [flag for flag in flags if flag not in _UNKNOWN_FLAGS]
 
 
-def check_version(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> None:
-    """The version gate, before a compiler meets it. Raises N6-LLATON-003, with both versions and the releases to use."""
+def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> Finding | None:
+    """asked: by network.c, None where it does not care. Found before a compiler meets it, in whose words nobody would know."""
     if asked is None or asked == runtime.version:
-        return
+        return None
     whose = "ST's" if runtime.name == "st" else "n6build's own"
-    raise N6Error(
-        "N6-LLATON-003",
+    return Finding(
+        where,
         f"asks for ll_aton {version_text(asked)} ({_release(asked)}), {whose} runtime is {version_text(runtime.version)} "
         f"({_release(runtime.version)})",
-        where=where,
-        hint=f"compile the network with {_release(runtime.version)}, or let STEDGEAI_CORE_DIR name {_release(asked)}",
+        f"compile the network with {_release(runtime.version)}, or let STEDGEAI_CORE_DIR name {_release(asked)}",
     )
+
+
+def version_header(version: Version | None) -> str:
+    """C, to be included in front of a network whose mismatch is waived: it finds the version that it asks for."""
+    lines = [f"/* {VERSION_GATE} is waived: network.c finds the version that it asks for. */"]
+    if version is not None:
+        lines.append('#include "ll_aton_version.h"')
+        for name, number in zip(("MAJOR", "MINOR", "MICRO", "DEV"), version, strict=True):
+            lines += [f"#undef LL_ATON_VERSION_{name}", f"#define LL_ATON_VERSION_{name} {number}"]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion) -> None:

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.members import LIBRARY, modules_matching
 from n6build.network.backend_names import backend_names
 from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, switch, word
 
 LoadMode = Literal["copy", "xip"]
+# By the names of their modules, which need not be loaded for that.
+_PROGRAMMERS = [
+    name.rpartition(".")[2] for name in modules_matching("n6build.flash.programmers.*", {"n6build": LIBRARY})
+]
 # Of a run; the names are those of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
@@ -78,8 +83,8 @@ class Choices:
     romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
     probe: str = word(
         "auto",
-        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer (stm32cubeprogrammer, "
-        "openocd, pyocd), alone or as openocd:<serial number>",
+        "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
+        f"({', '.join(_PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
     )
     sign: str = word(

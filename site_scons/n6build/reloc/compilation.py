@@ -88,7 +88,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     return ModelCode(
         shared=(*kernels, *sources),
         network_flags=own,
-        include_folders=(*runtime.include_folders, ANY_MODEL.parent, FIRMWARE / "kernels"),
+        include_folders=(*runtime.include_folders, ANY_MODEL.parent),
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
         libraries=parts.libraries,

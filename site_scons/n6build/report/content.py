@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from n6build.base.files import to_json
-from n6build.checks.run import Result
+from n6build.checks.run import Result, counts
 from n6build.plan.perform import DoneStep
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
@@ -112,14 +112,16 @@ class Report:
 
 
 def urgency(result: Result) -> tuple[int, str]:
-    """Order of a reader: failed errors, failed warnings, what was waived, what is well."""
+    """Order of a reader: failed errors, failed warnings, what was waived, what is well, what had nothing to look at."""
     failed = {"error": 0, "warning": 1}[result.severity]
-    return {"failed": failed, "waived": 2, "passed": 3}[result.state], result.id
+    return {"failed": failed, "waived": 2, "passed": 3, "not applicable": 4}[result.state], result.id
 
 
 def report_json(report: Report) -> str:
-    """The fields above under their names but for the picture; each space has its `used` bytes as well."""
+    """The fields above under their names but for the picture; each space has its `used` bytes as well, and check_counts says how
+    many checks have passed, failed, warned, were waived, or had nothing to look at (not applicable)."""
     document = asdict(report)
+    document["check_counts"] = counts(report.checks)
     del document["plan_svg"]
     for axis, written in zip((*report.memory, report.flash), (*document["memory"], document["flash"]), strict=True):
         for space, written_space in zip(axis.spaces, written["spaces"], strict=True):

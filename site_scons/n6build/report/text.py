@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from n6build.base.console import kib, printable
+from n6build.checks.run import summary
 from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, urgency
 
 _COLUMNS = 100
@@ -86,9 +87,7 @@ def _part(part: Part) -> str:
 
 
 def _checks(report: Report) -> Iterator[str]:
-    passed = sum(check.state == "passed" for check in report.checks)
-    waived = sum(check.state == "waived" for check in report.checks)
-    yield f"Checks: {passed} of {len(report.checks)} passed" + (f", {waived} waived" if waived else "")
+    yield f"Checks: {summary(report.checks)}"
     for check in sorted(report.checks, key=urgency):
         for finding in check.findings:
             word = "waived" if check.state == "waived" else check.severity

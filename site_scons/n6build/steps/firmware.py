@@ -20,6 +20,8 @@ from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.format_headers import format_headers_step
+from n6build.steps.kernel_headers import kernel_headers_step
+from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
@@ -83,20 +85,23 @@ def appli(
     folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
 ) -> Program:
     """plan: of the memory. What no model changes is compiled once a board."""
-    how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "kernels", FIRMWARE / "appli")
+    headers = kernel_headers_step(f"{firmware.folder}/include")
+    how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
     how = how.looking_in(*runtime.include_folders).defining(*runtime.defines)
     foreign = how.with_flags(*runtime.compile_flags)
     common = f"{firmware.folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
-    kernels = compile_steps(f"{common}/kernels", c_files("kernels"), how.with_flags("-O3"))
+    kernels = compile_steps(f"{common}/kernels", c_files("kernels"), how.with_flags("-O3").behind(headers.outputs))
     of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign)
     shared = compile_steps(f"{common}/appli", c_files("appli"), how)
     # The plan has compared the versions of network and runtime: before a compiler meets them.
-    generated = (*plan.outputs, *(header for network in networks for header in network.headers))
+    generated = (*headers.outputs, *plan.outputs, *(header for network in networks for header in network.headers))
     of_networks = foreign.looking_in(*sorted({network.folder for network in networks} | {folder})).behind(generated)
     own: list[Step] = []
     for network in networks:
         # Code of ST's compiler is not held to the warnings of this project.
         quiet = of_networks if network.backend.strict else of_networks.with_flags("-w")
+        if version := version_header_of(folder, network):
+            quiet = quiet.with_flags("-include", version).including(version)
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
@@ -110,13 +115,13 @@ def appli(
         scripts=(script.name, output_with(plan, ".ld")),
         libraries=runtime.libraries,
     )
-    return Program((*firmware.steps, *kernels, *of_runtime, *shared, *own, script, link), link.name)
+    return Program((*firmware.steps, headers, *kernels, *of_runtime, *shared, *own, script, link), link.name)
 
 
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
     """No network is in it: it installs what it finds in flash."""
     assert runtime.reloc is not None
-    places = ("bring_up", "kernels", "appli", "appli_reloc", "reloc")
+    places = ("bring_up", "appli", "appli_reloc", "reloc")
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
     # The models' security state is compared with that of this code.

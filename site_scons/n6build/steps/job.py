@@ -86,7 +86,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, N6-FLASH-023 and N6-ROMFS-007 for what has no effect or no sense."""
+    """Raises N6-OPTION-006 to -009 and -011, N6-FLASH-023 and N6-ROMFS-007 for what has no effect or no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -112,4 +112,4 @@ def _check_run(choices: Choices) -> None:
         what = "'gdb=1' is for a run of the virtual board on its test vectors in flash"
         raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs, with probe=virtual")
     if choices.start == "ram" and is_virtual and not choices.pair:
-        raise N6Error("N6-OPTION-009", "'start=ram' is for a board on a cable", hint="omit it")
+        raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")

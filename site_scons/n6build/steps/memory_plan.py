@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.files import write_atomically
+from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware.boards import Board
 from n6build.memory_plan import generated_c
 from n6build.memory_plan.plan import CompiledNetwork, compiled_network, make_plan, plan_json
 from n6build.network.pools.board_pools import external_regions
-from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
+from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -21,13 +22,15 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """inputs: file of its test vectors, None where it has none."""
+    """inputs: file of its test vectors, None where it has none. version_header: for the compiler, empty where the version gate is
+    not waived."""
 
     model: str
     name: str
     folder: str
     is_classification: bool
     inputs: str | None
+    version_header: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,17 +48,27 @@ def memory_plan_step(
     folder: str, board: Board, profile: str, networks: Sequence[NetworkSteps], runtime: RuntimeVersion
 ) -> Step:
     """Raises N6-POOL-00x where the regions of the external RAM cannot be laid out."""
-    parameters = Parameters(choice_of(board), profile, planned_networks(networks), sizes_of(networks), runtime)
+    planned = tuple(
+        replace(network, version_header=version_header_of(folder, each))
+        for network, each in zip(planned_networks(networks), networks, strict=True)
+    )
+    parameters = Parameters(choice_of(board), profile, planned, sizes_of(networks), runtime)
     external_regions(board, parameters.sizes)
+    headers = tuple(each.version_header for each in planned if each.version_header)
     return Step(
         verb="Plan",
         stage="plan",
-        outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld"),
+        outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld", *headers),
         sources=(*network_files(networks), *board_files(board)),
         parameters=to_parameters(parameters),
         templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
         function="n6build.steps.memory_plan:make",
     )
+
+
+def version_header_of(folder: str, network: NetworkSteps) -> str:
+    """folder: of the memory plan. What network.c is compiled behind where the version gate is waived, else empty."""
+    return f"{folder}/{network.name}_ll_aton_version.h" if VERSION_GATE in network.model.waived else ""
 
 
 def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, ...]:
@@ -98,10 +111,15 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     networks = compiled(given.networks)
-    for network in networks:
-        check_epochs(network.artifacts, given.runtime)
-        check_version(network.artifacts.ll_aton, given.runtime, network.artifacts.source.name)
+    headers: list[str] = []
+    for network, planned in zip(networks, given.networks, strict=True):
+        artifacts = network.artifacts
+        check_epochs(artifacts, given.runtime)
+        if planned.version_header:
+            headers.append(version_header(artifacts.ll_aton))
+        else:
+            refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
     plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes))
-    texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan))
+    texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan), *headers)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)

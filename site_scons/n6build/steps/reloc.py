@@ -22,6 +22,7 @@ from n6build.steps.c_array import c_array_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_manifest import FlashPart
+from n6build.steps.kernel_headers import kernel_headers_step
 from n6build.steps.model_slot import SelfTestFiles, model_slot_step
 from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
@@ -43,12 +44,13 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SourceNetwork:
-    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project."""
+    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project. waived: ids of checks."""
 
     name: str
     folder: str
     step: Step
     strict: bool
+    waived: tuple[str, ...] = ()
 
     @property
     def raws(self) -> tuple[str, ...]:
@@ -94,15 +96,19 @@ def model_steps(
     name = network.name
     out = out or folder
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
-    sources = reloc_sources_step(folder, network.step, name, network.folder, runtime.identity, secure=options.secure)
+    sources = reloc_sources_step(
+        folder, network.step, name, network.folder, runtime.identity, network.waived, secure=options.secure
+    )
     conf, pools, wrapper, script, description = sources.outputs
-    base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders)
+    # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    kernel_headers = kernel_headers_step(f"{common}/include")
+    base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders, f"{common}/include")
+    base = base.behind(kernel_headers.outputs)
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))
     own = base.looking_in(network.folder, folder).defining(*code.network_defines).with_flags(*code.network_flags)
     own = (own if network.strict else own.with_flags("-w")).behind(headers).including(conf)
     of_network = compile_steps(folder, (wrapper, pools), own)
-    # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
     of_kernels = base.defining(*code.defines)
     of_runtime = of_kernels.including(ANY_MODEL)
     shared = tuple(
@@ -131,7 +137,7 @@ def model_steps(
         made = [reloc_model_step(file, link, description, network.raws)]
     arrays = [c_array_step(f"{out}/{name}_rel.c", file)] if options.c_file else []
     return ModelSteps(
-        steps=(sources, *of_network, *shared, link, *made, *arrays),
+        steps=(sources, kernel_headers, *of_network, *shared, link, *made, *arrays),
         description=description,
         elf=link.name,
         file=file,
@@ -168,7 +174,8 @@ def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) ->
 def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
-    source = SourceNetwork(network.name, network.folder, network.step, strict=network.backend.strict)
+    strict = network.backend.strict
+    source = SourceNetwork(network.name, network.folder, network.step, strict, tuple(network.model.waived))
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
 

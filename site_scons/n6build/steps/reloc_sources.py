@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import read_text, write_atomically
+from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.network.artifacts.network_c import read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.artifacts.signature import network_signature
-from n6build.network.runtimes import RuntimeVersion, check_epochs, check_version
+from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.compilation import conf_header_name
 from n6build.reloc.description import describe, description_json
@@ -22,18 +24,26 @@ from n6build.reloc.preconditions import check_buffers_known, version_for
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1."""
+    """folder: of stage 1. waived: of the version gate."""
 
     name: str
     folder: str
     runtime: RuntimeVersion
     secure: bool
+    waived: tuple[str, ...]
 
 
 def reloc_sources_step(
-    folder: str, network: Step, name: str, network_folder: str, runtime: RuntimeVersion, *, secure: bool
+    folder: str,
+    network: Step,
+    name: str,
+    network_folder: str,
+    runtime: RuntimeVersion,
+    waived: Container[str],
+    *,
+    secure: bool,
 ) -> Step:
-    """Outputs: configuration, pool table, wrapper, linker script, description."""
+    """waived: ids of checks. Outputs: configuration, pool table, wrapper, linker script, description."""
     names = (
         conf_header_name(name),
         f"{name}_reloc_pools.c",
@@ -41,12 +51,14 @@ def reloc_sources_step(
         f"{name}_reloc.ld",
         f"{name}_reloc.json",
     )
+    gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
+    parameters = Parameters(name, network_folder, runtime, secure, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
         outputs=tuple(f"{folder}/{each}" for each in names),
         sources=network.outputs,
-        parameters=to_parameters(Parameters(name, network_folder, runtime, secure)),
+        parameters=to_parameters(parameters),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.steps.reloc_sources:make",
     )
@@ -56,12 +68,13 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name)
     check_epochs(artifacts, given.runtime)
-    check_version(artifacts.ll_aton, given.runtime, artifacts.source.name)
+    refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     check_buffers_known(artifacts, read_network_c(artifacts.source))
     table = pool_table(artifacts, secure=given.secure)
-    version = version_for(artifacts, given.runtime.version)
+    version = given.runtime.version if given.waived else version_for(artifacts, given.runtime.version)
     made = reloc_sources(artifacts, table, version, read_text(artifacts.source))
     described = describe(artifacts, table, network_signature(artifacts.source))
-    contents = (made.conf, made.pools, made.wrapper, made.script, description_json(described))
+    wrapper = version_header(artifacts.ll_aton) + made.wrapper if given.waived else made.wrapper
+    contents = (made.conf, made.pools, wrapper, made.script, description_json(described))
     for path, content in zip(call.outputs, contents, strict=True):
         write_atomically(path, content)

@@ -9,8 +9,9 @@ from typing import Literal, cast
 from n6build.base.console import say
 from n6build.base.files import to_json, write_atomically
 from n6build.flash.choose import chosen_programmer
+from n6build.flash.probe_programmer import ProbeProgrammer
 from n6build.flash.program import board_lock
-from n6build.flash.programmer import ProbeProgrammer, Programmer, RamProgram
+from n6build.flash.programmer import Programmer, RamProgram
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.boards import Board
 from n6build.image.elf import payload_of

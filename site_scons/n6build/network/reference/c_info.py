@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.reference.epochs import Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.graph import Quantisation
 from n6build.network.reference.liveness import ALIGNMENT
-from n6build.network.reference.lowering import Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.placement import INITIALIZER_ALIGNMENT, Placement
 
 SCHEMA_VERSION = "2.0"

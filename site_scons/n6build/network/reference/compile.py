@@ -14,9 +14,10 @@ from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.c_info import c_info
+from n6build.network.reference.epochs import Network
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.lowering import Network, lower
+from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph

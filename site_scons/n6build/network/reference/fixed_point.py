@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+INT8_MIN, INT8_MAX = -128, 127
+MAX_LEFT_SHIFT = 30
 
-from n6build.network.reference.graph import Activation, Quantisation
 
-SOFTMAX_INTEGER_BITS = 5
-ADD_LEFT_SHIFT = 20
-_INT8_MIN, _INT8_MAX = -128, 127
+class ScaleError(Exception):
+    """Scales that leave the range of the fixed-point arithmetic."""
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -25,32 +24,9 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     return (0, 0) if shift < -31 else (multiplier, shift)
 
 
-def divided_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int]:
-    """The scaling of a sum that makes a mean of `count` values of it: as the reference resolver folds the division.
-
-    The multiplier is shifted up before it is divided, as far as its right shift of at most 31 bits goes along.
-    """
-    up = min(count.bit_length() - 1, 32, 31 + shift)
-    return (multiplier << up) // count, shift - up
-
-
-def clamp_range(activation: Activation, output: Quantisation) -> tuple[int, int]:
-    """The int8 range that a fused activation leaves; its limits are quantised in float32, halves away from zero."""
-
-    def quantise(limit: float) -> int:
-        steps = np.float32(limit) / np.float32(output.scale)
-        rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
-        return max(_INT8_MIN, min(_INT8_MAX, output.zero_point + int(rounded)))
-
-    low = {"NONE": _INT8_MIN, "RELU": quantise(0), "RELU6": quantise(0), "RELU_N1_TO_1": quantise(-1)}[activation]
-    high = {"NONE": _INT8_MAX, "RELU": _INT8_MAX, "RELU6": quantise(6), "RELU_N1_TO_1": quantise(1)}[activation]
-    return low, high
-
-
-def softmax_constants(beta: float, input_scale: float) -> tuple[int, int, int]:
-    """(multiplier, left shift, smallest difference to the maximum that counts) of Q5.26 exponents."""
-    fraction_bits = 31 - SOFTMAX_INTEGER_BITS
-    real = min(beta * input_scale * (1 << fraction_bits), float((1 << 31) - 1))
-    multiplier, left_shift = quantize_multiplier(real)
-    radius = ((1 << SOFTMAX_INTEGER_BITS) - 1) * (1 << fraction_bits) / 2.0**left_shift
-    return multiplier, left_shift, -math.floor(radius)
+def accumulator_multiplier(real: float) -> tuple[int, int]:
+    """`quantize_multiplier` of what an accumulator is scaled by. Raises ScaleError where it is too large for a kernel."""
+    multiplier, shift = quantize_multiplier(real)
+    if shift > MAX_LEFT_SHIFT:
+        raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{MAX_LEFT_SHIFT} is possible")
+    return multiplier, shift

@@ -11,8 +11,8 @@ from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
+from n6build.network.reference.epochs import Address, Buffer, Fields, Initializer, Network, Port, Value
 from n6build.network.reference.liveness import ALIGNMENT
-from n6build.network.reference.lowering import Address, Buffer, Fields, Initializer, Network, Port, Value
 from n6build.network.reference.placement import Place, Placement
 
 SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 DType = Literal["int8", "uint8", "int32", "float32"]
-Padding = Literal["SAME", "VALID"]
-Activation = Literal["NONE", "RELU", "RELU_N1_TO_1", "RELU6"]
 
 ELEMENT_BYTES: dict[DType, int] = {"int8": 1, "uint8": 1, "int32": 4, "float32": 4}
 
@@ -54,43 +52,15 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class WindowOptions:
-    """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the weights' shape says it."""
-
-    padding: Padding
-    stride_h: int
-    stride_w: int
-    dilation_h: int = 1
-    dilation_w: int = 1
-    height: int = 0
-    width: int = 0
-    activation: Activation = "NONE"
-
-
-@dataclass(frozen=True)
-class ActivationOptions:
-    """Of an ADD or FULLY_CONNECTED."""
-
-    activation: Activation = "NONE"
-
-
-@dataclass(frozen=True)
-class SoftmaxOptions:
-    beta: float
-
-
-Options = WindowOptions | ActivationOptions | SoftmaxOptions | None
-
-
-@dataclass(frozen=True)
 class Operator:
-    """index: in the model file. inputs: tensor indices, None for an absent optional input."""
+    """index: in the model file. inputs: tensor indices, None for an absent optional input. options: what the module of this
+    kind has read of them."""
 
     index: int
     kind: str
     inputs: tuple[int | None, ...]
     output: int
-    options: Options = None
+    options: object = None
 
     def __str__(self) -> str:
         return f"operator {self.index} ({self.kind})"

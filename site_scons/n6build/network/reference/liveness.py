@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.network.reference.lowering import Buffer
+from n6build.network.reference.epochs import Buffer
 
 # A D-cache line: cleaning or invalidating one buffer never touches a neighbour. Also what ST's runtime asks of buffers.
 ALIGNMENT = 32

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
 from n6build.network.pools.memory_pools import MemoryPool, activation_pools, check_pools, initializer_pools
+from n6build.network.reference.epochs import Buffer, Initializer, Network
 from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound, neighbours
-from n6build.network.reference.lowering import Buffer, Initializer, Network
 
 INITIALIZER_ALIGNMENT = 16
 # Bounds the search to some tenths of a second: steps for small networks, comparisons of two buffers for large ones.

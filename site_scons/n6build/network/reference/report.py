@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
-from n6build.network.reference.lowering import Network
+from n6build.network.reference.epochs import Network
 from n6build.network.reference.placement import Placement
 
 _RULE = "-" * 84

@@ -1,15 +1,14 @@
 """Reads a .tflite file into an integer graph.
 
 The file comes from outside: every count is bounded before it is used, and whatever the flatbuffer library trips over is one
-N6Error. What an operator means is checked in graph_checks.
+N6Error. What its options mean is in the operator's own module, what an operator needs in graph_checks.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,19 +18,9 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
-from n6build.network.reference.graph import (
-    Activation,
-    ActivationOptions,
-    DType,
-    Graph,
-    Operator,
-    Options,
-    Padding,
-    Quantisation,
-    SoftmaxOptions,
-    Tensor,
-    WindowOptions,
-)
+from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Tensor
+from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.options import DamagedError, OptionsReader, UnsupportedError, names_in
 
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
@@ -44,108 +33,8 @@ _BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, Attri
 _NUMPY_TYPES: dict[DType, str] = {"int8": "<i1", "uint8": "<u1", "int32": "<i4", "float32": "<f4"}
 
 
-def _names(enumeration: type) -> dict[int, str]:
-    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
-
-
-_OPERATOR_NAMES = _names(tflite.BuiltinOperator)
-_TYPE_NAMES = {code: name.lower() for code, name in _names(tflite.TensorType).items()}
-_ACTIVATION_NAMES = _names(tflite.ActivationFunctionType)
-_PADDING_NAMES = _names(tflite.Padding)
-
-
-class _DamagedError(Exception):
-    """The flatbuffer contradicts itself or its schema."""
-
-
-@dataclass(frozen=True)
-class _OptionsReader:
-    """table: of the flatbuffer schema. code: of that table in the operator's union of options."""
-
-    table: type
-    code: int
-    read: Callable[[Any], Options]
-
-
-def _choice(names: dict[int, str], code: int, known: tuple[str, ...], what: str) -> str:
-    name = names.get(code)
-    if name is None:
-        raise _DamagedError(f"{what} {code} does not exist")
-    if name not in known:
-        raise _UnsupportedError(f"{what} {name} is not supported", f"supported: {', '.join(known)}")
-    return name
-
-
-class _UnsupportedError(Exception):
-    """The model file is whole, but asks for something that is not offered."""
-
-
-def _activation(table: Any) -> Activation:
-    name: Any = _choice(_ACTIVATION_NAMES, table.FusedActivationFunction(), get_args(Activation), "activation")
-    return name  # type: ignore[no-any-return]
-
-
-def _padding(table: Any) -> Padding:
-    name: Any = _choice(_PADDING_NAMES, table.Padding(), get_args(Padding), "padding")
-    return name  # type: ignore[no-any-return]
-
-
-def _convolution(table: Any) -> WindowOptions:
-    return WindowOptions(
-        padding=_padding(table),
-        stride_h=table.StrideH(),
-        stride_w=table.StrideW(),
-        dilation_h=table.DilationHFactor(),
-        dilation_w=table.DilationWFactor(),
-        activation=_activation(table),
-    )
-
-
-def _pooling(table: Any) -> WindowOptions:
-    return WindowOptions(
-        padding=_padding(table),
-        stride_h=table.StrideH(),
-        stride_w=table.StrideW(),
-        height=table.FilterHeight(),
-        width=table.FilterWidth(),
-        activation=_activation(table),
-    )
-
-
-def _add(table: Any) -> ActivationOptions:
-    return ActivationOptions(_activation(table))
-
-
-def _fully_connected(table: Any) -> ActivationOptions:
-    if table.WeightsFormat() != 0:
-        raise _UnsupportedError("shuffled weights are not supported", "convert the model without shuffled weights")
-    return ActivationOptions(_activation(table))
-
-
-def _softmax(table: Any) -> SoftmaxOptions:
-    beta = float(table.Beta())
-    if not math.isfinite(beta) or beta <= 0:
-        raise _UnsupportedError(f"beta is {beta}", "beta has to be positive")
-    return SoftmaxOptions(beta)
-
-
-_OPTIONS = tflite.BuiltinOptions
-_READERS: dict[str, _OptionsReader | None] = {
-    "ADD": _OptionsReader(tflite.AddOptions, _OPTIONS.AddOptions, _add),
-    "AVERAGE_POOL_2D": _OptionsReader(tflite.Pool2DOptions, _OPTIONS.Pool2DOptions, _pooling),
-    "CONV_2D": _OptionsReader(tflite.Conv2DOptions, _OPTIONS.Conv2DOptions, _convolution),
-    "DEPTHWISE_CONV_2D": _OptionsReader(tflite.DepthwiseConv2DOptions, _OPTIONS.DepthwiseConv2DOptions, _convolution),
-    "DEQUANTIZE": None,
-    "FULLY_CONNECTED": _OptionsReader(tflite.FullyConnectedOptions, _OPTIONS.FullyConnectedOptions, _fully_connected),
-    "MAX_POOL_2D": _OptionsReader(tflite.Pool2DOptions, _OPTIONS.Pool2DOptions, _pooling),
-    "MEAN": None,
-    "PAD": None,
-    "PADV2": None,
-    "QUANTIZE": None,
-    "RESHAPE": None,
-    "SOFTMAX": _OptionsReader(tflite.SoftmaxOptions, _OPTIONS.SoftmaxOptions, _softmax),
-}
-SUPPORTED_OPERATORS = tuple(_READERS)
+_OPERATOR_NAMES = names_in(tflite.BuiltinOperator)
+_TYPE_NAMES = {code: name.lower() for code, name in names_in(tflite.TensorType).items()}
 
 
 def read_graph(path: Path) -> Graph:
@@ -161,9 +50,9 @@ def read_graph(path: Path) -> Graph:
         )
     try:
         return _Reader(data, path.name).graph()
-    except _DamagedError as error:
+    except DamagedError as error:
         raise _damaged(path.name, str(error)) from error
-    except _UnsupportedError as error:
+    except UnsupportedError as error:
         what, hint = error.args
         raise N6Error("N6-NET-008", what, where=path.name, hint=hint) from error
     except _BROKEN as error:
@@ -178,7 +67,7 @@ def _damaged(where: str, why: str) -> N6Error:
 
 def _bounded(count: int, limit: int, what: str) -> int:
     if not 0 <= count <= limit:
-        raise _DamagedError(f"{count} {what}, at most {limit} are possible")
+        raise DamagedError(f"{count} {what}, at most {limit} are possible")
     return count
 
 
@@ -190,7 +79,7 @@ class _Reader:
         self._bytes = len(data)
         self._model = tflite.Model.GetRootAs(data, 0)
         if self._model.Version() != SCHEMA_VERSION:
-            raise _DamagedError(f"schema version {self._model.Version()} instead of {SCHEMA_VERSION}")
+            raise DamagedError(f"schema version {self._model.Version()} instead of {SCHEMA_VERSION}")
         subgraphs = _bounded(self._model.SubgraphsLength(), self._bytes // 4, "subgraphs")
         if subgraphs != 1:
             raise N6Error(
@@ -201,7 +90,7 @@ class _Reader:
             )
         self._subgraph = self._model.Subgraphs(0)
         if self._subgraph is None:
-            raise _DamagedError("the subgraph is empty")
+            raise DamagedError("the subgraph is empty")
         self._tensor_count = _bounded(self._subgraph.TensorsLength(), self._bytes // 4, "tensors")
         self._tensors: dict[int, Tensor] = {}
 
@@ -222,7 +111,7 @@ class _Reader:
     def _kind(self, index: int, table: Any) -> str:
         codes = _bounded(self._model.OperatorCodesLength(), self._bytes // 4, "operator codes")
         if table is None or not 0 <= table.OpcodeIndex() < codes:
-            raise _DamagedError(f"operator {index} has no operator code")
+            raise DamagedError(f"operator {index} has no operator code")
         code = self._model.OperatorCodes(table.OpcodeIndex())
         # Older files hold the code in a byte, newer ones in an int32; the larger one counts.
         number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
@@ -233,7 +122,7 @@ class _Reader:
         return name
 
     def _check_kinds(self, kinds: list[str]) -> None:
-        unknown = [(index, kind) for index, kind in enumerate(kinds) if kind not in _READERS]
+        unknown = [(index, kind) for index, kind in enumerate(kinds) if kind not in KINDS]
         if not unknown:
             return
         index, kind = unknown[0]
@@ -248,7 +137,7 @@ class _Reader:
             "N6-NET-003",
             f"operator {index} ({kind}){result} is not supported{more}",
             where=self._file,
-            hint=f"supported: {', '.join(SUPPORTED_OPERATORS)}",
+            hint=f"supported: {', '.join(KINDS)}",
         )
 
     def _operator(self, index: int, kind: str, table: Any) -> Operator:
@@ -256,16 +145,16 @@ class _Reader:
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
         if outputs != 1:
-            raise _DamagedError(f"{label} has {outputs} outputs instead of one")
+            raise DamagedError(f"{label} has {outputs} outputs instead of one")
         try:
             return Operator(
                 index=index,
                 kind=kind,
                 inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
                 output=self._required(int(table.Outputs(0)), label),
-                options=_options(table, _READERS[kind]),
+                options=_options(table, KINDS[kind].options),
             )
-        except _UnsupportedError as error:
+        except UnsupportedError as error:
             what, hint = error.args
             raise N6Error("N6-NET-008", f"{label}: {what}", where=self._file, hint=hint) from error
 
@@ -274,7 +163,7 @@ class _Reader:
 
     def _required(self, index: int, user: str) -> int:
         if not 0 <= index < self._tensor_count:
-            raise _DamagedError(f"{user} names tensor {index} of {self._tensor_count}")
+            raise DamagedError(f"{user} names tensor {index} of {self._tensor_count}")
         if index not in self._tensors:
             self._tensors[index] = self._tensor(index, user)
         return index
@@ -283,17 +172,17 @@ class _Reader:
         count = _bounded(getattr(self._subgraph, f"{which}Length")(), self._tensor_count, which.lower())
         user = f"the model's {which.lower()}"
         if count == 0:
-            raise _DamagedError(f"{user} are missing")
+            raise DamagedError(f"{user} are missing")
         indices = tuple(self._required(int(getattr(self._subgraph, which)(i)), user) for i in range(count))
         if len(set(indices)) != count:
-            raise _DamagedError(f"{user} name a tensor twice")
+            raise DamagedError(f"{user} name a tensor twice")
         return indices
 
     def _tensor(self, index: int, user: str) -> Tensor:
         table = self._subgraph.Tensors(index)
         name = _name(table.Name())
         if table.IsVariable() or table.Sparsity() is not None:
-            raise _UnsupportedError(f"tensor {name!a} is a variable or sparse", "use a stateless, dense model")
+            raise UnsupportedError(f"tensor {name!a} is a variable or sparse", "use a stateless, dense model")
         dtype = self._dtype(table, name, user)
         tensor = Tensor(
             index=index,
@@ -330,7 +219,7 @@ class _Reader:
                 hint="convert the model with fixed input shapes and batch 1",
             )
         if math.prod(shape) >= 1 << 31:
-            raise _DamagedError(f"tensor {name!a} has the shape {list(shape)}")
+            raise DamagedError(f"tensor {name!a} has the shape {list(shape)}")
         return shape
 
     def _constant(self, table: Any, tensor: Tensor) -> NDArray[np.generic] | None:
@@ -339,27 +228,27 @@ class _Reader:
         if number == 0:
             return None
         if number >= buffers:
-            raise _DamagedError(f"tensor {tensor.name!a} names buffer {number} of {buffers}")
+            raise DamagedError(f"tensor {tensor.name!a} names buffer {number} of {buffers}")
         buffer = self._model.Buffers(number)
         if buffer.Offset() > 1 or buffer.Size() > 1:
-            raise _UnsupportedError(
+            raise UnsupportedError(
                 f"tensor {tensor.name!a} has its data behind the flatbuffer", "convert without external buffers"
             )
         length = _bounded(buffer.DataLength(), self._bytes, "bytes of data")
         if length == 0:
             return None
         if length != tensor.bytes:
-            raise _DamagedError(f"tensor {tensor.name!a} has {length} bytes of data instead of {tensor.bytes}")
+            raise DamagedError(f"tensor {tensor.name!a} has {length} bytes of data instead of {tensor.bytes}")
         raw = np.asarray(buffer.DataAsNumpy()).tobytes()
         return np.frombuffer(raw, _NUMPY_TYPES[tensor.dtype]).reshape(tensor.shape)
 
 
-def _options(table: Any, reader: _OptionsReader | None) -> Options:
+def _options(table: Any, reader: OptionsReader | None) -> object:
     if reader is None:
         return None
     union = table.BuiltinOptions()
     if union is None or table.BuiltinOptionsType() != reader.code:
-        raise _DamagedError("an operator lacks its options")
+        raise DamagedError("an operator lacks its options")
     options = reader.table()
     options.Init(union.Bytes, union.Pos)
     return reader.read(options)
@@ -377,7 +266,7 @@ def _quantisation(table: Any, name: str) -> Quantisation | None:
     if table is None or table.ScaleLength() == 0:
         return None
     if table.ZeroPointLength() != table.ScaleLength():
-        raise _DamagedError(f"tensor {name!a} has {table.ScaleLength()} scales, {table.ZeroPointLength()} zero points")
+        raise DamagedError(f"tensor {name!a} has {table.ScaleLength()} scales, {table.ZeroPointLength()} zero points")
     return Quantisation(
         scales=tuple(table.ScaleAsNumpy().tolist()),
         zero_points=tuple(table.ZeroPointAsNumpy().tolist()),
@@ -391,13 +280,13 @@ def _check_flow(graph: Graph) -> None:
     for operator in graph.operators:
         for index in operator.inputs:
             if index is not None and index not in made:
-                raise _DamagedError(f"{operator} uses tensor {index} before it is made")
+                raise DamagedError(f"{operator} uses tensor {index} before it is made")
         if operator.output in made:
-            raise _DamagedError(f"{operator} makes tensor {operator.output} a second time")
+            raise DamagedError(f"{operator} makes tensor {operator.output} a second time")
         made.add(operator.output)
     for index in graph.outputs:
         if index not in made or index in graph.inputs or graph.tensors[index].data is not None:
-            raise _DamagedError(f"no operator makes the model's output, tensor {index}")
+            raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
         if graph.tensors[index].data is not None:
-            raise _DamagedError(f"the model's input, tensor {index}, is a constant")
+            raise DamagedError(f"the model's input, tensor {index}, is a constant")

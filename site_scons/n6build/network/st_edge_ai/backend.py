@@ -8,10 +8,18 @@ from n6build.base.console import progress, say
 from n6build.base.environment import CORE_DIR, Environment, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import remove_others
+from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.yaml_schema import Section
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, require_file
-from n6build.network.model_facts import check_for_npu, read_model_facts
+from n6build.network.model_facts import (
+    FLOAT_MODEL,
+    IR_VERSION,
+    KEPT_QUANTISATION,
+    float_model,
+    read_model_facts,
+    unread_ir_version,
+)
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.st_edge_ai.compile import compile_network, output_names
 from n6build.network.st_edge_ai.find import CoreVersion, Installation, digest_of_tool, find_tool, installed_version
@@ -21,7 +29,7 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """waived: ids of checks."""
+    """waived: those of the checks below."""
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -46,7 +54,8 @@ def _step(given: Compilation) -> Step:
     version = installed_version(installation, dict(given.environment.stedgeai), given.notes)
     described = source.options.load(CompilerOptions) if source.options else CompilerOptions()
     options = with_profile(described, source.described_in)
-    parameters = Parameters(name, given.pools, source.sha256, source.waived, options, version)
+    waived = tuple(id for id in (KEPT_QUANTISATION, FLOAT_MODEL, IR_VERSION) if id in source.waived)
+    parameters = Parameters(name, given.pools, source.sha256, waived, options, version)
     names = (*output_names(name, given.pools, options, version), f"{name}_stedgeai.log")
     return Step(
         verb="Network",
@@ -88,7 +97,9 @@ def make(call: Call) -> None:
     environment = read_environment()
     model, folder, name = call.sources[0], call.outputs[0].parent, given.name
     check_sha256(model, given.sha256)
-    check_for_npu(read_model_facts(model), given.version.text, given.waived, model.name)
+    facts = read_model_facts(model)
+    refuse(FLOAT_MODEL, float_model(facts, model.name), given.waived)
+    refuse(IR_VERSION, unread_ir_version(facts, given.version.text, model.name), given.waived)
     say("Backend", "st_edge_ai", f"ST Edge AI Core {given.version.text}")
     # What another tool has left there would be taken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
@@ -103,4 +114,5 @@ def make(call: Call) -> None:
         dict(environment.stedgeai),
         on_progress=lambda percent: progress("Compile", name, percent),
         on_note=lambda note: say("Note", name, note),
+        waived=given.waived,
     )

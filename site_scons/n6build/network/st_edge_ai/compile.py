@@ -8,16 +8,18 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, write_atomically
+from n6build.base.findings import refuse
+from n6build.network.model_facts import KEPT_QUANTISATION
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.mpool import mpool_text
 from n6build.network.st_edge_ai.compiler_profile import profile_text
 from n6build.network.st_edge_ai.find import CoreVersion, Installation
-from n6build.network.st_edge_ai.log import CompilerLog, clean, diagnose, progress_of, read_log
+from n6build.network.st_edge_ai.log import CompilerLog, clean, diagnose, dropped_quantisation, progress_of, read_log
 from n6build.network.st_edge_ai.normalise import normalised_c, normalised_c_info, normalised_text
 from n6build.network.st_edge_ai.options import (
     EPOCH_CONTROLLER,
@@ -63,12 +65,14 @@ def compile_network(
     *,
     on_progress: Callable[[int], None],
     on_note: Callable[[str], None],
+    waived: Container[str] = (),
     timeout_s: float = TIMEOUT_S,
 ) -> None:
-    """Writes `output_names` to `out`; a pool without initializers leaves an empty file.
+    """Writes `output_names` to `out`; a pool without initializers leaves an empty file. waived: ids of checks.
 
-    Raises N6-STAI-01x before the tool runs, N6-STAI-02x and -03x for what it says, N6-STAI-040 where it says nothing but has
-    not written what it should, N6-STAI-041 after timeout_s. `out` is then left as it was.
+    Raises N6-STAI-01x before the tool runs, N6-CHECK-017 where it has dropped the quantisation, N6-STAI-02x and -03x for what it
+    says, N6-STAI-040 where it says nothing but has not written what it should, N6-STAI-041 after timeout_s. `out` is then left as
+    it was.
     """
     with tempfile.TemporaryDirectory(prefix="n6build-stedgeai-") as folder:
         room = Path(folder).resolve()
@@ -87,6 +91,7 @@ def compile_network(
         for note in log.notes:
             on_note(note)
         write_atomically(out / f"{name}_stedgeai.log", "".join(f"{line}\n" for line in clean(text)))
+        refuse(KEPT_QUANTISATION, dropped_quantisation(log), waived)
         if error := diagnose(log, status, pool_bytes=sum(pool.size for pool in pools)):
             raise error
         contents = _collect(output, workspace, name, output_names(name, pools, options, version), version, log)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error
+from n6build.base.findings import Finding
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[\w+\] \w+:\d+ - ")
@@ -91,15 +92,19 @@ def _notes(lines: Sequence[str]) -> list[str]:
     return notes
 
 
-def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
-    """The error that a run means, also one with status 0; None where all went well. pool_bytes: of all pools together.
+def dropped_quantisation(log: CompilerLog) -> Finding | None:
+    """Worse than a failure: the tool goes on, and compiles a float network."""
+    if not log.has("Ignore Quantization JSON file") and not log.has('invalid value "BOOL"'):
+        return None
+    what = "the compiler has dropped the quantisation of the whole model"
+    return Finding("stedgeai", what, "a boolean tensor is the usual cause: remove or replace the operator")
 
-    Raises nothing; ids N6-STAI-020 to -034, a row of the documented messages each.
+
+def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
+    """The error that a run means. None where all went well. pool_bytes: of all pools together.
+
+    Raises nothing; ids N6-STAI-021 to -034, a row of the documented messages each.
     """
-    if log.has("Ignore Quantization JSON file") or log.has('invalid value "BOOL"'):
-        # Worse than a failure: the tool goes on, and compiles a float network.
-        what = "the compiler has dropped the quantisation of the whole model"
-        return _error("N6-STAI-020", what, log, "a boolean tensor is the usual cause: remove or replace the operator")
     if status == 0:
         return None
     hint = "these are its last words; the whole log is beside network.c"

@@ -6,10 +6,13 @@ import itertools
 from collections.abc import Iterator
 
 from n6build.base.console import kib
+from n6build.base.findings import Finding
 from n6build.base.span import Span
-from n6build.checks.subject import Finding, NetworkSubject, Subject
+from n6build.checks.check import check
+from n6build.checks.subject import NetworkSubject, Subject
 from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.boards import Board
+from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
 
 # The size of the last of several adjacent pools may be printed this much too small.
@@ -17,11 +20,45 @@ _SIZE_TOLERANCE = 8
 _INTERNAL = (0x2000_0000, 0x4000_0000)
 
 
-def _used(subject: Subject) -> Iterator[tuple[NetworkSubject, PoolRange]]:
-    for network in subject.networks:
-        for pool in network.artifacts.pools:
-            if pool.used_bytes and not pool.relative:
-                yield network, pool
+def _used(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
+    """Pools at an address, of which something is used."""
+    return [(network, pool) for network, pool in _pools(subject) if pool.used_bytes and not pool.relative]
+
+
+def _pools(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
+    return [(network, pool) for network in subject.networks for pool in network.artifacts.pools]
+
+
+def _internal(subject: Subject) -> list[PoolRange]:
+    return [pool for _, pool in _used(subject) if _is_internal(pool)]
+
+
+def _beside_the_chip(subject: Subject) -> list[object]:
+    """External RAM, and pools whose place is found when a model is installed."""
+    relative = [pool for _, pool in _pools(subject) if pool.relative and pool.used_bytes and pool.rights != "ACC_READ"]
+    return [*relative, *([subject.board.external_ram] if subject.board.external_ram else [])]
+
+
+def _linked_weights(subject: Subject) -> list[PoolRange]:
+    """A relocatable model brings its weights along."""
+    return [] if subject.plan.models else [pool for _, pool in _pools(subject) if pool.weights_bytes]
+
+
+def _heaps(subject: Subject) -> list[PlannedRegion]:
+    return [region for region in subject.plan.external_regions if region.name == "heap"]
+
+
+def _pools_of_the_board(subject: Subject) -> list[PoolRange]:
+    return [pool for network, pool in _used(subject) if any(each.fname == pool.fname for each in network.pools)]
+
+
+def _pools_in_our_alias(subject: Subject) -> list[PoolRange]:
+    """A non-secure application was asked for where there are others: RAM is open to secure code in both aliases."""
+    return [] if subject.plan.models and subject.board.alias == "non-secure" else _internal(subject)
+
+
+def _weights_beside_another_network(subject: Subject) -> list[PoolRange]:
+    return [pool for _, pool in _used(subject) if pool.weights_bytes and len(subject.networks) > 1]
 
 
 def _at(network: NetworkSubject, pool: PoolRange) -> str:
@@ -37,6 +74,7 @@ def _external_ram(board: Board) -> Span | None:
     return Span(board.soc.memories[ram.memory].base, ram.size) if ram else None
 
 
+@check("N6-CHECK-001", "every pool holds what is put into it", "error", _used)
 def pool_overflow(subject: Subject) -> Iterator[Finding]:
     """More bytes used than the pool has; the network compiler refuses that itself, unless a file was edited or mixed up."""
     for network, pool in _used(subject):
@@ -50,6 +88,7 @@ def pool_overflow(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check("N6-CHECK-023", "the network was compiled for the board's pools", "error", _pools_of_the_board)
 def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
     """The network was compiled for other pools than the board gives it: made elsewhere, or before the board was changed."""
     for network, pool in _used(subject):
@@ -66,6 +105,7 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
         yield Finding(_at(network, pool), what, hint)
 
 
+@check("N6-CHECK-002", "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
     board = subject.board
     external = _external_ram(board)
@@ -83,6 +123,7 @@ def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
 def spilled_activations(subject: Subject) -> Iterator[Finding]:
     external = _external_ram(subject.board)
     for network in subject.networks:
@@ -100,6 +141,7 @@ def spilled_activations(subject: Subject) -> Iterator[Finding]:
                 )
 
 
+@check("N6-CHECK-021", "the external RAM is mapped before it is used", "error", _beside_the_chip)
 def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
     """The first access to a window that is not memory-mapped faults."""
     external = _external_ram(subject.board)
@@ -120,10 +162,9 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
                 )
 
 
+@check("N6-CHECK-004", "weights in RAM are copied there at boot", "error", _linked_weights)
 def missing_copy(subject: Subject) -> Iterator[Finding]:
     """Weights in RAM without an image in flash that is copied there: outputs are constant, and nothing says why."""
-    if subject.plan.models:
-        return  # A relocatable model brings its weights along.
     for network in subject.networks:
         name = network.artifacts.name
         planned = {image.pool for image in subject.plan.images if image.network == name}
@@ -137,6 +178,7 @@ def missing_copy(subject: Subject) -> Iterator[Finding]:
                 )
 
 
+@check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", _used)
 def linker_regions(subject: Subject) -> Iterator[Finding]:
     """Against the Appli's RAM. The FSBL's is free again when the Appli runs."""
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
@@ -151,6 +193,12 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check(
+    "N6-CHECK-006",
+    "pools keep off framebuffer, heap and other regions",
+    "error",
+    lambda subject: subject.plan.external_regions,
+)
 def external_regions(subject: Subject) -> Iterator[Finding]:
     """A pool may fill its own region of the external RAM, and must not reach into another one."""
     own = {pool.fname: pool.region for pool in subject.board.pools.values() if pool.region}
@@ -167,11 +215,10 @@ def external_regions(subject: Subject) -> Iterator[Finding]:
                 )
 
 
+@check("N6-CHECK-015", "float copies of the outputs fit into the heap", "warning", _heaps)
 def float_copies(subject: Subject) -> Iterator[Finding]:
     """An application without a post-processor turns quantised outputs into float: 4 bytes a value, on the heap."""
-    heap = next((region for region in subject.plan.external_regions if region.name == "heap"), None)
-    if heap is None:
-        return
+    (heap,) = _heaps(subject)
     in_heap = {pool.fname for pool in subject.board.pools.values() if pool.region == "heap"}
     for network in subject.networks:
         activations = sum(pool.used_bytes for pool in network.artifacts.pools if pool.fname in in_heap)
@@ -189,6 +236,7 @@ def float_copies(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check("N6-CHECK-022", "no network overwrites the weights of another", "error", _weights_beside_another_network)
 def weights_overwritten(subject: Subject) -> Iterator[Finding]:
     """Weights stay from one inference to the next; those in RAM must not lie where another network has its activations."""
     for (network, pool), (other, used) in itertools.permutations(_used(subject), 2):
@@ -204,9 +252,8 @@ def weights_overwritten(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", _pools_in_our_alias)
 def mixed_aliases(subject: Subject) -> Iterator[Finding]:
-    if subject.plan.models and subject.board.alias == "non-secure":
-        return  # Asked for: RAM is open to secure code in both aliases.
     for network, pool in _used(subject):
         if _is_internal(pool) and not pool.address & SECURE_BIT:
             yield Finding(
@@ -216,6 +263,7 @@ def mixed_aliases(subject: Subject) -> Iterator[Finding]:
             )
 
 
+@check("N6-CHECK-025", "relocatable models fit into the executable RAM", "error", lambda subject: subject.installed)
 def executable_ram(subject: Subject) -> Iterator[Finding]:
     """Code and data of every installed model have a part of the Appli's RAM."""
     for installed in subject.installed:

@@ -1,0 +1,153 @@
+"""A board behind a debug probe: how it is read, programmed and started with any programmer that has a command line, and how it
+is found out from what that prints whether it worked."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.span import Span
+from n6build.flash.boot_selectors import programming, running
+from n6build.flash.command_line import LIST_TIMEOUT_S, UNPLUG, Attached, CommandLine, Meaning, Order, Said, run_command
+from n6build.flash.programmer import Identity, RamProgram
+from n6build.flash.read_back import check_read_back
+from n6build.flash.sectors import Sector, runs_of
+from n6build.hardware.boards import Board
+
+# Much slower than any probe should be.
+_SLOWEST_BYTES_A_SECOND = 20_000
+_CONNECTING_S = 60
+# Of a probe that is not there, in the words of all of them.
+_MEANINGS = (Meaning(("no debug probe",), UNPLUG), Meaning(("disconnected",), UNPLUG), Meaning(("no probe",), UNPLUG))
+
+
+@dataclass(frozen=True)
+class ProbeProgrammer:
+    """A `Programmer`. kind: its command line. command: where that was found. name: serial number of the probe. record: where that
+    of its board lies."""
+
+    kind: CommandLine
+    command: Path
+    name: str
+    board: Board
+    record: Path
+
+    @property
+    def seconds_a_sector(self) -> float:
+        return self.kind.seconds_a_sector
+
+    def still_holds(self) -> bool:
+        return True
+
+    def identify(self) -> Identity:
+        """Raises N6-FLASH-016 where no board answers, or not with a device id."""
+        said = self._obey(self.kind.identify, "N6-FLASH-016", "connecting", LIST_TIMEOUT_S)
+        identity = self.kind.identity(said.output, self.board)
+        if identity is None:
+            raise _failure(self, "N6-FLASH-016", "connecting", said, "no device id")
+        return identity
+
+    def read(self, spans: Sequence[Span]) -> list[bytes]:
+        """Raises N6-FLASH-008 where a span cannot be read, or not as a whole."""
+        with tempfile.TemporaryDirectory() as name:
+            files = [(span, Path(name) / f"{number}.bin") for number, span in enumerate(spans)]
+            self._fetch(files)
+            # Some releases carry out the first of several orders only.
+            for span, path in files:
+                if not path.is_file():
+                    self._fetch([(span, path)])
+            data = [path.read_bytes() if path.is_file() else b"" for _, path in files]
+        for span, each in zip(spans, data, strict=True):
+            if len(each) != span.size:
+                what = f"reading gave {len(each)} of {span.size} bytes at 0x{span.address:08X}"
+                raise N6Error("N6-FLASH-008", what, where=f"probe {self.name}", hint=programming(self.board))
+        return data
+
+    def _fetch(self, files: Sequence[tuple[Span, Path]]) -> None:
+        timeout_s = read_timeout_s(span.size for span, _ in files)
+        self._obey(lambda attached: self.kind.read(attached, files), "N6-FLASH-008", "reading", timeout_s)
+
+    def program(self, sectors: Sequence[Sector]) -> None:
+        """Raises N6-FLASH-006."""
+        timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
+        self._obey(
+            lambda attached: self.kind.program(attached, _image_files(sectors, attached.folder)),
+            "N6-FLASH-006",
+            "programming",
+            timeout_s,
+        )
+
+    def verify(self, sectors: Sequence[Sector]) -> None:
+        """Raises N6-FLASH-004."""
+        verify = self.kind.verify
+        if verify is None:
+            check_read_back(sectors, self.read, f"probe {self.name}")
+            return
+        timeout_s = read_timeout_s(len(sector.data) for sector in sectors)
+        self._obey(
+            lambda attached: verify(attached, _image_files(sectors, attached.folder)),
+            "N6-FLASH-004",
+            "verifying",
+            timeout_s,
+        )
+
+    def reset(self) -> None:
+        """Raises N6-FLASH-009."""
+        self._obey(self.kind.reset, "N6-FLASH-009", "the reset", LIST_TIMEOUT_S, running(self.board))
+
+    def start(self, program: RamProgram) -> None:
+        """Writes it into RAM and starts it there, without a reset: that would erase the RAM. Raises N6-FLASH-009."""
+
+        def order(attached: Attached) -> Order:
+            path = attached.folder / "program.bin"
+            path.write_bytes(program.data)
+            return self.kind.start(attached, program, path)
+
+        self._obey(order, "N6-FLASH-009", "the start", LIST_TIMEOUT_S)
+
+    def _obey(
+        self, order: Callable[[Attached], Order], id: str, doing: str, timeout_s: int, selectors: str = ""
+    ) -> Said:
+        """Raises the error of this id where what was ordered has not been done. doing: in words. selectors: how they have to
+        stand; default: as for programming."""
+        with tempfile.TemporaryDirectory() as folder:
+            given = order(Attached(self.command, self.name, self.board, Path(folder)))
+            said = run_command(self.command, given.arguments, timeout_s)
+        done = said.output.count(given.done) if given.done else given.parts
+        if said.failed or done < given.parts:
+            otherwise = f"it has said '{given.done}' {done} of {given.parts} times"
+            raise _failure(self, id, doing, said, otherwise, selectors)
+        return said
+
+
+def _failure(
+    programmer: ProbeProgrammer, id: str, doing: str, said: Said, otherwise: str, selectors: str = ""
+) -> N6Error:
+    """selectors: how they have to stand, where nothing more is known of what was said."""
+    output = said.output.lower()
+    meanings = (*programmer.kind.meanings, *_MEANINGS)
+    known = (each.hint for each in meanings if all(word.lower() in output for word in each.words))
+    hint = next(known, "") or selectors or programming(programmer.board)
+    return N6Error(id, f"{doing} failed: {said.complaint(otherwise)}", where=f"probe {programmer.name}", hint=hint)
+
+
+def _image_files(sectors: Sequence[Sector], folder: Path) -> list[tuple[int, Path]]:
+    """(address, file) of each run of sectors."""
+    files = []
+    for run in runs_of(sectors):
+        path = folder / f"{run[0].address:08x}.bin"
+        path.write_bytes(b"".join(sector.data for sector in run))
+        files.append((run[0].address, path))
+    return files
+
+
+def program_timeout_s(sectors: int, seconds_a_sector: float) -> int:
+    return _CONNECTING_S + int(3 * sectors * seconds_a_sector)
+
+
+def read_timeout_s(sizes: Iterable[int]) -> int:
+    """sizes: in bytes."""
+    return _CONNECTING_S + sum(sizes) // _SLOWEST_BYTES_A_SECOND

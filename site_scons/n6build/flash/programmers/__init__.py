@@ -1,0 +1,1 @@
+"""Programmers of real boards: each module here is one, as its value PROGRAMMER."""

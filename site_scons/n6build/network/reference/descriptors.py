@@ -1,0 +1,76 @@
+"""What kernels are called with: C structures, described once for the headers, the generated networks and the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int32_t", "uint32_t", "float"]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """to: the C type that it points to."""
+
+    to: str
+
+
+def reads(to: str) -> Pointer:
+    return Pointer(f"const {to}")
+
+
+def writes(to: str) -> Pointer:
+    return Pointer(to)
+
+
+@dataclass(frozen=True)
+class Member:
+    """note: a word or two that stand beside it."""
+
+    name: str
+    type: Scalar | Pointer | Structure
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """name: of the C type. doc: the comment above it. definitions: C that comes with it."""
+
+    name: str
+    members: tuple[Member, ...]
+    doc: str = ""
+    definitions: str = ""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`."""
+
+    name: str
+    descriptor: Structure
+
+
+def declaration(member: Member) -> str:
+    """In C, without the semicolon."""
+    match member.type:
+        case Pointer(to):
+            return f"{to} *{member.name}"
+        case Structure(name):
+            return f"{name} {member.name}"
+    return f"{member.type} {member.name}"
+
+
+def with_inner(structure: Structure) -> tuple[Structure, ...]:
+    """The structure behind all that its members are of."""
+    inner = (
+        each for member in structure.members if isinstance(member.type, Structure) for each in with_inner(member.type)
+    )
+    return (*dict.fromkeys(inner), structure)
+
+
+SHAPE = Structure(
+    "n6k_shape_t",
+    (Member("height", "uint16_t"), Member("width", "uint16_t"), Member("channels", "uint16_t")),
+)
+# Of int8 elements, which most kernels read and write.
+ENDS = (Member("input", reads("int8_t")), Member("output", writes("int8_t")))

@@ -1,0 +1,100 @@
+"""A network as the compiler leaves it, but for addresses: epochs of one kernel call each, buffers and constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from n6build.network.reference.graph import DType, Quantisation, Tensor
+
+# Types of what is stored for the kernels; a model file has no doubles.
+ConstantType = DType | Literal["float64"]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Of a buffer or an initializer, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A C structure: its members in order."""
+
+    members: tuple[tuple[str, Value], ...]
+
+
+Value = int | float | Address | Fields
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory of an activation (tensor) or of scratch (None), in use from epoch `first` to `last`; 0 is before the first."""
+
+    name: str
+    bytes: int
+    first: int
+    last: int
+    tensor: Tensor | None
+
+
+@dataclass(frozen=True)
+class Initializer:
+    """A constant that a kernel reads; data: little endian."""
+
+    name: str
+    epoch: int
+    dtype: ConstantType
+    shape: tuple[int, ...]
+    quantisation: Quantisation | None
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ScratchBuffer:
+    """least: what the kernel needs, as an expression in C that the compiler compares with `bytes`."""
+
+    name: str
+    bytes: int
+    least: str
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """index: from 1. kernel: n6k_<kernel> of n6_kernels.h. node: unique name. operators: of the model file.
+
+    inputs, output, initializers: names. descriptor: of the kernel. macs: multiply-accumulates.
+    """
+
+    index: int
+    kernel: str
+    descriptor_type: str
+    kind: str
+    node: str
+    operators: tuple[int, ...]
+    descriptor: Fields
+    inputs: tuple[str, ...]
+    output: str
+    initializers: tuple[str, ...]
+    macs: int
+    scratch: ScratchBuffer | None = None
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of the network: a tensor and the buffer that holds it."""
+
+    buffer: str
+    tensor: Tensor
+
+
+@dataclass(frozen=True)
+class Network:
+    """Everything but addresses."""
+
+    epochs: tuple[Epoch, ...]
+    buffers: tuple[Buffer, ...]
+    initializers: tuple[Initializer, ...]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]

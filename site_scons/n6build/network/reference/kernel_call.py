@@ -1,0 +1,64 @@
+"""What an operator becomes: one call of a kernel, with tensors and constants in place of addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.reference.descriptors import Kernel, Structure
+from n6build.network.reference.epochs import ConstantType, Fields, Value
+from n6build.network.reference.graph import Tensor
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A constant of the model file as it stands there; operators that share it share its memory. role: in its name."""
+
+    tensor: Tensor
+    role: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant that is computed for one operator; it is named after the member that points to it."""
+
+    dtype: ConstantType
+    data: NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Memory that the call alone uses. least: as in `epochs.ScratchBuffer`."""
+
+    bytes: int
+    least: str
+
+
+# A tensor stands for the address of its buffer.
+Argument = int | float | Fields | Tensor | Parameter | Constant | Scratch
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """arguments: by the members of the kernel's descriptor, in their order. macs: multiply-accumulates."""
+
+    kernel: Kernel
+    arguments: Mapping[str, Argument]
+    macs: int = 0
+
+    def __post_init__(self) -> None:
+        _check_names(self.kernel.descriptor, list(self.arguments))
+
+
+def fields_of(structure: Structure, values: Mapping[str, Value]) -> Fields:
+    """A structure inside of a descriptor."""
+    _check_names(structure, list(values))
+    return Fields(tuple(values.items()))
+
+
+def _check_names(structure: Structure, names: list[str]) -> None:
+    expected = [member.name for member in structure.members]
+    assert names == expected, f"{structure.name} has the members {expected}, not {names}"

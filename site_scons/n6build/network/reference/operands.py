@@ -1,0 +1,62 @@
+"""An operator together with its tensors, as the operators' modules see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.network.reference.graph import Graph, Operator, Quantisation, Tensor
+
+
+@dataclass(frozen=True)
+class Padding:
+    """What a PAD adds. operator: its index. source: the tensor that it pads."""
+
+    operator: int
+    source: Tensor
+    top: int
+    left: int
+    front: int
+    value: int
+    pads_channels: bool
+
+
+@dataclass(frozen=True)
+class Operands:
+    """padding: a PAD in front that the operator takes over."""
+
+    operator: Operator
+    inputs: tuple[Tensor | None, ...]
+    output: Tensor
+    padding: Padding | None = None
+
+    def optional(self, position: int) -> Tensor | None:
+        return self.inputs[position] if position < len(self.inputs) else None
+
+    def required(self, position: int) -> Tensor:
+        tensor = self.inputs[position]
+        assert tensor is not None
+        return tensor
+
+    @property
+    def first(self) -> Tensor:
+        return self.required(0)
+
+    @property
+    def source(self) -> Tensor:
+        """The activation that the kernel reads: the first input, or what a PAD in front would have padded."""
+        return self.padding.source if self.padding else self.first
+
+
+def operands_of(graph: Graph, operator: Operator, padding: Padding | None = None) -> Operands:
+    inputs = tuple(None if index is None else graph.tensors[index] for index in operator.inputs)
+    return Operands(operator, inputs, graph.tensors[operator.output], padding)
+
+
+def required_quantisation(tensor: Tensor) -> Quantisation:
+    """Of a tensor whose quantisation a rule has seen."""
+    assert tensor.quantisation is not None
+    return tensor.quantisation
+
+
+def zero_point_of(tensor: Tensor) -> int:
+    return required_quantisation(tensor).zero_point

@@ -1,0 +1,33 @@
+"""MAX_POOL_2D: the largest element of each window."""
+
+from __future__ import annotations
+
+from n6build.network.reference.descriptors import Kernel
+from n6build.network.reference.fixed_point import INT8_MIN
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kind import OperatorKind
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.pooling import OPTIONS, POOL, RULE, pooling_call
+
+_KERNEL = Kernel("max_pool_2d", POOL)
+
+
+def _lower(operands: Operands) -> KernelCall:
+    return pooling_call(_KERNEL, operands)
+
+
+def _never_wins(_: Tensor) -> int:
+    """The smallest int8: as if padding took no part."""
+    return INT8_MIN
+
+
+OPERATOR = OperatorKind(
+    name="MAX_POOL_2D",
+    label="MaxPool2D",
+    options=OPTIONS,
+    rule=RULE,
+    lower=_lower,
+    kernels=(_KERNEL,),
+    takes_over=_never_wins,
+)

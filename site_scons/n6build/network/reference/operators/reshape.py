@@ -1,0 +1,56 @@
+"""RESHAPE: another view of the same bytes; they are copied only where input and output cannot share their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kind import OperatorKind
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.rules import (
+    CONVERT,
+    EIGHT_BIT,
+    FLOAT32,
+    INT32,
+    Problem,
+    Rule,
+    check_same_quantisation,
+    shown,
+)
+
+_KERNEL = Kernel(
+    "copy",
+    Structure(
+        "n6k_copy_t",
+        (Member("input", reads("void")), Member("output", writes("void")), Member("bytes", "uint32_t")),
+        doc="bytes moved from one buffer to another: a RESHAPE whose input must outlive it, or that is itself a network's "
+        "output.",
+    ),
+)
+_ANY = (*EIGHT_BIT, *FLOAT32)
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    first, output = operands.first, operands.output
+    if first.elements != output.elements or first.dtype != output.dtype:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(first)} {list(first.shape)} does not become {shown(output)} {list(output.shape)}",
+            CONVERT,
+        )
+    yield from check_same_quantisation(first, output)
+
+
+def _lower(operands: Operands) -> KernelCall:
+    return KernelCall(_KERNEL, {"input": operands.first, "output": operands.output, "bytes": operands.first.bytes})
+
+
+OPERATOR = OperatorKind(
+    name="RESHAPE",
+    label="Reshape",
+    rule=Rule(inputs=(_ANY, INT32), required=1, constants=(1,), output=_ANY, check=_check),
+    lower=_lower,
+    kernels=(_KERNEL,),
+    is_view=True,
+)

@@ -1,0 +1,104 @@
+"""SOFTMAX: over the last dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import tflite
+
+from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
+from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kind import OperatorKind
+from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.options import OptionsReader, UnsupportedError
+from n6build.network.reference.rules import CONVERT, INT8, QUANTISE, Problem, Rule, shown
+
+# Of the reference resolver's fixed-point exponents.
+_INTEGER_BITS = 5
+
+_KERNEL = Kernel(
+    "softmax",
+    Structure(
+        "n6k_softmax_t",
+        (
+            *ENDS,
+            Member("rows", "uint32_t"),
+            Member("depth", "uint32_t"),
+            Member("multiplier", "int32_t"),
+            Member("left_shift", "int32_t"),
+            Member("diff_min", "int32_t"),
+        ),
+        doc="int8 -> int8 (output scale 1/256, zero point -128) row by row, in the fixed point of the reference resolver, "
+        "which ends the program where a row's sum of exponentials reaches 512; here such a row becomes -128 throughout.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Options:
+    beta: float
+
+
+def _read(table: Any) -> _Options:
+    beta = float(table.Beta())
+    if not math.isfinite(beta) or beta <= 0:
+        raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
+    return _Options(beta)
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    quantisation = required_quantisation(operands.output)
+    if quantisation.zero_point != -128 or not math.isclose(quantisation.scale, 1 / 256, rel_tol=1e-6):
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(operands.output)} has scale {quantisation.scale:g} and zero point {quantisation.zero_point}; "
+            "a softmax has 1/256 and -128",
+            QUANTISE,
+        )
+    if operands.first.elements != operands.output.elements or not operands.first.shape:
+        yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
+
+
+def _constants(beta: float, input_scale: float) -> tuple[int, int, int]:
+    """(multiplier, left shift, smallest difference to the maximum that counts) of Q5.26 exponents."""
+    fraction_bits = 31 - _INTEGER_BITS
+    real = min(beta * input_scale * (1 << fraction_bits), float((1 << 31) - 1))
+    multiplier, left_shift = quantize_multiplier(real)
+    radius = ((1 << _INTEGER_BITS) - 1) * (1 << fraction_bits) / 2.0**left_shift
+    return multiplier, left_shift, -math.floor(radius)
+
+
+def _lower(operands: Operands) -> KernelCall:
+    options = operands.operator.options
+    assert isinstance(options, _Options)
+    depth = operands.first.shape[-1]
+    scale = required_quantisation(operands.first).scale
+    multiplier, left_shift, diff_min = _constants(options.beta, scale)
+    if left_shift < 1:
+        raise ScaleError(f"its input has the scale {scale:g}, too fine for its fixed point")
+    return KernelCall(
+        _KERNEL,
+        {
+            "input": operands.first,
+            "output": operands.output,
+            "rows": operands.first.elements // depth,
+            "depth": depth,
+            "multiplier": multiplier,
+            "left_shift": left_shift,
+            "diff_min": diff_min,
+        },
+    )
+
+
+OPERATOR = OperatorKind(
+    name="SOFTMAX",
+    label="Softmax",
+    options=OptionsReader(tflite.SoftmaxOptions, tflite.BuiltinOptions.SoftmaxOptions, _read),
+    rule=Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check),
+    lower=_lower,
+    kernels=(_KERNEL,),
+)

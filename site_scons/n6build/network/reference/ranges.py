@@ -1,0 +1,58 @@
+"""The range of an operator's int8 output, which an activation fused with the operator narrows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import tflite
+
+from n6build.network.reference.descriptors import Member, Structure
+from n6build.network.reference.epochs import Fields
+from n6build.network.reference.fixed_point import INT8_MAX, INT8_MIN
+from n6build.network.reference.graph import Quantisation, Tensor
+from n6build.network.reference.kernel_call import fields_of
+from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.options import choice, names_in
+
+Activation = Literal["NONE", "RELU", "RELU_N1_TO_1", "RELU6"]
+
+RANGE = Structure(
+    "n6k_output_t", (Member("zero_point", "int8_t"), Member("clamp_min", "int8_t"), Member("clamp_max", "int8_t"))
+)
+
+_NAMES = names_in(tflite.ActivationFunctionType)
+
+
+@dataclass(frozen=True)
+class ActivationOptions:
+    """Of an operator whose only option is the fused activation."""
+
+    activation: Activation = "NONE"
+
+
+def read_activation(table: Any) -> Activation:
+    """table: one with a fused activation. Raises DamagedError and UnsupportedError."""
+    name: Any = choice(_NAMES, table.FusedActivationFunction(), get_args(Activation), "activation")
+    return name  # type: ignore[no-any-return]
+
+
+def output_range(output: Tensor, activation: Activation) -> Fields:
+    quantisation = required_quantisation(output)
+    low, high = clamp_range(activation, quantisation)
+    return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
+
+
+def clamp_range(activation: Activation, output: Quantisation) -> tuple[int, int]:
+    """The int8 range that a fused activation leaves; its limits are quantised in float32, halves away from zero."""
+
+    def quantise(limit: float) -> int:
+        steps = np.float32(limit) / np.float32(output.scale)
+        rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
+        return max(INT8_MIN, min(INT8_MAX, output.zero_point + int(rounded)))
+
+    low = {"NONE": INT8_MIN, "RELU": quantise(0), "RELU6": quantise(0), "RELU_N1_TO_1": quantise(-1)}[activation]
+    high = {"NONE": INT8_MAX, "RELU": INT8_MAX, "RELU6": quantise(6), "RELU_N1_TO_1": quantise(1)}[activation]
+    return low, high

@@ -1,0 +1,111 @@
+"""What an operator needs of its tensors, and how a rule says what is wrong: pieces that the operators' modules share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from n6build.network.reference.graph import DType, Quantisation, Tensor
+from n6build.network.reference.operands import Operands
+
+# Outside of this a scale is not the result of a calibration; its fixed-point multiplier would lose all precision.
+MIN_SCALE, MAX_SCALE = 1e-9, 1e4
+_LIMITS: dict[DType, tuple[int, int]] = {"int8": (-128, 127), "uint8": (0, 255)}
+
+INT8: tuple[DType, ...] = ("int8",)
+INT32: tuple[DType, ...] = ("int32",)
+FLOAT32: tuple[DType, ...] = ("float32",)
+EIGHT_BIT: tuple[DType, ...] = ("int8", "uint8")
+
+QUANTISE = "quantise the model to int8 (full integer, with a representative data set)"
+CONVERT = "convert the model again; if it persists, this graph is not what the operator's definition says"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error before the other operators were looked at. id: N6-NET-0xx."""
+
+    id: str
+    what: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """inputs: allowed types by position, constants marked by `constants`. required: how many have to be there. check: of what
+    is particular to the operator, called when the rest is right."""
+
+    inputs: tuple[tuple[DType, ...], ...]
+    required: int
+    constants: tuple[int, ...]
+    output: tuple[DType, ...]
+    check: Callable[[Operands], Iterator[Problem]]
+
+
+def shown(tensor: Tensor) -> str:
+    return f"{tensor.name!a} ({tensor.dtype})"
+
+
+def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
+    """One scale and one zero point, both in range."""
+    quantisation = tensor.quantisation
+    if quantisation is None:
+        yield Problem("N6-NET-006", f"tensor {shown(tensor)} has no quantisation", QUANTISE)
+        return
+    if len(quantisation.scales) != 1:
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(tensor)} has {len(quantisation.scales)} scales; activations have one",
+            QUANTISE,
+        )
+        return
+    if not MIN_SCALE <= quantisation.scale <= MAX_SCALE:
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(tensor)} has the scale {quantisation.scale:g}, outside of {MIN_SCALE:g} to {MAX_SCALE:g}",
+            "calibrate with representative data; a constant or infinite activation gives such a scale",
+        )
+    low, high = _LIMITS[tensor.dtype]
+    if not low <= quantisation.zero_point <= high:
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(tensor)} has the zero point {quantisation.zero_point}, outside of {low} to {high}",
+            QUANTISE,
+        )
+
+
+def check_nhwc(*tensors: Tensor) -> Iterator[Problem]:
+    """Four dimensions, of which the first is a batch of 1."""
+    for tensor in tensors:
+        if len(tensor.shape) != 4:
+            yield Problem("N6-NET-005", f"tensor {shown(tensor)} has the shape {list(tensor.shape)}, not NHWC", CONVERT)
+        elif tensor.shape[0] != 1:
+            yield Problem(
+                "N6-NET-005",
+                f"tensor {shown(tensor)} has a batch of {tensor.shape[0]}",
+                "convert the model with batch 1",
+            )
+
+
+def check_same_quantisation(a: Tensor, b: Tensor) -> Iterator[Problem]:
+    if a.quantisation and b.quantisation and _parameters(a.quantisation) != _parameters(b.quantisation):
+        yield Problem(
+            "N6-NET-006", f"tensors {shown(a)} and {shown(b)} have to have the same scale and zero point", QUANTISE
+        )
+
+
+def _parameters(quantisation: Quantisation) -> tuple[float, int]:
+    return quantisation.scale, quantisation.zero_point
+
+
+def check_elementwise(operands: Operands) -> Iterator[Problem]:
+    """An output element for each of the input."""
+    if operands.first.elements != operands.output.elements:
+        yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
+
+
+def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
+    if output.elements != expected:
+        yield Problem(
+            "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT
+        )

@@ -1,0 +1,90 @@
+"""Weights and biases: rules, the folding of zero points into biases, and the scaling of accumulators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from n6build.network.reference.descriptors import Member, reads
+from n6build.network.reference.fixed_point import accumulator_multiplier
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import Argument, Constant, Parameter
+from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.rules import CONVERT, INT8, INT32, QUANTISE, Problem, shown
+
+# Inputs of an operator with weights: activation, weights, bias (optional).
+WEIGHTS = 1
+BIAS = 2
+INPUTS = (INT8, INT8, INT32)
+CONSTANTS = (WEIGHTS, BIAS)
+
+# Of a descriptor, in this order.
+WEIGHT_MEMBERS = (Member("weights", reads("int8_t")), Member("bias", reads("int32_t")))
+SCALING_MEMBERS = (Member("multiplier", reads("int32_t")), Member("shift", reads("int32_t")))
+
+
+def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
+    """One scale, or one for each output channel, which are along `channel_axis`; symmetric; a bias for each of them."""
+    weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
+    yield from _check_quantisation(weights, channel_axis)
+    channels = weights.shape[channel_axis]
+    if bias is not None and bias.elements != channels:
+        yield Problem("N6-NET-007", f"tensor {shown(bias)} has {bias.elements} values instead of {channels}", CONVERT)
+
+
+def _check_quantisation(weights: Tensor, axis: int) -> Iterator[Problem]:
+    quantisation = weights.quantisation
+    if quantisation is None:
+        yield Problem("N6-NET-006", f"tensor {shown(weights)} has no quantisation", QUANTISE)
+        return
+    count, channels = len(quantisation.scales), weights.shape[axis]
+    if count not in (1, channels) or (count > 1 and quantisation.axis != axis):
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(weights)} of shape {list(weights.shape)} has {count} scales along dimension "
+            f"{quantisation.axis}; expected 1, or {channels} along dimension {axis}",
+            QUANTISE,
+        )
+    if any(not math.isfinite(scale) or scale <= 0 for scale in quantisation.scales):
+        yield Problem("N6-NET-006", f"tensor {shown(weights)} has a scale that is not positive", QUANTISE)
+    if any(zero_point != 0 for zero_point in quantisation.zero_points):
+        yield Problem(
+            "N6-NET-006", f"tensor {shown(weights)} has a zero point other than 0", "use symmetric int8 weights"
+        )
+
+
+def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """WEIGHT_MEMBERS; the input's zero point is folded into the biases."""
+    weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
+    assert weights.data is not None
+    other_axes = tuple(axis for axis in range(len(weights.shape)) if axis != channel_axis)
+    sums = weights.data.astype(np.int64).sum(axis=other_axes)
+    start = np.zeros(weights.shape[channel_axis], np.int64)
+    if bias is not None and bias.data is not None:
+        start = bias.data.reshape(-1).astype(np.int64)
+    zero_point = required_quantisation(operands.source).zero_point
+    # As the int32 accumulator would: modulo 2^32.
+    folded = ((start - zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
+
+
+def scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """SCALING_MEMBERS: one for each output channel. Raises ScaleError."""
+    pairs = [accumulator_multiplier(real) for real in real_scales(operands, channel_axis)]
+    return {
+        "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
+        "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
+    }
+
+
+def real_scales(operands: Operands, channel_axis: int) -> list[float]:
+    """input scale * weight scale / output scale for each output channel, in the reference resolver's precision: double of
+    float32 values."""
+    weights = operands.required(WEIGHTS)
+    channels = weights.shape[channel_axis]
+    source = required_quantisation(operands.first).scale
+    target = required_quantisation(operands.output).scale
+    real = [source * scale / target for scale in required_quantisation(weights).scales]
+    return real if len(real) == channels else real * channels

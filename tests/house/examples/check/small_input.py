@@ -1,0 +1,29 @@
+"""A check of one's own: this file in site_scons/n6build/checks/rules/ is all it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from n6build.base.findings import Finding
+from n6build.checks.check import check
+from n6build.checks.subject import NetworkSubject, Subject
+
+_LEAST_BYTES = 1 << 20
+
+
+def _networks(subject: Subject) -> list[NetworkSubject]:
+    """What the check looks at. Where that is empty, it has neither passed nor failed."""
+    return [network for network in subject.networks if network.artifacts.inputs]
+
+
+@check("N6-CHECK-099", "the input is large enough to see anything", "error", _networks)
+def small_input(subject: Subject) -> Iterator[Finding]:
+    for network in _networks(subject):
+        for port in network.artifacts.inputs:
+            if port.bytes < _LEAST_BYTES:
+                yield Finding(
+                    # The model's name in front: by it a waiver in its model.yaml is known to be meant.
+                    f"{network.model.name}: input {port.name}",
+                    f"has {port.bytes} bytes, {_LEAST_BYTES - port.bytes} fewer than our camera gives",
+                    "train the model with a larger input",
+                )

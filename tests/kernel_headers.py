@@ -1,0 +1,13 @@
+"""The generated headers that kernels and networks of the reference backend are compiled with."""
+
+from pathlib import Path
+
+from n6build.network.reference.kernel_headers import kernels_header, plain_kernels_header
+
+
+def write_kernel_headers(folder: Path) -> Path:
+    """Returns the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "n6_kernels.h").write_text(kernels_header())
+    (folder / "n6_kernels_plain.h").write_text(plain_kernels_header())
+    return folder

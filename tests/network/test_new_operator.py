@@ -1,0 +1,61 @@
+"""An operator that the reference backend lacks is added by two new files: its module and its kernel."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "tests/house/examples/operator"
+NEW_FILES = {
+    EXAMPLE / "relu.py": "site_scons/n6build/network/reference/operators/relu.py",
+    EXAMPLE / "relu.c": "firmware/kernels/relu.c",
+}
+
+# Compiles models of one RELU, and compares what they compute on the host with the reference interpreter.
+_COMPARE = """
+import sys
+from pathlib import Path
+
+import n6build
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from network.equality import assert_equal_everywhere
+from network.host_network import HostNetwork, extflash
+from one_op_models import Quantisation, Tensor, write_model
+
+assert n6build.__file__.startswith(str(Path.cwd()))
+every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
+scales = [(Quantisation(0.05, 3), Quantisation(0.05, 3)), (Quantisation(0.05, -20), Quantisation(0.021, -128)),
+          (Quantisation(0.03125, 100), Quantisation(0.0625, -1)), (Quantisation(2.0, 0), Quantisation(0.004, 77))]
+for number, (given, target) in enumerate(scales):
+    tensors = [Tensor("input", every.shape, np.int8, given), Tensor("output", every.shape, np.int8, target)]
+    model = write_model(schema.BuiltinOperator.RELU, tensors, version=2)
+    folder = Path(f"work{number}")
+    folder.mkdir(exist_ok=True)
+    (folder / "model.tflite").write_bytes(model)
+    network = HostNetwork(folder / "model.tflite", extflash(), folder, Path("objects"))
+    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Relu"]
+    assert_equal_everywhere(network, model, [every])
+"""
+
+
+def _compared(copy: Path) -> subprocess.CompletedProcess[str]:
+    paths = [copy / "site_scons", copy / "tests", copy / "tests/network"]
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {[str(path) for path in paths]!r}\n{_COMPARE}"]
+    return subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+
+
+def test_an_operator_is_two_new_files(tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    for name in ("site_scons", "firmware", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "objects").mkdir()
+    refused = _compared(copy)
+    assert "operator 0 (RELU) (makes tensor 'output', int8) is not supported" in refused.stderr, refused.stderr
+
+    for source, target in NEW_FILES.items():
+        assert not (copy / target).exists()
+        shutil.copy(source, copy / target)
+    result = _compared(copy)
+    assert result.returncode == 0, result.stdout + result.stderr
