@@ -302,7 +302,10 @@ EDITS = (
         "plan/command.py", "-ffile-prefix-map={place}=.", "-ffile-prefix-map={place}=/n6build", "common/kernels/add.o"
     ),
     of_board(
-        "network/runtimes.py", "compile_flags=(),", 'compile_flags=("-fno-inline",),', "common/runtime/ll_aton_runtime.o"
+        "network/runtimes.py",
+        "compile_flags=(),",
+        'compile_flags=("-fno-inline",),',
+        "common/runtime/ll_aton_runtime.o",
     ),
     of_board("hardware/cpu.py", '"-mthumb", ', '"-mthumb", "-fno-inline", ', "common/bring_up/n6_clock.o"),
     of_board("compiler/toolchain.py", '"-O2",', '"-O1",', "common/bring_up/n6_clock.o"),
