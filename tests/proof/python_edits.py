@@ -103,7 +103,7 @@ EDITS = (
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board.h"),
     of_board("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
-    alone("base/templates.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked(
         "hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"
