@@ -634,4 +634,4 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
-    raise AssertionError(kernel)
+    raise AssertionError(f"no random cases of the kernel {kernel}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from n6build.base.members import members
 from n6build.network.reference.descriptors import Kernel
-from n6build.network.reference.kind import OperatorKind
+from n6build.network.reference.operator_kind import OperatorKind
 
 # By the name in the schema of .tflite files.
 KINDS: dict[str, OperatorKind] = {

@@ -25,9 +25,9 @@ from n6build.network.reference.epochs import (
 from n6build.network.reference.fixed_point import ScaleError
 from n6build.network.reference.graph import Graph, Operator, Quantisation, Tensor
 from n6build.network.reference.kernel_call import Argument, Constant, KernelCall, Parameter, Scratch
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Padding, operands_of
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.windows import MAX_DIMENSION
 
 

@@ -17,7 +17,7 @@ from n6build.network.reference.options import choice, names_in
 from n6build.network.reference.ranges import Activation, read_activation
 from n6build.network.reference.rules import CONVERT, Problem, shown
 
-Padding = Literal["SAME", "VALID"]
+PaddingScheme = Literal["SAME", "VALID"]
 
 MAX_DIMENSION = 0xFFFF
 
@@ -39,7 +39,7 @@ _NAMES = names_in(tflite.Padding)
 class WindowOptions:
     """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the weights' shape says it."""
 
-    padding: Padding
+    padding: PaddingScheme
     stride_h: int
     stride_w: int
     dilation_h: int = 1
@@ -61,8 +61,8 @@ def read_convolution(table: Any) -> WindowOptions:
     )
 
 
-def read_padding(table: Any) -> Padding:
-    name: Any = choice(_NAMES, table.Padding(), get_args(Padding), "padding")
+def read_padding(table: Any) -> PaddingScheme:
+    name: Any = choice(_NAMES, table.Padding(), get_args(PaddingScheme), "padding")
     return name  # type: ignore[no-any-return]
 
 
@@ -72,7 +72,7 @@ def window_options(operands: Operands) -> WindowOptions:
     return options
 
 
-def window_output(size: int, window: int, stride: int, dilation: int, padding: Padding) -> tuple[int, int]:
+def window_output(size: int, window: int, stride: int, dilation: int, padding: PaddingScheme) -> tuple[int, int]:
     """Output size along one dimension and the padding before it."""
     extent = (window - 1) * dilation + 1
     if padding == "VALID":

@@ -11,8 +11,8 @@ from n6build.network.reference.descriptors import Kernel, Member, Structure, rea
 from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
 from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import KernelCall, Parameter
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, ActivationOptions, output_range, read_activation
 from n6build.network.reference.rules import INT8, Problem, Rule, shown

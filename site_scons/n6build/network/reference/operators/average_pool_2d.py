@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from n6build.network.reference.descriptors import Kernel
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.pooling import OPTIONS, POOL, RULE, pooling_call
 
 _KERNEL = Kernel("average_pool_2d", POOL)

@@ -8,8 +8,8 @@ import tflite
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, required_quantisation, zero_point_of
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, output_range
 from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_nhwc, shown

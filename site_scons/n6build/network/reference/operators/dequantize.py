@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import EIGHT_BIT, FLOAT32, Rule, check_elementwise
 
 _KERNEL = Kernel(

@@ -10,8 +10,8 @@ import tflite
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import Constant, KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
 from n6build.network.reference.ranges import RANGE, ActivationOptions, output_range, read_activation
 from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_elements, shown

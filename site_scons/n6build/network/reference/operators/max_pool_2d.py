@@ -6,8 +6,8 @@ from n6build.network.reference.descriptors import Kernel
 from n6build.network.reference.fixed_point import INT8_MIN
 from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.pooling import OPTIONS, POOL, RULE, pooling_call
 
 _KERNEL = Kernel("max_pool_2d", POOL)

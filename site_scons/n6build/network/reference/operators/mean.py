@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.fixed_point import accumulator_multiplier
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE, output_range
 from n6build.network.reference.rules import INT8, INT32, Problem, Rule, check_elements, check_nhwc, shown
 

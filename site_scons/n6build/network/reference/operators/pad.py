@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from n6build.network.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, Padding, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import (
     CONVERT,
     INT8,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.network.reference.kind import OperatorKind
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.operators.pad import KERNEL, check, lower, padding_of
 from n6build.network.reference.rules import INT8, INT32, Rule
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import (
     CONVERT,
     EIGHT_BIT,

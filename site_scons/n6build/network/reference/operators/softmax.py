@@ -12,8 +12,8 @@ import tflite
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.kind import OperatorKind
 from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
 from n6build.network.reference.rules import CONVERT, INT8, QUANTISE, Problem, Rule, shown
 
