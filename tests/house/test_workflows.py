@@ -52,6 +52,8 @@ def test_the_emulator_is_taken_for_what_it_is_made_of() -> None:
     cache = github_cache(".cache/n6build")
     parts = hashed(cache["key"])
     assert {"tools/virtual_board", "boards/soc", "site_scons/n6build/virtual_board", "pyproject.toml"} <= parts
+    # What is generated for it.
+    assert {"firmware/templates", "site_scons/n6build/formats", "site_scons/n6build/hardware"} <= parts
     assert "restore-keys" not in cache
     assert all(list(ROOT.glob(part)) for part in parts)
 

@@ -113,7 +113,7 @@ EDITS = (
     ),
     alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board.h"),
     of_board("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
-    alone("base/templates.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
+    alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked(
         "hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"
@@ -228,7 +228,7 @@ EDITS = (
         "outputs=info.outputs[:0],",
         f"{LINKED}/network_app/app_config.h",
     ),
-    alone("network/runtimes.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
+    alone("network/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
     alone(
         "base/yaml_schema.py",
         "value = int(match[1]) * _UNITS[match[2]]",
@@ -237,7 +237,10 @@ EDITS = (
     ),
     linked("network/artifacts/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
     # Images.
-    linked("memory_plan/slot_image.py", 'TRAILER_MAGIC = b"N6IM"', 'TRAILER_MAGIC = b"N6IN"', "weights_xSPI2.bin"),
+    linked("memory_plan/slot_image.py", "signature=signature", "signature=1 ^ signature", "weights_xSPI2.bin"),
+    linked("formats/slot_trailer.py", 'MAGIC = b"N6IM"', 'MAGIC = b"N6IN"', "appli_image.bin"),
+    split("formats/model_trailer.py", "LAYOUT = 1", "LAYOUT = 2", "model.bin"),
+    of_board("formats/link.py", "VERSION = 2", "VERSION = 3", "common/appli/n6_link.o"),
     linked(
         "memory_plan/vectors.py",
         "len(data) // len(array), data)",
@@ -300,6 +303,13 @@ EDITS = (
     of_board(
         "plan/command.py", "-ffile-prefix-map={place}=.", "-ffile-prefix-map={place}=/n6build", "common/kernels/add.o"
     ),
+    of_board(
+        "network/runtimes.py",
+        "compile_flags=(),",
+        'compile_flags=("-fno-inline",),',
+        "common/runtime/ll_aton_runtime.o",
+    ),
+    of_board("hardware/cpu.py", '"-mthumb", ', '"-mthumb", "-fno-inline", ', "common/bring_up/n6_clock.o"),
     of_board("compiler/toolchain.py", '"-O2",', '"-O1",', "common/bring_up/n6_clock.o"),
     of_board("steps/firmware.py", 'how.with_flags("-O3")', 'how.with_flags("-O2")', "common/kernels/conv_2d.o"),
     # Relocatable models.
@@ -486,6 +496,7 @@ WITHOUT_BYTES = {
     "n6build.network.st_edge_ai.log": "what a tool has said: notes and errors",
     "n6build.network.pools.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.base.paths": _PLANS,
+    "n6build.base.span": _SHAPES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks
-from n6build.hardware.aliases import SECURE_BIT
+from n6build.hardware.aliases import is_secure_alias, non_secure_alias
 from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
 from n6build.reloc.layout import (
     CACHED,
@@ -167,12 +167,12 @@ def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
             where=where,
             hint=f'"rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network again',
         )
-    if not secure and not pool.relative and pool.address & SECURE_BIT:
+    if not secure and not pool.relative and is_secure_alias(pool.address):
         raise N6Error(
             "N6-RELOC-004",
             f"memory pool {pool.name} is at 0x{pool.address:08X}, a secure address, and the model is non-secure",
             where=where,
-            hint=f"0x{pool.address & ~SECURE_BIT:08X} in the memory pool descriptor, or make the model secure",
+            hint=f"0x{non_secure_alias(pool.address):08X} in the memory pool descriptor, or make the model secure",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from n6build.checks.run import Result
-from n6build.hardware.aliases import SECURE_BIT
+from n6build.hardware.aliases import secure_alias
 from n6build.hardware.boards import Board
 from n6build.image.manifest import FlashManifest
 from n6build.image.sizes import ProgramExtent
@@ -121,7 +121,7 @@ def _pools(networks: Sequence[tuple[str, NetworkArtifacts]]) -> list[Part]:
 
 def _secure(address: int) -> int:
     """One memory has one place on the axis, whichever of its aliases a pool is in."""
-    return address | SECURE_BIT if address >> 28 == 2 else address
+    return secure_alias(address) if address >> 28 == 2 else address
 
 
 def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRange) -> tuple[Part, ...]:

@@ -10,7 +10,7 @@ from n6build.base.findings import Finding
 from n6build.base.span import Span
 from n6build.checks.check import check
 from n6build.checks.subject import NetworkSubject, Subject
-from n6build.hardware.aliases import SECURE_BIT
+from n6build.hardware.aliases import is_secure_alias, secure_alias
 from n6build.hardware.boards import Board
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
@@ -108,7 +108,7 @@ def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
         spans = [Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name]
         spans += [Span(slot.address, slot.size) for _, slot in board.slots.items()]
         spans += [external] if external else []
-        address = pool.address | SECURE_BIT if _is_internal(pool) else pool.address
+        address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"
             yield Finding(
@@ -162,7 +162,7 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
     """Against the Appli's RAM. The FSBL's is free again when the Appli runs."""
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
     for network, pool in _used(subject):
-        address = pool.address | SECURE_BIT if _is_internal(pool) else pool.address
+        address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         overlap = min(address + pool.used_bytes, appli.address + appli.size) - max(address, appli.address)
         if overlap > 0:
             yield Finding(
@@ -234,11 +234,11 @@ def weights_overwritten(subject: Subject) -> Iterator[Finding]:
 @check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", _pools_in_our_alias)
 def mixed_aliases(subject: Subject) -> Iterator[Finding]:
     for network, pool in _used(subject):
-        if _is_internal(pool) and not pool.address & SECURE_BIT:
+        if _is_internal(pool) and not is_secure_alias(pool.address):
             yield Finding(
                 _at(network, pool),
                 "is in the non-secure alias, FSBL and Appli run secure",
-                f"compile the network with pools of the secure alias: 0x{pool.address | SECURE_BIT:08X}",
+                f"compile the network with pools of the secure alias: 0x{secure_alias(pool.address):08X}",
             )
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.network.ll_aton import Version
+
 TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "float32"]
 
 
@@ -108,7 +110,7 @@ class NetworkArtifacts:
     outputs: tuple[IoBuffer, ...]
     quantised: tuple[Quantised, ...]
     epochs: tuple[EpochInfo, ...]
-    ll_aton: tuple[int, int, int, int] | None
+    ll_aton: Version | None
     library_call: str | None
     tools: tuple[tuple[str, str], ...]
     described_by: str

@@ -15,6 +15,7 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.network.ll_aton import Version
 
 MAX_BYTES = 64 << 20
 # The NPU's memories and their unions are fewer than 20; every buffer is looked up in them.
@@ -106,7 +107,7 @@ class NetworkSource:
     """
 
     suffix: str
-    ll_aton: tuple[int, int, int, int] | None
+    ll_aton: Version | None
     gate: Literal["error", "warning"] | None
     git_description: str
     ecblobs_header: str | None
@@ -156,7 +157,7 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
     )
 
 
-def _version(text: str) -> tuple[int, int, int, int] | None:
+def _version(text: str) -> Version | None:
     found = {part: int(number) for part, number in _VERSION.findall(text)}
     if len(found) != 4:
         return None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from n6build.base.console import kib
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.span import Span
-from n6build.hardware.aliases import SECURE_BIT
+from n6build.hardware.aliases import non_secure_alias
 from n6build.hardware.boards import Board, ExternalPool
 from n6build.hardware.soc import InternalPool
 from n6build.network.pools.memory_pools import MemoryPool
@@ -124,7 +124,7 @@ def _spans(board: Board, sizes: Mapping[str, int]) -> dict[str, Span]:
     spans = {}
     for name, internal in board.soc.pools.items():
         memory = board.soc.memories[internal.memory]
-        base = memory.base if board.alias == "secure" else memory.base & ~SECURE_BIT
+        base = memory.base if board.alias == "secure" else non_secure_alias(memory.base)
         spans[name] = _resized(name, Span(base, memory.size), sizes.get(name), internal.memory)
     for name, external in board.pools.items():
         if external.slot is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
+from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
 from n6build.network.reference.epochs import Address, Buffer, Fields, Initializer, Network, Port, Value
@@ -31,7 +32,7 @@ def network_source(
     pools: Sequence[MemoryPool],
     name: str,
     backend: str,
-    ll_aton: tuple[int, int, int, int],
+    ll_aton: Version,
 ) -> str:
     """name: suffix of every symbol, a C identifier. backend: what the file says it was compiled by. ll_aton: its runtime."""
     buffers = {buffer.name: buffer for buffer in network.buffers}

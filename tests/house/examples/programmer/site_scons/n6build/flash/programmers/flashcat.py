@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from n6build.base.span import Span
 from n6build.flash.command_line import LIST_TIMEOUT_S, Attached, CommandLine, Meaning, Order, device_id, run_command
-from n6build.flash.programmer import Identity, RamProgram, Span
+from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.boards import Board
 
 
