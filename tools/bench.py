@@ -29,7 +29,7 @@ from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
-from n6build.memory_plan.plan import CompiledNetwork, make_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
 from n6build.network.artifacts.read_artifacts import read_artifacts

@@ -14,7 +14,8 @@ from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_fai
 from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashFile, make_manifest
-from n6build.memory_plan.plan import CompiledNetwork, PlannedModel, make_plan, make_reloc_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
+from n6build.memory_plan.plan import PlannedModel
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import Model, load_model
 from n6build.network.artifacts.description import PoolRange, Quantised

@@ -20,7 +20,8 @@ from n6build.flash.programmers.openocd import openocd_script
 from n6build.flash.record import read_record
 from n6build.flash.sectors import Sector, sectors_of
 from n6build.flash.survey import checked_identity, held_record
-from n6build.hardware.boards import Board, load_board
+from n6build.hardware.board import Board
+from n6build.hardware.boards import load_board
 from programmer_stand_ins.board import BASE, TESTS, Desk, FaultKind, Settings, make_desk
 
 SECTOR = 4096

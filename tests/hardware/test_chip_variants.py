@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
+from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
-from n6build.hardware.boards import Board, load_board
+from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_script
 from n6build.hardware.soc_header import soc_header
 from n6build.network.pools.board_pools import pools_of
@@ -142,5 +143,5 @@ def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> No
     }.items():
         assert f"#define N6_NOR_{name} {value}\n" in header
     file.write_text(file.read_text().replace("commands: other", "commands: othr"))
-    with pytest.raises(N6Error, match=r"nor.commands: error N6-BOARD-005: .* 'othr'\n  hint: did you mean 'other'"):
+    with pytest.raises(N6Error, match=r"nor.commands: error N6-BOARD-013: .* 'othr'\n  hint: did you mean 'other'"):
         load_board("nucleo-n645", boards)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from n6build.hardware.boards import _BoardFile
+from n6build.hardware.board import BoardFile
 from n6build.models.model import _ModelFile
 from n6build.network.backend_names import backend_names
 from n6build.network.st_edge_ai.options import CompilerOptions
@@ -148,7 +148,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
     ("kind", "roots"),
     [
         (_ModelFile, "network|vectors|application"),
-        (_BoardFile, "nor|slots|console|external_ram"),
+        (BoardFile, "nor|slots|console|external_ram"),
     ],
 )
 def test_keys(kind: Any, roots: str) -> None:

@@ -28,7 +28,7 @@ from n6build.hardware.boards import load_board
 from n6build.image.boot_header import BinaryType, with_boot_header
 from n6build.image.elf import payload_of
 from n6build.image.manifest import FlashManifest, Segment
-from n6build.memory_plan.plan import CompiledNetwork, make_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import VectorSet, read_vectors
 from n6build.network.artifacts.c_info_reader import CInfo
 from n6build.network.artifacts.read_artifacts import read_artifacts

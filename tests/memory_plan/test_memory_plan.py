@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import Board, load_board
+from n6build.hardware.board import Board
+from n6build.hardware.boards import load_board
 from n6build.memory_plan.generated_c import plan_source, pools_script
-from n6build.memory_plan.plan import CompiledNetwork, Content, MemoryPlan, make_plan, plan_json, read_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan
+from n6build.memory_plan.plan import Content, MemoryPlan, plan_json, read_plan
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
 from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.pools.board_pools import external_regions

@@ -107,6 +107,12 @@ EDITS = (
     ),
     alone(
         "hardware/boards.py",
+        "clock=soc.clock(described.clock_profile)",
+        "clock=soc.clock(described.max_speed)",
+        f"{BOARD}/include/n6_board.h",
+    ),
+    alone(
+        "hardware/board.py",
         "return self.clock.xspi_source_hz // self.xspi_divider",
         "return self.clock.xspi_source_hz // 2",
         f"{BOARD}/include/n6_board.h",
@@ -197,6 +203,12 @@ EDITS = (
     network("network/pools/board_pools.py", "size=span.size,", "size=span.size - 65536,", "network_c_info.json"),
     network("base/files.py", "indent=2, ensure_ascii", "indent=3, ensure_ascii", "network_c_info.json"),
     # The plan of the memory.
+    alone(
+        "memory_plan/make.py",
+        "cache_line=board.soc.cache_line",
+        "cache_line=2 * board.soc.cache_line",
+        f"{LINKED}/memory_plan.json",
+    ),
     alone(
         "memory_plan/plan.py",
         "image.file): image.source for",
@@ -477,7 +489,10 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
+    "n6build.hardware.board_rules": _REFUSES,
     "n6build.models.model": _PLANS,
+    "n6build.network.backend": _SHAPES,
+    "n6build.network.backend_names": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,
     "n6build.network.reference.epochs": _SHAPES,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from n6build.hardware.boards import Board, load_board
+from n6build.hardware.board import Board
+from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashManifest, Segment
 from n6build.image.sizes import ProgramExtent
-from n6build.memory_plan.plan import CompiledNetwork, make_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.network.artifacts.description import EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.pools.board_pools import external_regions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.models.model import TensorType

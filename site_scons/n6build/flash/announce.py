@@ -7,7 +7,7 @@ from n6build.flash.program import FlashPlan, counted, describe
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.sectors import bytes_of
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 # About as long as somebody looks at a line that does not change.
 _SECONDS_IN_SILENCE = 2.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 
 def programming(board: Board) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.virtual import VirtualProgrammer
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 if TYPE_CHECKING:  # A null build on the virtual board need not wait for what programs real ones.
     from n6build.flash.probe_programmer import ProbeProgrammer

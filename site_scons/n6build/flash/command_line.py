@@ -13,7 +13,7 @@ from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.flash.programmer import Identity, RamProgram
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 LIST_TIMEOUT_S = 20
 UNPLUG = "unplug the probe's USB cable and plug it in again"

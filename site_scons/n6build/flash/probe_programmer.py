@@ -15,7 +15,7 @@ from n6build.flash.command_line import LIST_TIMEOUT_S, UNPLUG, Attached, Command
 from n6build.flash.programmer import Identity, RamProgram
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import Sector, runs_of
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 # Much slower than any probe should be.
 _SLOWEST_BYTES_A_SECOND = 20_000

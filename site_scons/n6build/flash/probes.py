@@ -13,7 +13,7 @@ from n6build.flash.probe_programmer import ProbeProgrammer
 from n6build.flash.receipt import VIRTUAL
 from n6build.flash.record import record_of_probe
 from n6build.flash.survey import check_board
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 AUTO = "auto"
 

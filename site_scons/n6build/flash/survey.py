@@ -11,7 +11,8 @@ from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.read_back import read_sectors
 from n6build.flash.record import BoardRecord, read_record
 from n6build.flash.sectors import Sector, runs_of
-from n6build.hardware.boards import Board, board_names, load_board
+from n6build.hardware.board import Board
+from n6build.hardware.boards import board_names, load_board
 
 
 def checked_identity(programmer: Programmer, board: Board) -> Identity:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 TEMPLATE = TEMPLATES / "n6_board.h.j2"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, sha256, to_json
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.elf import allocated_sections
 from n6build.image.manifest import FlashManifest
 

@@ -6,8 +6,9 @@ from typing import Literal
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.hardware.boards import Board
-from n6build.memory_plan.plan import MemoryPlan, powered_bank
+from n6build.hardware.board import Board
+from n6build.memory_plan.make import powered_bank
+from n6build.memory_plan.plan import MemoryPlan
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
 

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
-from n6build.base.span import Span
-from n6build.hardware.boards import Board, Nor, Slot
-from n6build.hardware.soc import Memory, Soc, field_bits
-from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
-from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
-from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
-from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.signature import network_signature
+from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
 from n6build.reloc.slots import ModelSlot
-
-
-@dataclass(frozen=True)
-class CompiledNetwork:
-    """What the plan is made of, once for each network. vectors: test inputs that go to flash with it."""
-
-    model: str
-    artifacts: NetworkArtifacts
-    vectors: VectorSet
-    is_classification: bool
-
-
-def compiled_network(
-    model: str, folder: Path, name: str, inputs: Path | None, *, is_classification: bool
-) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. Raises what `read_artifacts` and `read_vectors` do."""
-    vectors = read_vectors(inputs) if inputs else NO_VECTORS
-    return CompiledNetwork(model, read_artifacts(folder, name), vectors, is_classification)
 
 
 @dataclass(frozen=True)
@@ -184,242 +158,16 @@ def application_name(models: Sequence[str]) -> str:
     return "+".join(models)
 
 
-def make_plan(
-    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
-) -> MemoryPlan:
-    """regions: of the external RAM. Raises N6-PLAN-00x where there is no plan at all; the checks tell whether it is good."""
-    for network in networks:
-        _check_relative(network.artifacts)
-    _check_symbols([network.artifacts for network in networks])
-    plan = _plan(board, profile, networks, regions)
-    return replace(
-        plan,
-        images=_plan_images(board, networks),
-        banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, plan.pools)),
-    )
-
-
-def make_reloc_plan(
-    board: Board,
-    profile: str,
-    networks: Sequence[CompiledNetwork],
-    regions: Mapping[str, Span],
-    models: Sequence[PlannedModel],
-) -> MemoryPlan:
-    """For networks that are installed at run time: their weights are in `models`, and the loader powers what they use.
-
-    Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
-    """
-    return replace(_plan(board, profile, networks, regions), models=tuple(models))
-
-
-def _plan(board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]) -> MemoryPlan:
-    """What linked and installed networks have in common."""
-    boot, load = board.soc.boot, board.soc.load_and_run
-    return MemoryPlan(
-        application=application_name([network.model for network in networks]),
-        board=board.name,
-        profile=profile,
-        networks=_plan_networks(board, networks),
-        images=(),
-        banks=(),
-        pools=tuple(
-            PoolUse(network.artifacts.name, pool.name, pool.fname, pool.address, pool.size, pool.used_bytes)
-            for network in networks
-            for pool in network.artifacts.pools
-            if pool.used_bytes and not pool.relative
-        ),
-        linker_regions=(
-            PlannedRegion("FSBL", boot.header_address, boot.max_image),
-            PlannedRegion("Appli", load.load_address, load.max_bytes),
-        ),
-        external_regions=tuple(PlannedRegion(name, region.address, region.size) for name, region in regions.items()),
-        cache_line=board.soc.cache_line,
-    )
-
-
-def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedNetwork, ...]:
-    """Test vectors lie one set behind the other, each on a sector of its own."""
-    slot = board.slots.vectors
-    source = slot.address
-    planned = []
-    for network in networks:
-        vectors = network.vectors
-        _check_vectors(vectors, network.artifacts)
-        file = vectors_slot_file(network.artifacts.name, len(networks)) if vectors.count else ""
-        planned.append(
-            PlannedNetwork(
-                model=network.model,
-                name=network.artifacts.name,
-                suffix=network.artifacts.suffix,
-                is_classification=network.is_classification,
-                vectors=PlannedVectors(file, source, vectors.count, vectors.bytes_each),
-                own_buffers=_own_buffers(network.artifacts),
-            )
-        )
-        end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
-        if vectors.count and end > slot.end:
-            raise N6Error(
-                "N6-PLAN-005",
-                f"{vectors.count} test vectors need {end - slot.end} bytes more than their slot has",
-                where=f"boards/{board.name}/board.yaml: slots.vectors",
-            )
-        source = _next_sector(board, end) if vectors.count else source
-    return tuple(planned)
-
-
-def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
-    directions: list[tuple[Literal["input", "output"], tuple[IoBuffer, ...]]] = [
-        ("input", artifacts.inputs),
-        ("output", artifacts.outputs),
-    ]
-    return tuple(
-        OwnBuffer(direction, index, port.bytes)
-        for direction, ports in directions
-        for index, port in enumerate(ports)
-        if port.own
-    )
-
-
-def _next_sector(board: Board, address: int) -> int:
-    return -(-address // board.nor.sector) * board.nor.sector
-
-
-def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedImage, ...]:
-    """In place where a pool lies in the NOR. The others come behind those, each on a sector of its own."""
-    slot = board.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks))]
-    source = max((_next_sector(board, image.source_end) for image in unplaced if image.source), default=slot.address)
-    planned = []
-    for image in unplaced:
-        placed = image
-        if not image.source:
-            # A relative pool is where its image is: the linker gives it this address.
-            destination = source if image.relative else image.destination
-            placed = replace(image, source=source, destination=destination)
-            source = _next_sector(board, placed.source_end)
-        _check_in_slot(placed, slot, f"boards/{board.name}/board.yaml: slots.weights")
-        planned.append(placed)
-    return tuple(planned)
-
-
-def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
-    """Raises N6-PLAN-001 where the image is too large, N6-PLAN-008 where its pool is in another part of the flash."""
-    if image.source < slot.address or image.source >= slot.end:
-        what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}, slot 'weights' is "
-        what += f"0x{slot.address:08X}..0x{slot.end:08X}"
-        hint = (
-            "move the slot, or compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
-        )
-        raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
-    beyond = image.source_end - slot.end
-    if beyond > 0:
-        what = f"the weights of pool {image.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})"
-        raise N6Error("N6-PLAN-001", what, where=where)
-
-
-def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:
-    """source: 0 where the image does not lie in the NOR by itself."""
-    artifacts = network.artifacts
-    signature = network_signature(artifacts.source)
-    return [
-        PlannedImage(
-            network=artifacts.name,
-            pool=image.fname,
-            file=image.file.name,
-            slot_file=weights_slot_file(image.file.name, artifacts.name, networks),
-            source=image.address if nor.base <= image.address < nor.base + nor.size else 0,
-            destination=image.address,
-            bytes=image.bytes,
-            signature=signature,
-            relative=image.relative,
-        )
-        for image in artifacts.initializers
-        if image.bytes
-    ]
-
-
-def powered_bank(soc: Soc, name: str) -> PlannedBank:
-    """name: of a memory that is off after reset."""
-    return _bank(soc, name, soc.memories[name])
-
-
-def _banks_of(soc: Soc, uses: Sequence[PoolUse]) -> list[tuple[str, Memory]]:
-    return [
-        (name, memory)
-        for name, memory in soc.memories.items()
-        if memory.power and any(use.address < memory.end and memory.base < use.address + use.used for use in uses)
-    ]
-
-
-def _bank(soc: Soc, name: str, memory: Memory) -> PlannedBank:
-    assert memory.power is not None
-    _, mask = field_bits(soc.peripherals["RCC"].registers["MEMENR"].fields[memory.power.rcc_field])
-    ramcfg = soc.peripherals["RAMCFG"]
-    control = ramcfg.instances[memory.power.ramcfg] + ramcfg.registers["CR"].offset
-    return PlannedBank(name, mask, control, memory.base, memory.end - 4)
-
-
-def _check_relative(artifacts: NetworkArtifacts) -> None:
-    """Weights of a relative pool lie where their image is; RAM for one is only found by the loader of relocatable models."""
-    for pool in artifacts.pools:
-        if pool.relative and pool.used_bytes and pool.rights != "ACC_READ":
-            raise N6Error(
-                "N6-PLAN-007",
-                f"memory pool {pool.name} is relative and writable, {pool.used_bytes} bytes of it are used",
-                where=artifacts.described_by,
-                hint="give the pool an absolute address (mode USEMODE_ABSOLUTE) and compile the network again",
-            )
-
-
-def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
-    """Before release 3.0 ST's compiler gives the symbols of every network one name."""
-    for number, network in enumerate(networks):
-        other = next((each for each in networks[:number] if each.suffix == network.suffix), None)
-        if other:
-            what = f"networks {other.name} and {network.name} have the same symbols, such as LL_ATON_EpochBlockItems_"
-            hint = "compile them with ST Edge AI Core 3.0 or newer, which names them, or with backend=reference"
-            raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
-
-
-def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
-    expected = sum(buffer.bytes for buffer in artifacts.inputs)
-    if vectors.count and vectors.bytes_each != expected:
-        raise N6Error(
-            "N6-PLAN-004",
-            f"a test vector has {vectors.bytes_each} bytes, the network's input {expected}",
-            where=vectors.name,
-            hint="the rows of 'inputs' must have the type and shape of the model's input",
-        )
-
-
 def plan_json(plan: MemoryPlan) -> str:
+    """Text of memory_plan.json."""
     return to_json(asdict(plan))
 
 
 def read_plan(path: Path) -> MemoryPlan:
-    """Raises N6-PLAN-006 where the file is not a memory plan."""
+    """Raises N6-FILE-002, N6-PLAN-006 where the file is not a memory plan."""
+    import msgspec  # noqa: PLC0415 - planning reads no plan of the memory.
+
     try:
-        values = json.loads(read_bytes(path))
-        values["images"] = tuple(PlannedImage(**image) for image in values["images"])
-        values["banks"] = tuple(PlannedBank(**bank) for bank in values["banks"])
-        values["networks"] = tuple(
-            PlannedNetwork(
-                **{
-                    **network,
-                    "vectors": PlannedVectors(**network["vectors"]),
-                    "own_buffers": tuple(OwnBuffer(**buffer) for buffer in network["own_buffers"]),
-                }
-            )
-            for network in values["networks"]
-        )
-        values["models"] = tuple(
-            PlannedModel(**{**model, "slots": tuple(ModelSlot(**slot) for slot in model["slots"])})
-            for model in values["models"]
-        )
-        values["pools"] = tuple(PoolUse(**pool) for pool in values["pools"])
-        for key in ("linker_regions", "external_regions"):
-            values[key] = tuple(PlannedRegion(**region) for region in values[key])
-        return MemoryPlan(**values)
-    except (ValueError, TypeError, KeyError) as error:
+        return msgspec.json.decode(read_bytes(path), type=MemoryPlan)
+    except msgspec.MsgspecError as error:
         raise N6Error("N6-PLAN-006", f"is not a memory plan: {error}", where=path.name) from error

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
 from n6build.formats.model_trailer import ALIGNMENT, LAYOUT, MAGIC, TRAILER
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
 TRAILER_BYTES = TRAILER.size

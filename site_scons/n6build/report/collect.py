@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from n6build.checks.run import Result
 from n6build.hardware.aliases import secure_alias
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import FlashManifest
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion

@@ -22,7 +22,7 @@ from serial.tools import list_ports
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.flash.boot_selectors import running
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console

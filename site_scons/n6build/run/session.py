@@ -10,7 +10,7 @@ from typing import Literal
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge

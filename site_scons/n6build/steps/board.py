@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.paths import project_path
-from n6build.hardware.boards import Alias, Board, read_board
+from n6build.hardware.board import Alias, Board
+from n6build.hardware.boards import read_board
 
 
 @dataclass(frozen=True)

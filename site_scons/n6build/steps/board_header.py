@@ -6,7 +6,7 @@ from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware import board_header
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 

@@ -11,7 +11,7 @@ from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.checks.run import checks_json, run_checks
 from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
 from n6build.models.model import TensorType

@@ -7,7 +7,7 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware import soc_header
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.steps.flash_board import Target
 from n6build.virtual_board import machine
 

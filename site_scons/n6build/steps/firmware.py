@@ -10,7 +10,7 @@ from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.compiler.toolchain import Toolchain
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime
 from n6build.plan.step import Step, output_with, outputs_of

@@ -14,7 +14,7 @@ from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.receipt import Receipt, write_receipt
 from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import checked_identity, held_record, recorded
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folder, choice_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import FlashFile, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, read_plan
 from n6build.plan.step import Call, Step, to_parameters

@@ -17,7 +17,7 @@ from n6build.flash.program import board_lock, carry_out
 from n6build.flash.receipt import VIRTUAL, write_receipt
 from n6build.flash.sectors import sectors_of
 from n6build.flash.survey import checked_identity
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board

@@ -10,7 +10,8 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.boards import Board, load_board
+from n6build.hardware.board import Board
+from n6build.hardware.boards import load_board
 from n6build.models.model import Model, load_model
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices

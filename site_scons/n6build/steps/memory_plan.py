@@ -10,9 +10,10 @@ from n6build.base.files import write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan import generated_c
-from n6build.memory_plan.plan import CompiledNetwork, compiled_network, make_plan, plan_json
+from n6build.memory_plan.make import CompiledNetwork, compiled_network, make_plan
+from n6build.memory_plan.plan import plan_json
 from n6build.network.pools.board_pools import external_regions
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters

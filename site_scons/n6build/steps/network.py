@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.environment import Environment
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.models.model import Model
 from n6build.models.names import network_names
 from n6build.network.backend import Compilation, ModelSource

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import CPU, Toolchain
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
 from n6build.network.prebuilt.backend import import_step

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan import generated_c
 from n6build.memory_plan.generated_c import LoadMode
-from n6build.memory_plan.plan import PlannedModel, make_reloc_plan, plan_json
+from n6build.memory_plan.make import make_reloc_plan
+from n6build.memory_plan.plan import PlannedModel, plan_json
 from n6build.network.pools.board_pools import external_regions
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board

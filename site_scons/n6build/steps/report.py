@@ -14,7 +14,7 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.checks.run import read_results
 from n6build.compiler.toolchain import compiler_version
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import program_extent
 from n6build.memory_plan.plan import read_plan

@@ -14,7 +14,7 @@ from n6build.flash.model_update import remember_running
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts

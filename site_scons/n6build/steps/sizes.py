@@ -12,7 +12,7 @@ from n6build.flash.program import counted, lacking_now
 from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
 from n6build.flash.sectors import bytes_of, wanted_sectors
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import pool_uses, region_uses, size_table
 from n6build.memory_plan.plan import read_plan

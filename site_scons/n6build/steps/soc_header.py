@@ -6,7 +6,7 @@ from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware import soc_header
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.hardware.soc import load_soc
 from n6build.plan.step import Call, Step
 from n6build.steps.board import soc_files

@@ -13,7 +13,7 @@ from n6build.flash.probe_programmer import ProbeProgrammer
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer, RamProgram
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import board_as_chosen, boards_folder

@@ -10,7 +10,7 @@ from n6build.base.files import files_in, read_bytes
 from n6build.base.paths import ROOT
 from n6build.base.templates import render
 from n6build.formats import boot_header
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.hardware.soc import Memory, Soc
 from n6build.hardware.soc_header import soc_header
 

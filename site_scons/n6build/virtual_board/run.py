@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234

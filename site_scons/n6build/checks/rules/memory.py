@@ -11,7 +11,7 @@ from n6build.base.span import Span
 from n6build.checks.check import check
 from n6build.checks.subject import NetworkSubject, Subject
 from n6build.hardware.aliases import is_secure_alias, secure_alias
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
 

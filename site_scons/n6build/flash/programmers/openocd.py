@@ -18,7 +18,7 @@ from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.flash.command_line import UNPLUG, Attached, CommandLine, Meaning, Order, device_id
 from n6build.flash.programmer import Identity, RamProgram
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")

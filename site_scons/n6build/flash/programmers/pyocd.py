@@ -15,7 +15,7 @@ from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.flash.command_line import LIST_TIMEOUT_S, Attached, CommandLine, Meaning, Order, device_id, run_command
 from n6build.flash.programmer import Identity, RamProgram
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 
 def _probes(command: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ from n6build.flash.command_line import (
     run_command,
 )
 from n6build.flash.programmer import Identity, RamProgram
-from n6build.hardware.boards import Board
+from n6build.hardware.board import Board
 
 COMMAND = "STM32_Programmer_CLI"
 

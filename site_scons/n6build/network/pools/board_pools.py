@@ -13,7 +13,7 @@ from n6build.base.console import kib
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.span import Span
 from n6build.hardware.aliases import non_secure_alias
-from n6build.hardware.boards import Board, ExternalPool
+from n6build.hardware.board import Board, ExternalPool
 from n6build.hardware.soc import InternalPool
 from n6build.network.pools.memory_pools import MemoryPool
 

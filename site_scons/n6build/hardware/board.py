@@ -1,0 +1,202 @@
+"""What is known of a board: pins, clocks, NOR and its slots, external RAM. All sizes are bytes, all clocks Hz."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.yaml_schema import Address, Name, Range, Size
+from n6build.hardware.nor import Mode, NorCommands
+from n6build.hardware.soc import Clock, Level, Profile, Soc
+
+Alias = Literal["secure", "non-secure"]
+
+# VDDIO3 at 1.8 V with its high-speed fuse blown (external memory chapter of the reference manual).
+_XSPI_LIMIT_HZ = 200_000_000
+
+
+@dataclass(frozen=True)
+class Console:
+    """USART1 on two pins such as PE5."""
+
+    tx: str
+    rx: str
+    alternate: Annotated[int, Range(0, 15)]
+    baud: Annotated[int, Range(1200, 4_000_000)]
+
+
+@dataclass(frozen=True)
+class NorPins:
+    port: str
+    lines: tuple[Annotated[int, Range(0, 15)], ...]
+    chip_select: Annotated[int, Range(0, 15)]
+    alternate: Annotated[int, Range(0, 15)]
+
+    @property
+    def mask(self) -> int:
+        """A bit for each line."""
+        return sum(1 << line for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Nor:
+    """The serial NOR behind XSPI2. jedec_id: three bytes, manufacturer first. sector: what one erase covers.
+
+    commands: name of the file in boards/nor that describes the part's family.
+    """
+
+    part: str
+    base: Address
+    size: Size
+    jedec_id: Annotated[int, Range(0, 0xFFFFFF)]
+    sector: Size
+    commands: Name
+    mode: Mode
+    max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
+    pins: NorPins
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A part of the NOR, by its address in the memory-mapped window."""
+
+    address: Address
+    size: Size
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+
+@dataclass(frozen=True)
+class Slots:
+    fsbl: Slot
+    appli: Slot
+    vectors: Slot
+    weights: Slot
+
+    def items(self) -> list[tuple[str, Slot]]:
+        return [("fsbl", self.fsbl), ("appli", self.appli), ("vectors", self.vectors), ("weights", self.weights)]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of the external RAM. limit: what it must not grow beyond, though there were room."""
+
+    size: Size
+    limit: Size | None = None
+
+
+@dataclass(frozen=True)
+class ExternalRam:
+    """PSRAM in a memory-mapped window, divided into regions that lie one behind the other from its start."""
+
+    memory: str
+    size: Size
+    regions: dict[str, Region]
+
+
+@dataclass(frozen=True)
+class ExternalPool:
+    """A memory pool in a flash slot, read-only, or in a region of the external RAM. size: default is all of it."""
+
+    fname: str
+    throughput: Level
+    latency: Level
+    byte_width: int
+    freq_ratio: float
+    read_power: float
+    write_power: float
+    slot: Literal["weights"] | None = None
+    region: str | None = None
+    size: Size | None = None
+
+
+@dataclass(frozen=True)
+class ProgrammerHints:
+    """external_loader: file name of ST's programmer for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot, dev_boot:
+    how the boot selectors stand."""
+
+    external_loader: str
+    pyocd_target: str
+    flash_boot: str
+    dev_boot: str
+
+
+@dataclass(frozen=True)
+class BoardFile:
+    name: Name
+    title: str
+    soc: Name
+    clock_profile: str
+    max_speed: str
+    console: Console
+    nor: Nor
+    slots: Slots
+    programmer: ProgrammerHints
+    pools: dict[str, ExternalPool]
+    aliases: tuple[str, ...] = ()
+    external_ram: ExternalRam | None = None
+    pool_sizes: dict[str, Size] = field(default_factory=dict)
+    smps_overdrive: str | None = None
+    alias: Alias = "secure"
+
+
+@dataclass(frozen=True)
+class Board:
+    """max_speed: the fastest clock that every board of this kind can do. smps_overdrive: pin that raises the core supply, such as
+    PB12. pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
+
+    alias: which alias of the chip's memories the pools are in. files: all that describe it, board.yaml first. soc_files: the
+    chip's alone, its own first.
+    """
+
+    name: str
+    title: str
+    aliases: tuple[str, ...]
+    soc: Soc
+    clock: Clock
+    max_speed: Clock
+    smps_overdrive: str | None
+    console: Console
+    nor: Nor
+    nor_commands: NorCommands
+    slots: Slots
+    programmer: ProgrammerHints
+    pools: dict[str, ExternalPool]
+    external_ram: ExternalRam | None
+    pool_sizes: dict[str, int]
+    alias: Alias
+    files: tuple[Path, ...]
+    soc_files: tuple[Path, ...]
+
+    @property
+    def xspi_divider(self) -> int:
+        """The source of XSPI2's clock is divided by this, so that the NOR is not faster than it may be."""
+        return -(-self.clock.xspi_source_hz // self.nor.max_clock_hz)
+
+    @property
+    def nor_clock_hz(self) -> int:
+        return self.clock.xspi_source_hz // self.xspi_divider
+
+    def profile(self, name: str) -> Profile:
+        """Raises N6-BOARD-009 where the chip has no such profile, N6-BOARD-010 where this board lacks a memory of it."""
+        where = f"boards/{self.name}/board.yaml"
+        if name not in self.soc.profiles:
+            hint = did_you_mean(name, self.profiles())
+            raise N6Error("N6-BOARD-009", f"{self.title} has no profile '{name}'", where=where, hint=hint)
+        profile = self.soc.profiles[name]
+        if lacking := self._lacking(profile):
+            what = f"profile '{name}' puts data in {', '.join(lacking)}, a memory that {self.title} lacks"
+            raise N6Error("N6-BOARD-010", what, where=where, hint=f"it has {', '.join(self.profiles())}")
+        return profile
+
+    def profiles(self) -> list[str]:
+        """The profiles whose memories this board has."""
+        return [name for name, profile in self.soc.profiles.items() if not self._lacking(profile)]
+
+    def _lacking(self, profile: Profile) -> list[str]:
+        known = {*self.soc.pools, *self.pools}
+        return [name for name in dict.fromkeys((*profile.activations, profile.weights)) if name not in known]

@@ -1,0 +1,147 @@
+"""What has to hold in a board.yaml, beside the types of its values."""
+
+from __future__ import annotations
+
+import itertools
+
+from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.yaml_schema import Document
+from n6build.hardware.board import BoardFile
+from n6build.hardware.soc import Soc
+
+
+def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
+    """Raises N6-BOARD-003 to -008 and N6-BOARD-011 with the line of what is wrong."""
+    for key, name in (("clock_profile", board.clock_profile), ("max_speed", board.max_speed)):
+        where = document.where(key)
+        if name not in soc.clock_profiles:
+            hint = did_you_mean(name, soc.clock_profiles)
+            raise N6Error("N6-BOARD-003", f"no clock profile '{name}'", where=where, hint=hint)
+        if soc.clock_profiles[name].overdrive and board.smps_overdrive is None:
+            what = f"clock profile '{name}' needs a raised supply, and no pin is known that raises it"
+            raise N6Error("N6-BOARD-003", what, where=where, hint="smps_overdrive: PB12")
+    _check_pins(board, soc, document)
+    _check_nor(board, soc, document)
+    _check_slots(board, soc, document)
+    _check_external_ram(board, soc, document)
+    _check_pools(board, soc, document)
+
+
+def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:
+    if board.external_ram is None:
+        return
+    name, size = board.external_ram.memory, board.external_ram.size
+    if name not in soc.memories:
+        hint = did_you_mean(name, soc.memories)
+        where = document.where("external_ram", "memory")
+        raise N6Error("N6-BOARD-011", f"no memory '{name}'", where=where, hint=hint)
+    beyond = size - soc.memories[name].size
+    if beyond > 0:
+        where = document.where("external_ram", "size")
+        raise N6Error("N6-BOARD-011", f"{beyond} bytes more than the window {name} has", where=where)
+
+
+def _check_pools(board: BoardFile, soc: Soc, document: Document) -> None:
+    regions = board.external_ram.regions if board.external_ram else {}
+    for name, pool in board.pools.items():
+        if name in soc.pools:
+            raise N6Error(
+                "N6-BOARD-008", f"pool '{name}' is one of the chip's own", where=document.where("pools", name)
+            )
+        if (pool.slot is None) == (pool.region is None):
+            raise N6Error(
+                "N6-BOARD-008", f"pool '{name}' needs either 'slot' or 'region'", where=document.where("pools", name)
+            )
+        if pool.region is not None and pool.region not in regions:
+            raise N6Error(
+                "N6-BOARD-008",
+                f"no region '{pool.region}' of the external RAM",
+                where=document.where("pools", name, "region"),
+                hint=did_you_mean(pool.region, regions),
+            )
+    known = {*soc.pools, *board.pools}
+    for name in board.pool_sizes:
+        if name not in known:
+            where = document.where("pool_sizes", name)
+            raise N6Error("N6-BOARD-008", f"no pool '{name}'", where=where, hint=did_you_mean(name, known))
+
+
+def _check_pins(board: BoardFile, soc: Soc, document: Document) -> None:
+    ports = soc.peripherals["GPIO"].instances
+    pins = [("console", "tx", board.console.tx), ("console", "rx", board.console.rx)]
+    if board.smps_overdrive is not None:
+        pins.append(("smps_overdrive", "", board.smps_overdrive))
+    for group, key, pin in pins:
+        if f"GPIO{pin[1:2]}" not in ports or pin[:1] != "P" or not pin[2:].isdigit() or int(pin[2:]) > 15:
+            raise N6Error(
+                "N6-BOARD-004",
+                f"'{pin}' is not a pin of {soc.name}",
+                where=document.where(*filter(None, (group, key))),
+                hint="write PE5",
+            )
+    if board.nor.pins.port not in ports:
+        hint = did_you_mean(board.nor.pins.port, ports)
+        raise N6Error(
+            "N6-BOARD-004", f"no port '{board.nor.pins.port}'", where=document.where("nor", "pins", "port"), hint=hint
+        )
+
+
+def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
+    window = soc.memories["XSPI2_WINDOW"]
+    nor = board.nor
+    if nor.base != window.base:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"0x{nor.base:08X} is not where XSPI2 is mapped, 0x{window.base:08X}",
+            where=document.where("nor", "base"),
+        )
+    if nor.size & (nor.size - 1) or nor.size > window.size:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"{nor.size} bytes: a NOR has a power of two, at most the {window.size} bytes of XSPI2's window",
+            where=document.where("nor", "size"),
+        )
+    if nor.sector & (nor.sector - 1) or not 4096 <= nor.sector <= nor.size:
+        raise N6Error(
+            "N6-BOARD-005",
+            f"{nor.sector} bytes is not a valid erase sector size",
+            where=document.where("nor", "sector"),
+            hint="4K or 64K",
+        )
+
+
+def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
+    nor = board.nor
+    for name, slot in board.slots.items():
+        where = document.where("slots", name)
+        if slot.address < nor.base or slot.end > nor.base + nor.size:
+            beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
+            raise N6Error(
+                "N6-BOARD-006",
+                f"slot '{name}' reaches {beyond} bytes outside the {nor.size} bytes of the NOR",
+                where=where,
+            )
+        if slot.address % nor.sector or slot.size % nor.sector:
+            raise N6Error(
+                "N6-BOARD-006", f"slot '{name}' does not begin and end on a sector of {nor.sector} bytes", where=where
+            )
+    ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
+    for (name, slot), (other, behind) in itertools.pairwise(ordered):
+        if slot.end > behind.address:
+            raise N6Error(
+                "N6-BOARD-007",
+                f"slot '{name}' overlaps slot '{other}' by {slot.end - behind.address} bytes",
+                where=document.where("slots", name),
+            )
+    if board.slots.fsbl.address != nor.base:
+        raise N6Error(
+            "N6-BOARD-006",
+            "the boot ROM reads the FSBL from the start of the NOR",
+            where=document.where("slots", "fsbl"),
+        )
+    if board.slots.fsbl.size > soc.boot.max_image:
+        raise N6Error(
+            "N6-BOARD-006",
+            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than the boot ROM loads",
+            where=document.where("slots", "fsbl", "size"),
+        )
