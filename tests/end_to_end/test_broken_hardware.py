@@ -59,7 +59,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("id", CASES)
+_ALWAYS = ("N6-FW-005", "N6-FW-025", "N6-FW-057")
+
+
+@pytest.mark.parametrize(
+    "id", [each if each in _ALWAYS else pytest.param(each, marks=pytest.mark.slow) for each in CASES]
+)
 def test_is_said_by_its_id(id: str, project: Project) -> None:
     file, old, new, options = CASES[id]
     project.replace(f"firmware/{file}", old, new)

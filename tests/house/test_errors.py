@@ -34,7 +34,7 @@ SAME_MEANING = {
     "N6-STEP-003": "two steps make one file, in a plan or in two",
     "N6-STEP-005": "a step without what it should make",
     "N6-STEP-007": "what a step does",
-    "N6-STEP-009": "a plan that is none",
+    "N6-STEP-009": "a file that is not a plan",
     "N6-STEP-014": "no step makes it",
     "N6-FW-020": "a slot, of the Appli's weights or of a model",
     "N6-FW-021": "a slot, of the Appli's weights or of a model",
