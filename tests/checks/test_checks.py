@@ -139,7 +139,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "non-secure alias",
     ),
     ("an absurd scale", "N6-CHECK-011", lambda s: with_input(s, scales=(0.1, 2956686.0)), "scale 2.95669e+06"),
-    ("a scale that is no number", "N6-CHECK-011", lambda s: with_input(s, scales=(float("nan"),) * 2), "scale nan"),
+    ("a scale that is not a number", "N6-CHECK-011", lambda s: with_input(s, scales=(float("nan"),) * 2), "scale nan"),
     ("an infinite scale", "N6-CHECK-011", lambda s: with_input(s, scales=(0.1, float("inf"))), "scale inf"),
     ("a scale of zero", "N6-CHECK-011", lambda s: with_input(s, scales=(0.0, 0.1)), "scale 0"),
     ("a negative scale", "N6-CHECK-011", lambda s: with_input(s, scales=(-0.5, 0.1)), "scale -0.5"),

@@ -2,7 +2,7 @@
 
 Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every connection prints 'Board' and 'Device ID'; a download
 that worked says 'File download complete'; a failure shows as a line 'Error: ...', sometimes with exit status 0; an external
-loader that is left out can go unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it
+loader that is missing can go unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it
 is as slow as reading back, and it has been seen to say yes after an error. -s takes the address of a vector table: as far as is
 known; no board was at hand.
 """

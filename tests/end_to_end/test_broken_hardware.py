@@ -1,0 +1,68 @@
+"""What the firmware says of hardware and of models that are not as they should be. The virtual board and our models are: so the
+firmware is changed in a place that does not tell them all, or takes them for others."""
+
+from __future__ import annotations
+
+import pytest
+
+from end_to_end.conftest import Project
+
+RELOC = ("loader=reloc",)
+MODEL = "appli_reloc/n6_model.c"
+# Source, what stands there, what stands in its place, and options.
+CASES = {
+    "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&& write_byte(&write, value)", "&& write_byte(&write, value & 0u)", ()),
+    "N6-FW-004": (
+        "bring_up/n6_clock.c",
+        "N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, 0u, POLLS",
+        "N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, ~0u, POLLS",
+        (),
+    ),
+    "N6-FW-005": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ()),
+    "N6-FW-006": ("bring_up/n6_clock.c", "    N6_REG32(N6_RCC_CSR) = pll->on;\n", "", ("mode=max-speed",)),
+    "N6-FW-024": ("appli/main.c", "n6_axisram_enable(bank->rcc_enable_mask,", "n6_axisram_enable(0u,", ()),
+    "N6-FW-025": (
+        "appli/main.c",
+        "offset < image->bytes; offset += 4u",
+        "offset + 4u < image->bytes; offset += 4u",
+        ("profile=noextmem",),
+    ),
+    "N6-FW-026": ("appli/n6_appli.c", "input, vectors->bytes_each, i", "input, vectors->bytes_each - 1u, i", ()),
+    "N6-FW-027": (
+        "bring_up/n6_npu.c",
+        "N6_CACHEAXI_SR, N6_CACHEAXI_SR_BUSYF, 0u",
+        "N6_CACHEAXI_SR, N6_CACHEAXI_SR_BUSYF, ~0u",
+        (),
+    ),
+    "N6-FW-028": ("appli/n6_inference.c", "if (!give_own_buffers(network))", "if (give_own_buffers(network))", ()),
+    "N6-FW-040": (MODEL, "n6_reloc_check(header, slot->file_bytes)", "n6_reloc_check(header, 8u)", RELOC),
+    "N6-FW-043": ("reloc/n6_reloc_check.c", "(reg(CPACR) & CPACR_CP10_CP11) !=", "(0u & CPACR_CP10_CP11) !=", RELOC),
+    "N6-FW-044": (
+        "reloc/n6_reloc_check.c",
+        "#if defined(__ARM_FEATURE_CMSE) && __ARM_FEATURE_CMSE == 3",
+        "#if 0",
+        RELOC,
+    ),
+    "N6-FW-053": (MODEL, "if (!EpochBlock_IsEpochPureSW(epochs))", "if (EpochBlock_IsEpochPureSW(epochs))", RELOC),
+    "N6-FW-054": (
+        MODEL,
+        "input, trailer->test_input_bytes, &crc32",
+        "input, trailer->test_input_bytes + 1u, &crc32",
+        RELOC,
+    ),
+    "N6-FW-057": (MODEL, "!= model->name_crc32", "!= model->name_crc32 + 1u", RELOC),
+}
+
+
+_ALWAYS = ("N6-FW-005", "N6-FW-025", "N6-FW-057")
+
+
+@pytest.mark.parametrize(
+    "id", [each if each in _ALWAYS else pytest.param(each, marks=pytest.mark.slow) for each in CASES]
+)
+def test_is_said_by_its_id(id: str, project: Project) -> None:
+    file, old, new, options = CASES[id]
+    project.replace(f"firmware/{file}", old, new)
+    result = project.scons("model=keyword", *options, "probe=virtual", "flash", "run")
+    assert result.status == 2, result.output
+    assert id in result.output
