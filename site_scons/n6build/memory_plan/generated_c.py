@@ -18,6 +18,7 @@ LoadMode = Literal["copy", "xip"]
 
 
 def plan_source(plan: MemoryPlan) -> str:
+    """n6_memory_plan.c: images to load, RAM banks to power, networks and their test vectors."""
     return render(TEMPLATE, {"plan": plan})
 
 
