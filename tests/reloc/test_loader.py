@@ -176,7 +176,7 @@ def test_a_sound_model_has_no_findings(whole: RelocFile, split: tuple[RelocFile,
         (lambda m: changed(m, 14 * 4, lambda w: w & ~1), "no Thumb function"),
         (lambda m: changed(m, offset(m.header["rel_start"]) + 4, m.relocations[0]), "is rebased twice"),
         (lambda m: changed(m, image_at(m, m.relocations[0]), 0x2FFFFFF0), "behind the end of its segment"),
-        (lambda m: changed(m, image_at(m, m.header["pools"]) + 16, 1 << 24), "bytes behind the end of the weights"),
+        (lambda m: changed(m, image_at(m, m.header["pools"]) + 16, 1 << 24), "bytes beyond the end of the weights"),
         (lambda m: changed(m, image_at(m, m.header["pools"]) + 24, 0x02020200), "would be copied"),
     ],
 )

@@ -225,7 +225,7 @@ def test_a_board_that_says_nothing_gets_hints() -> None:
 
 
 def test_a_board_that_does_nothing_but_start_is_not_waited_for() -> None:
-    with pytest.raises(N6Error, match="N6-LINK-005: the board starts again and again"):
+    with pytest.raises(N6Error, match="N6-LINK-005: the board keeps restarting"):
         link_to(Deaf(says=b"n6 fsbl start board=x\r\n")).hello(patience_s=60.0)
 
 
