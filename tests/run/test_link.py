@@ -270,7 +270,7 @@ def test_what_the_firmware_refuses() -> None:
     link = link_to(Board())
     with pytest.raises(N6Error, match="N6-LINK-003: the firmware refuses NETWORK: it knows no such"):
         link.network(1)
-    with pytest.raises(N6Error, match="refuses INPUT: outside of its buffers"):
+    with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 1))
 
 
