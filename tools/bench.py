@@ -171,7 +171,7 @@ def large_network() -> None:
             plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
             described = CheckedModel(model.name, model.file, {}, None, None)
             network = NetworkSubject(described, False, artifacts, pools, facts)
-            run_checks(Subject(board, (network,), plan, manifest, own_runtime()))
+            run_checks(Subject(board, (network,), plan, manifest, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 
@@ -262,7 +262,7 @@ def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> in
     scons(project, f"model={model}", *options, "flash", "run")
     folder = f"{model}-reloc" if options else model
     run = json.loads((project / f"build/nucleo-n657/{folder}/run.json").read_text())
-    return max(verdict["cycles"] for network in run["networks"] for verdict in network["verdicts"])
+    return max(int(verdict["cycles"]) for network in run["networks"] for verdict in network["verdicts"])
 
 
 def deltas(project: Path) -> None:

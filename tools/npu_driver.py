@@ -217,7 +217,8 @@ def _parser() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     if sys.stdout is None:
         # The caller has closed it; compilers need one, too. The lowest descriptor that is free is 1.
-        sys.stdout = sys.__stdout__ = Path(os.devnull).open("w")  # noqa: SIM115
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+        setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - SCons reads it.
     # Names come from files of others: a terminal that lacks a letter gets a question mark, not a traceback.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")

@@ -18,6 +18,7 @@ from n6build.models.model import load_model
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.run.link import Restarted
 from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
+from n6build.run.session import RunModel
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, nor_command
 
@@ -46,10 +47,11 @@ def networks_of(folder: Path, runs: int = 10) -> list[LinkedNetwork]:
         model = load_model(name)
         assert model.inputs
         assert model.expected
+        run_model = RunModel(model.name, model.inputs, model.expected, model.labels, model.classes)
         artifacts = read_artifacts(folder / name, name)
         inputs = read_vectors(model.inputs)
         expected = read_vectors(model.expected)
-        networks.append(LinkedNetwork(model, artifacts, inputs, expected, model.labels, runs))
+        networks.append(LinkedNetwork(run_model, artifacts, inputs, expected, model.labels, runs))
     return networks
 
 

@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
     assert project.scons(*RELOC, "model=keyword", "slots=2", "flash-model").actions == []
 
 
-def show(project: Project, application: str, name: str = "network") -> dict:
+def show(project: Project, application: str, name: str = "network") -> dict[str, Any]:
     from n6build.reloc.reader import read_reloc_file
     from n6build.reloc.show import as_dict
 

@@ -7,6 +7,7 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,7 +49,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("given", "message"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_a_step_that_cannot_be_is_refused_with_the_line_that_makes_it(given: dict[str, object], message: str) -> None:
+def test_a_step_that_cannot_be_is_refused_with_the_line_that_makes_it(given: dict[str, Any], message: str) -> None:
     with pytest.raises(N6Error) as caught:
         step(**given)
     assert message in str(caught.value)
@@ -185,7 +186,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
-def test_whatever_decides_what_a_step_makes_is_signed(change: dict[str, object]) -> None:
+def test_whatever_decides_what_a_step_makes_is_signed(change: dict[str, Any]) -> None:
     code = library_code()
     assert signature(replace(FULL, **change), code, "/top") != signature(FULL, code, "/top")
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from end_to_end.conftest import Project, make_project
@@ -41,7 +42,7 @@ def compiled(actions: list[str]) -> list[str]:
     return [action for action in actions if action.startswith(("Compile", "Link"))]
 
 
-def ledger(build: Build) -> dict[str, dict]:
+def ledger(build: Build) -> dict[str, dict[str, Any]]:
     lines = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
     return {entry["name"]: entry for entry in map(json.loads, lines)}
 
