@@ -18,10 +18,11 @@ Loader = Literal["linked", "reloc"]
 
 @dataclass(frozen=True)
 class Setting:
-    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'."""
+    """The text given for an option, which is called `option`. origin: 'default', a file, an environment variable or 'command line'."""
 
     value: str
     origin: str
+    option: str
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def count(help: str, of: str) -> Any:
 
     def parse(setting: Setting, _: Path) -> int:
         if setting.value and not setting.value.isdecimal():
-            what = f"'{setting.value}' is not a number of {of}"
+            what = f"'{setting.option}={setting.value}' is not a number of {of}"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
         return int(setting.value or 0)
 

@@ -17,7 +17,7 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
     """folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not possible), N6-OPTION-004 (without
     effect), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
-    settings = {option.name: Setting(option.default, "default") for option in OPTIONS}
+    settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in (_user_settings(), folder / SETTINGS_FILE):
         if path.is_file():
             from n6build.base.yaml_schema import read_document  # noqa: PLC0415 - most builds have no such file.
@@ -25,13 +25,13 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
             document = read_document(path)
             for name, value in document.load(dict[str, str]).items():
                 _known(name, options, document.where(name))
-                settings[name] = Setting(value, path.name)
+                settings[name] = Setting(value, path.name, name)
     for option in OPTIONS:
         if option.environment and environment.get(option.environment):
-            settings[option.name] = Setting(environment[option.environment], option.environment)
+            settings[option.name] = Setting(environment[option.environment], option.environment, option.name)
     for name, value in arguments.items():
         _known(name, options, None)
-        settings[name] = Setting(value, "command line")
+        settings[name] = Setting(value, "command line", name)
     for name, setting in settings.items():
         _check(options[name], setting, settings["loader"].value)
     return settings
