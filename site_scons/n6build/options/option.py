@@ -18,7 +18,7 @@ Loader = Literal["linked", "reloc"]
 
 @dataclass(frozen=True)
 class Setting:
-    """The text given for an option, which is called `option`. origin: 'default', a file, an environment variable or 'command line'."""
+    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'. option: its name."""
 
     value: str
     origin: str
