@@ -30,14 +30,11 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
     @classmethod
     def copy_from_cache(cls, env: Any, src: str, dst: str) -> str:
         """Raises OSError where the entry is damaged; SCons then builds the file."""
-        with open(src, "rb") as source:
-            head = source.read(_HEAD)
-            digest = hashlib.file_digest(source, "sha256").hexdigest()
-            if head == _MAGIC + digest.encode() + b"\n":
+        if _is_sound(src):
+            with open(src, "rb") as source, open(dst, "wb") as target:
                 source.seek(_HEAD)
-                with open(dst, "wb") as target:
-                    shutil.copyfileobj(source, target)
-                return dst
+                shutil.copyfileobj(source, target)
+            return dst
         # Out of the way, or the right one could not take its place.
         os.unlink(src)
         raise OSError(f"the cache's entry for {dst} was altered")
@@ -53,6 +50,13 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
             note_delivered(step, node.attributes.n6_site, [path for path in children if path not in known])
         return True
 
+    def push(self, node: Any) -> None:
+        """SCons keeps an entry that is there already; where that one was altered, the right one takes its place."""
+        _, path = self.cachepath(node)
+        if path and os.path.isfile(path) and not _is_sound(path):
+            os.unlink(path)
+        super().push(node)
+
     def get_cachedir_csig(self, node: Any) -> str:
         """Of the file, not of the entry around it."""
         _, path = self.cachepath(node)
@@ -62,6 +66,12 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
                 return str(hashlib.file_digest(source, _algorithm()).hexdigest())
         except OSError:
             return str(super().get_cachedir_csig(node))
+
+
+def _is_sound(entry: str) -> bool:
+    with open(entry, "rb") as file:
+        head = file.read(_HEAD)
+        return head == _MAGIC + hashlib.file_digest(file, "sha256").hexdigest().encode() + b"\n"
 
 
 def _algorithm() -> str:
