@@ -1,4 +1,4 @@
-"""SCons' cache of what was built once, with the digest of each entry: one that was altered is built anew, not believed."""
+"""SCons' cache of build products, with the digest of each entry: an altered entry is not used, and the file is built again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _HEAD = len(_MAGIC) + 64 + 1
 
 
 class CheckedCacheDir(CacheDir):  # type: ignore[misc]
-    """An entry is its digest, then the file. What it delivers goes into the ledger, as what is built here does."""
+    """An entry is its digest, then the file. What the cache delivers is entered into the ledger, like what is built."""
 
     @classmethod
     def copy_to_cache(cls, env: Any, src: str, dst: str) -> str:
+        """src: the file. dst: the entry."""
         with open(src, "rb") as source, open(dst, "wb") as target:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
             target.write(_MAGIC + digest.encode() + b"\n")
@@ -29,17 +30,18 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
 
     @classmethod
     def copy_from_cache(cls, env: Any, src: str, dst: str) -> str:
-        """Raises OSError where the entry is damaged; SCons then builds the file."""
+        """src: the entry. dst: the file. Raises OSError if the entry is damaged; SCons then builds the file."""
         if _is_sound(src):
             with open(src, "rb") as source, open(dst, "wb") as target:
                 source.seek(_HEAD)
                 shutil.copyfileobj(source, target)
             return dst
-        # Out of the way, or the right one could not take its place.
+        # Removed, since it would otherwise block the correct one.
         os.unlink(src)
-        raise OSError(f"the cache's entry for {dst} was altered")
+        raise OSError(f"the cache entry for {dst} was altered")
 
     def retrieve(self, node: Any) -> bool:
+        """Whether the cache had the node's file; enters the step into the ledger once all of its outputs exist."""
         if not super().retrieve(node):
             return False
         step = getattr(node.attributes, "n6_step", None)
@@ -58,7 +60,7 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
         super().push(node)
 
     def get_cachedir_csig(self, node: Any) -> str:
-        """Of the file, not of the entry around it."""
+        """Digest of the file alone, without the head of the entry."""
         _, path = self.cachepath(node)
         try:
             with open(path, "rb") as source:

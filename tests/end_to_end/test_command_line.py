@@ -135,7 +135,7 @@ MISTAKES = [
     (["model=SConstruct"], "N6-MODEL-002"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
-    (["plan", "matrix"], "N6-OPTION-010: a plan is of one application"),
+    (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),
     (["explain=nowhere.o"], "N6-STEP-014: no step of this build makes nowhere.o"),
 ]
 
@@ -334,10 +334,10 @@ def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Proj
 
 def test_explain_says_why_a_file_was_made_again_and_why_not(built: Project) -> None:
     image = "explain=build/nucleo-n657/fsbl_image.bin"
-    assert "is up to date: nothing that it is made of has changed" in built.scons(*VIRTUAL, image).output
+    assert "is up to date: none of its inputs has changed" in built.scons(*VIRTUAL, image).output
     path = built.root / "build/nucleo-n657/fsbl_image.bin"
     path.write_bytes(path.read_bytes() + b"\0")
-    assert "build/nucleo-n657/fsbl_image.bin was altered since it was made" in built.scons(*VIRTUAL, image).output
+    assert "build/nucleo-n657/fsbl_image.bin has been altered since it was made" in built.scons(*VIRTUAL, image).output
     assert built.scons(*VIRTUAL, "build").actions == ["Image fsbl_image.bin"]
     again = built.scons(*VIRTUAL, image).output
     assert "is up to date" in again

@@ -40,7 +40,7 @@ MISTAKES = [
     ({"function": "lambda: 0"}, "N6-STEP-007: step out/a: 'lambda: 0' is not a function of a module"),
     ({"function": "n6build.steps.c_array"}, "N6-STEP-007"),
     ({"function": "n6build.steps.c_array:Make.it"}, "N6-STEP-007"),
-    ({"parameters": "{'a': 1}"}, "N6-STEP-006: step out/a: its parameters are no canonical JSON"),
+    ({"parameters": "{'a': 1}"}, "N6-STEP-006: step out/a: its parameters are not canonical JSON"),
     ({"sources": ("a//b",)}, "N6-STEP-008: step out/a: 'a//b' is not a file path"),
     ({"sources": ("a/../b",)}, "N6-STEP-008"),
     ({"sources": ("",)}, "N6-STEP-008"),
@@ -80,12 +80,12 @@ def test_the_same_step_twice_counts_once() -> None:
 
 
 def test_a_circle_is_refused_with_its_files() -> None:
-    with pytest.raises(N6Error, match="N6-STEP-004: steps need each other in a circle: a <- b <- c <- a"):
+    with pytest.raises(N6Error, match="N6-STEP-004: steps depend on each other in a cycle: a <- b <- c <- a"):
         make_plan([made("x", "a"), made("a", "b"), made("b", "c"), made("c", "a")])
 
 
 def test_a_step_of_its_own_output_is_a_circle() -> None:
-    with pytest.raises(N6Error, match="circle: a <- a"):
+    with pytest.raises(N6Error, match="cycle: a <- a"):
         make_plan([made("a", "a")])
 
 

@@ -14,8 +14,8 @@ OPTIONS = (*options_of(Choices), *options_of(Invocation))
 
 
 def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
-    """folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not possible), N6-OPTION-004 (without
-    effect), N6-YAML-00x."""
+    """The setting of every option. folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
+    possible), N6-OPTION-004 (no effect), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in (_user_settings(), folder / SETTINGS_FILE):
@@ -44,7 +44,7 @@ def _user_settings() -> Path:
 
 
 def _check(option: Option, setting: Setting, loader: str) -> None:
-    """An option without effect is a mistake that shows too late."""
+    """An option without effect is an error, since it would otherwise go unnoticed."""
     if option.choices and setting.value not in option.choices:
         hint = did_you_mean(setting.value, option.choices)
         what = f"'{option.name}={setting.value}' is not possible"
