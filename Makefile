@@ -41,6 +41,7 @@ lint: setup
 	@.venv/bin/ruff check SConstruct site_scons tests tools models
 	@.venv/bin/ruff format --check --quiet SConstruct site_scons tests tools models || (echo "hint: .venv/bin/ruff format SConstruct site_scons tests tools models" && false)
 	@.venv/bin/mypy
+	@.venv/bin/mypy tools SConstruct
 	@said=$$(PYTHONPATH=site_scons .venv/bin/lint-imports --no-cache --no-logo 2>&1) || (echo "$$said" && false)
 
 bench: setup

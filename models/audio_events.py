@@ -35,7 +35,8 @@ def _noise(random: Generator, low_hz: float, high_hz: float) -> Signal:
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     spectrum[(frequency < low_hz) | (frequency > high_hz)] = 0
     signal = np.fft.irfft(spectrum, SAMPLES)
-    return signal / (signal.std() + 1e-9)
+    result: Signal = signal / (signal.std() + 1e-9)
+    return result
 
 
 def _decay(onset: float, seconds: float, attack: float = 0.002) -> Signal:
@@ -156,7 +157,8 @@ def _background(random: Generator) -> Signal:
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     signal = np.fft.irfft(spectrum * (frequency + 50) ** -random.uniform(0, 1), SAMPLES)
-    return signal / signal.std()
+    result: Signal = signal / signal.std()
+    return result
 
 
 def clip(split: int, index: int) -> tuple[NDArray[np.float32], int]:

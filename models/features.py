@@ -51,4 +51,5 @@ def cosine_transform(bands: int, coefficients: int) -> Signal:
 
 def standardised(patch: Signal) -> Signal:
     """The patch with mean 0 and deviation 1 over all its values: the loudness of a clip does not matter."""
-    return (patch - patch.mean()) / (patch.std() + 1e-6)
+    result: Signal = (patch - patch.mean()) / (patch.std() + 1e-6)
+    return result

@@ -22,7 +22,10 @@ class Int8Model:
     def quantised(self, features: NDArray[np.float32]) -> NDArray[np.int8]:
         """Real-valued features as the input's int8."""
         scale, zero_point = self._input["quantization"]
-        return np.clip(np.rint(features / np.float64(scale)) + zero_point, -128, 127).astype(np.int8)
+        integers: NDArray[np.int8] = np.clip(np.rint(features / np.float64(scale)) + zero_point, -128, 127).astype(
+            np.int8
+        )
+        return integers
 
     def outputs(self, inputs: NDArray[np.int8]) -> NDArray[Any]:
         """Raw outputs (count, n) of inputs (count, *input_shape)."""
@@ -39,4 +42,5 @@ class Int8Model:
         wanted = (inputs.astype(np.float64) - zero_point) * scale
         scale, zero_point = self._output["quantization"]
         rebuilt = (outputs.astype(np.float64) - zero_point) * scale
-        return ((rebuilt - wanted) ** 2).mean(axis=1)
+        errors: NDArray[np.float64] = ((rebuilt - wanted) ** 2).mean(axis=1)
+        return errors

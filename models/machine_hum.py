@@ -41,7 +41,8 @@ def _noise(random: Generator, centre_hz: float, width_hz: float) -> Signal:
     spectrum = np.fft.rfft(random.standard_normal(SAMPLES))
     frequency = np.fft.rfftfreq(SAMPLES, 1 / SAMPLE_RATE)
     signal = np.fft.irfft(spectrum * np.exp(-(((frequency - centre_hz) / width_hz) ** 2)), SAMPLES)
-    return signal / signal.std()
+    result: Signal = signal / signal.std()
+    return result
 
 
 def _tone(random: Generator, frequency: float) -> Signal:
@@ -55,7 +56,8 @@ def _worn_bearing(random: Generator, machine: Machine) -> Signal:
 
 def _imbalance(random: Generator, machine: Machine) -> Signal:
     shaking = [_tone(random, machine.rate * n) / n**0.5 for n in (2, 3, 4)]
-    return random.uniform(0.1, 1.5) * np.sum(shaking, axis=0)
+    result: Signal = random.uniform(0.1, 1.5) * np.sum(shaking, axis=0)
+    return result
 
 
 def _chipped_tooth(random: Generator, machine: Machine) -> Signal:

@@ -25,7 +25,8 @@ def first_recognised(model: Int8Model, task: Task, label: int) -> NDArray[np.int
     for index in range(label, 100 * len(task.CLASSES), len(task.CLASSES)):
         inputs = model.quantised(task.clip(VECTORS, index)[0][None])
         if model.outputs(inputs).argmax() == label:
-            return inputs[0]
+            recognised: NDArray[np.int8] = inputs[0]
+            return recognised
     raise ValueError(f"no clip of class {task.CLASSES[label]} is recognised")
 
 

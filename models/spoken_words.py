@@ -151,7 +151,8 @@ def _background(random: Generator) -> Signal:
     signal /= signal.std()
     if random.uniform() < 0.3:
         signal += 0.7 * np.sin(2 * np.pi * random.choice([100, 120, 200, 240]) * np.arange(SAMPLES) / SAMPLE_RATE)
-    return signal / signal.std()
+    result: Signal = signal / signal.std()
+    return result
 
 
 def clip(split: int, index: int) -> tuple[NDArray[np.float32], int]:

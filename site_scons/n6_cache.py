@@ -1,4 +1,4 @@
-"""SCons' cache of what was built once, with the digest of each entry: one that was altered is built anew, not believed."""
+"""SCons' cache of build products, with the digest of each entry: an altered entry is not used, and the file is built again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _HEAD = len(_MAGIC) + 64 + 1
 
 
 class CheckedCacheDir(CacheDir):  # type: ignore[misc]
-    """An entry is its digest, then the file. What it delivers goes into the ledger, as what is built here does."""
+    """An entry is its digest, then the file. What the cache delivers is entered into the ledger, like what is built."""
 
     @classmethod
     def copy_to_cache(cls, env: Any, src: str, dst: str) -> str:
+        """src: the file. dst: the entry."""
         with open(src, "rb") as source, open(dst, "wb") as target:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
             target.write(_MAGIC + digest.encode() + b"\n")
@@ -29,20 +30,18 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
 
     @classmethod
     def copy_from_cache(cls, env: Any, src: str, dst: str) -> str:
-        """Raises OSError where the entry is damaged; SCons then builds the file."""
-        with open(src, "rb") as source:
-            head = source.read(_HEAD)
-            digest = hashlib.file_digest(source, "sha256").hexdigest()
-            if head == _MAGIC + digest.encode() + b"\n":
+        """src: the entry. dst: the file. Raises OSError if the entry is damaged; SCons then builds the file."""
+        if _is_sound(src):
+            with open(src, "rb") as source, open(dst, "wb") as target:
                 source.seek(_HEAD)
-                with open(dst, "wb") as target:
-                    shutil.copyfileobj(source, target)
-                return dst
-        # Out of the way, or the right one could not take its place.
+                shutil.copyfileobj(source, target)
+            return dst
+        # Removed, since it would otherwise block the correct one.
         os.unlink(src)
-        raise OSError(f"the cache's entry for {dst} was altered")
+        raise OSError(f"the cache entry for {dst} was altered")
 
     def retrieve(self, node: Any) -> bool:
+        """Whether the cache had the node's file; enters the step into the ledger once all of its outputs exist."""
         if not super().retrieve(node):
             return False
         step = getattr(node.attributes, "n6_step", None)
@@ -53,8 +52,15 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
             note_delivered(step, node.attributes.n6_site, [path for path in children if path not in known])
         return True
 
+    def push(self, node: Any) -> None:
+        """SCons keeps an entry that is there already; where that one was altered, the right one takes its place."""
+        _, path = self.cachepath(node)
+        if path and os.path.isfile(path) and not _is_sound(path):
+            os.unlink(path)
+        super().push(node)
+
     def get_cachedir_csig(self, node: Any) -> str:
-        """Of the file, not of the entry around it."""
+        """Digest of the file alone, without the head of the entry."""
         _, path = self.cachepath(node)
         try:
             with open(path, "rb") as source:
@@ -62,6 +68,12 @@ class CheckedCacheDir(CacheDir):  # type: ignore[misc]
                 return str(hashlib.file_digest(source, _algorithm()).hexdigest())
         except OSError:
             return str(super().get_cachedir_csig(node))
+
+
+def _is_sound(entry: str) -> bool:
+    with open(entry, "rb") as file:
+        head = file.read(_HEAD)
+        return head == _MAGIC + hashlib.file_digest(file, "sha256").hexdigest().encode() + b"\n"
 
 
 def _algorithm() -> str:

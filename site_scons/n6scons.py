@@ -1,4 +1,4 @@
-"""What the SCons tools in site_tools/ share: how an error of the library ends a build."""
+"""Shared by the SCons tools in site_tools/: how an error of the library ends a build."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from SCons.Errors import BuildError
 
 @contextmanager
 def reported(env: Any) -> Iterator[None]:
-    """Around what is done while SConscript files are read: SCons would add its own position and hide the text behind it."""
+    """For work done while SConscript files are read. Prints an N6Error and ends with status 2: SCons would add its own
+    position and hide the text behind it."""
     try:
         yield
     except N6Error as error:
@@ -26,7 +27,7 @@ def reported(env: Any) -> Iterator[None]:
 
 @contextmanager
 def failing_build(node: Any, build: Path) -> Iterator[None]:
-    """Around what is done while nodes are built. build: folder of all build products."""
+    """For work done while nodes are built: an N6Error becomes a BuildError of `node`. build: folder of all build products."""
     try:
         yield
     except N6Error as error:
@@ -35,5 +36,5 @@ def failing_build(node: Any, build: Path) -> Iterator[None]:
 
 
 def _note(error: N6Error, build: Path) -> None:
-    """In a file, too, since SCons' exit status is 2 whatever happened."""
+    """Writes the error to a file, since SCons' exit status is 2 for any error."""
     write_atomically(build / "last_error.json", to_json(error.as_dict()))

@@ -35,6 +35,11 @@ class Quantisation:
     zero_point: int = 0
     axis: int = 0
 
+    @property
+    def per_tensor(self) -> float:
+        assert isinstance(self.scale, float)
+        return self.scale
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -121,7 +126,7 @@ def window_output(size: int, window: int, stride: int, dilation: int, padding: s
 
 
 def _padding(name: str) -> int:
-    return {"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}[name]
+    return int({"SAME": schema.Padding.SAME, "VALID": schema.Padding.VALID}[name])
 
 
 def _bias(bias: NDArray[np.int32], input_scale: float, weight_scales: Sequence[float]) -> Tensor:

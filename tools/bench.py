@@ -2,7 +2,7 @@
 
     make bench        or        .venv/bin/python tools/bench.py
 
-Works in a temporary copy, so that what is built there is built with nothing but what the project declares.
+Works in a temporary copy that contains only what the project declares.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ REPEATS = 7
 
 
 def main() -> int:
+    """Prints all figures. Raises SystemExit if a build fails."""
     with tempfile.TemporaryDirectory(prefix="n6bench-") as folder:
         project = Path(folder)
         for name in COPIED:
@@ -66,20 +67,24 @@ def main() -> int:
 
 
 def figure(name: str, value: str) -> None:
+    """Prints one line of the table."""
     print(f"{name:<72}{value}", flush=True)
 
 
 def seconds(call: Callable[[], object]) -> float:
+    """The host's time that a call takes."""
     begin = time.perf_counter()
     call()
     return time.perf_counter() - begin
 
 
 def median_seconds(call: Callable[[], object]) -> float:
+    """The median of REPEATS calls."""
     return statistics.median(seconds(call) for _ in range(REPEATS))
 
 
 def scons(project: Path, *arguments: str) -> str:
+    """What scons prints for a build in the copy. Raises SystemExit if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
     command = [sys.executable, "-m", "SCons", "-Q", "-j2", *BUILD, *arguments]
     result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
@@ -89,13 +94,14 @@ def scons(project: Path, *arguments: str) -> str:
 
 
 def instructions(project: Path) -> None:
+    """Of an inference on the virtual board."""
     run = json.loads((project / "build/nucleo-n657/miniresnet/run.json").read_text())
     cycles = max(verdict["cycles"] for verdict in run["networks"][0]["verdicts"])
     figure("miniresnet, whole inference (limit 3,600,000 instructions)", f"{cycles:,}")
 
 
 def kernel_code(project: Path) -> None:
-    """Machine code of all kernels as the Appli is built, without their plain twins."""
+    """Machine code of all kernels as built into the Appli, without their plain variants."""
     size = 0
     for path in sorted((project / "build/nucleo-n657/common/kernels").glob("*.o")):
         with path.open("rb") as file:
@@ -106,6 +112,7 @@ def kernel_code(project: Path) -> None:
 
 
 def kernels() -> None:
+    """Instructions of each kernel, from the test that limits them."""
     command = [
         sys.executable,
         "-m",
@@ -124,6 +131,7 @@ def kernels() -> None:
 
 
 def stage_1() -> None:
+    """The time to compile a small model."""
     script = (
         "from pathlib import Path; import sys; from n6build.hardware.boards import load_board;"
         "from n6build.network.pools.board_pools import pools_of; from n6build.network.reference.compile import compile_network;"
@@ -136,7 +144,7 @@ def stage_1() -> None:
 
 
 def large_network() -> None:
-    """A description of 3.7 MB and a source of 6,000 lines, made of miniresnet's by repeating its buffers."""
+    """A description of 3.7 MB and a source of 6,000 lines, made from miniresnet's by repeating its buffers."""
     board, model = load_board("nucleo-n657"), load_model("miniresnet")
     pools = pools_of(board, "extflash")
     assert model.file is not None
@@ -171,7 +179,7 @@ def large_network() -> None:
             plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
             described = CheckedModel(model.name, model.file, {}, None, None)
             network = NetworkSubject(described, False, artifacts, pools, facts)
-            run_checks(Subject(board, (network,), plan, manifest, own_runtime()))
+            run_checks(Subject(board, (network,), plan, manifest, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 
@@ -180,7 +188,7 @@ RELOC = ("loader=reloc", "reloc")
 
 
 def stage_2(project: Path) -> None:
-    """From network.c: one job at a time, so that times add up."""
+    """From network.c, with one job at a time, so that times add up."""
     scons(project, "loader=reloc", "network")
     shares = []
     for _ in range(REPEATS):
@@ -204,13 +212,13 @@ def stage_2(project: Path) -> None:
 
 
 def in_compiler(output: str) -> float:
-    """Seconds, by the summary of a build."""
+    """Seconds that a build's summary gives for compiling and linking."""
     found = re.findall(r"(compile|link) (\d+\.\d+)", output)
     return sum(float(number) for _, number in found)
 
 
 def large_model(project: Path) -> None:
-    """20 MB of weights put behind a model, in a process of its own."""
+    """20 MB of weights appended to a model, in a separate process."""
     elf = project / "build/nucleo-n657/miniresnet-reloc/network_rel/network_rel.elf"
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "network_atonbuf.xSPI2.raw"
@@ -244,7 +252,7 @@ def python(program: str) -> list[float]:
 
 
 def installed(project: Path) -> None:
-    """Instructions of the loader, and of inferences of an installed model against those of the linked one."""
+    """Instructions of the loader, and of inferences of an installed model compared with the linked one."""
     for model in ("miniresnet", "keyword", "anomaly"):
         linked = most_instructions(project, model, ())
         for mode in ("copy", "xip"):
@@ -259,14 +267,15 @@ def installed(project: Path) -> None:
 
 
 def most_instructions(project: Path, model: str, options: tuple[str, ...]) -> int:
+    """Of the longest inference of a run."""
     scons(project, f"model={model}", *options, "flash", "run")
     folder = f"{model}-reloc" if options else model
     run = json.loads((project / f"build/nucleo-n657/{folder}/run.json").read_text())
-    return max(verdict["cycles"] for network in run["networks"] for verdict in network["verdicts"])
+    return max(int(verdict["cycles"]) for network in run["networks"] for verdict in network["verdicts"])
 
 
 def deltas(project: Path) -> None:
-    """Bytes that a flash programs, against all of the image."""
+    """Bytes that a flash programs, compared with the whole image."""
     scons(project, "flash-all")
     whole = flashed(scons(project, "flash-all"))
     application = project / "firmware/appli/main.c"
@@ -303,12 +312,13 @@ def deltas(project: Path) -> None:
 
 
 def flashed(output: str) -> int:
-    """Bytes."""
+    """Bytes that were programmed, according to the output of a build."""
     found = re.search(r"programmed and verified \((\d+\.\d) KiB\)", output)
     return int(float(found[1]) * 1024) if found else 0
 
 
 def matrix(project: Path) -> None:
+    """The time of a matrix whose steps are all in the cache."""
     arguments = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=miniresnet,keyword,anomaly")
     with tempfile.TemporaryDirectory() as folder:
         scons(project, *arguments, f"cache={folder}")
@@ -321,7 +331,7 @@ def matrix(project: Path) -> None:
 
 
 def user_seconds(call: Callable[[], object]) -> float:
-    """CPU of children, the least of twelve calls: what the machine does beside adds to all others."""
+    """CPU time of child processes, the minimum of twelve calls: other work on the machine only adds to it."""
 
     def once() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -332,6 +342,7 @@ def user_seconds(call: Callable[[], object]) -> float:
 
 
 def null_builds(project: Path) -> None:
+    """The time of a build with nothing to do, compared with ninja."""
     if os.environ.get("PYTHONDONTWRITEBYTECODE"):
         print("PYTHONDONTWRITEBYTECODE is set: every call compiles its modules, and the null build takes far longer")
     null = median_seconds(lambda: scons(project, "flash"))
@@ -359,12 +370,12 @@ def write_ninja(project: Path) -> None:
     """The graph as SCons recorded it, with commands that only touch their output."""
     rules = ["rule touch\n  command = touch $out\n"]
     database = SCons.dblite.open(str(project / ".sconsign_sha256"), "r")
-    for folder in database.keys():  # noqa: SIM118 - no mapping
+    for folder in database.keys():  # noqa: SIM118 - not a mapping
         for name, entry in pickle.loads(database[folder]).items():
             target = str(Path(folder) / name)
             info = entry.binfo
             inputs = {*map(str, info.bsources), *map(str, info.bdepends), *map(str, info.bimplicit)}
-            # Values are recorded beside files; none of them looks like a path.
+            # Values are recorded along with files; none of them looks like a path.
             known = sorted(
                 path for path in inputs if re.fullmatch(r"[\w./-]{1,200}", path) and (project / path).is_file()
             )

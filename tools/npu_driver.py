@@ -3,7 +3,7 @@
 
     tools/npu_driver.py -i st_ai_output/network.c -o build
 
-Where STEDGEAI_CORE_DIR or --pack-dir names ST Edge AI Core, the model is linked with ST's ll_aton and for its ABI; otherwise
+If STEDGEAI_CORE_DIR or --pack-dir names ST Edge AI Core, the model is linked with ST's ll_aton and for its ABI; otherwise
 with n6build's runtime, for networks whose epochs all run on the CPU.
 """
 
@@ -44,7 +44,7 @@ _NOT_OFFERED = ("ecblob_in_params", "llvm", "st_clang", "compatible_mode", "cust
 
 
 class _Log:
-    """Lines of the console, of which a log file gets a copy."""
+    """Lines for the console, which are also kept for a log file."""
 
     def __init__(self, verbosity: int) -> None:
         self._verbosity = verbosity
@@ -57,6 +57,7 @@ class _Log:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """arguments: None for those of the command line. Exit status: 0, or 2 after an error, which is printed."""
     options = _parser().parse_args(arguments)
     log = _Log(2 if options.debug else options.verbosity)
     status = 0
@@ -119,7 +120,7 @@ def _model(
     environment: Environment,
     log: _Log,
 ) -> list[Path]:
-    """Its files, the model first."""
+    """The files of the model, network_rel.bin first."""
     site = local_site(work, dict(environment.commands))
     plan, model = stage2_plan(
         network,
@@ -137,14 +138,14 @@ def _model(
     with _heard(log):
         execute(plan, model.files, site)
     if not options.split:
-        # Weights of a model that was split before would be taken for this one's.
+        # Weights of an earlier split model would be mistaken for this one's.
         (options.output / f"{network.name}_rel_params.bin").unlink(missing_ok=True)
     return [options.output / Path(file).name for file in model.files]
 
 
 @contextmanager
 def _heard(log: _Log) -> Iterator[None]:
-    """What steps and compilers say: shown with more verbosity, or where one of them fails, and in the log file in any case.
+    """The output of steps and compilers: shown with more verbosity or if one fails, and always written to the log file.
 
     Compilers write to descriptor 1, whatever sys.stdout is.
     """
@@ -178,7 +179,7 @@ def _source(options: argparse.Namespace) -> Path:
     path: Path = options.input
     source = path / f"{options.name}.c" if path.is_dir() else path
     if not source.is_file():
-        hint = "-i names a network.c, or the folder that stedgeai generate has written it to"
+        hint = "-i names a network.c, or the folder to which `stedgeai generate` wrote it"
         raise N6Error("N6-RELOC-023", "there is no such file", where=str(source), hint=hint)
     return source
 
@@ -195,15 +196,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--output", "-o", metavar="STR", type=Path, default=Path("build"), help="output directory")
     add("--name", "-n", metavar="STR", default="network", help="basename of the generated c-files (default=network)")
     add("--no-secure", action="store_true", help="for the non-secure context; pools need non-secure addresses")
-    add("--split", action="store_true", help="the weights as a binary file of their own")
+    add("--split", action="store_true", help="the weights as a separate binary file")
     add("--pack-dir", metavar="STR", help="installation directory of ST Edge AI Core")
     add("--gen-c-file", action="store_true", help="the model as C array, too")
     add("--parse-only", action="store_true", help="only read the generated c-files, and show the memory pools")
     add("--no-clean", action="store_true", help="keep the intermediate files")
     add("--log", metavar="STR", nargs="?", const="npu_driver.log", help="log file")
     add("--verbosity", "-v", type=int, choices=(0, 1, 2), nargs="?", const=1, default=0, help="verbosity level")
-    add("--debug", action="store_true", help="all that is known of what is done")
-    add("--no-color", action="store_true", help="accepted: there is no color to disable")
+    add("--debug", action="store_true", help="all details of what is done")
+    add("--no-color", action="store_true", help="accepted, but there is no color to disable")
     add(
         "--no-dbg-info",
         action="store_true",
@@ -216,9 +217,10 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     if sys.stdout is None:
-        # The caller has closed it; compilers need one, too. The lowest descriptor that is free is 1.
-        sys.stdout = sys.__stdout__ = Path(os.devnull).open("w")  # noqa: SIM115
-    # Names come from files of others: a terminal that lacks a letter gets a question mark, not a traceback.
+        # The caller has closed stdout, but compilers need one. The lowest free descriptor is 1.
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+        setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - SCons reads it.
+    # Names come from others' files: a terminal that lacks a letter gets a question mark, not a traceback.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     raise SystemExit(main())

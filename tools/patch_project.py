@@ -2,9 +2,9 @@
 
     python tools/patch_project.py PROJECT --c-info network_c_info.json --model model.yaml --axiram 400000 [--check]
 
-Writes the camera's resolution into main.h, activation buffers and the places of the pictures into main.c, and the buffer of the
-input into ai_interface.h: between their markers and in their macros, not a byte beside. --check changes nothing, and ends with
-status 1 where something would change. All files are read and checked before the first is written.
+Writes the camera's resolution into main.h, the activation buffers and the places of the pictures into main.c, and the input
+buffer into ai_interface.h: between their markers and in their macros, and nothing else. --check changes nothing, and ends with
+status 1 if something would change. All files are read and checked before the first is written.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _FOLDER = "Application/STM32H747I-DISCO"
 
 
 def main(arguments: list[str]) -> int:
+    """Exit status: 0, 1 if --check found changes, 2 after an error, which is printed."""
     parser = argparse.ArgumentParser(prog="patch_project.py", description="generated parts of an existing C project")
     parser.add_argument("project", type=Path)
     parser.add_argument("--c-info", type=Path, required=True, help="network_c_info.json of the compiled network")
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--main-h", default=f"{_FOLDER}/Inc/CM7/main.h")
     parser.add_argument("--main-c", default=f"{_FOLDER}/Src/CM7/main.c")
     parser.add_argument("--interface-h", default=f"{_FOLDER}/Inc/CM7/ai_interface.h")
-    parser.add_argument("--check", action="store_true", help="only tell what would change")
+    parser.add_argument("--check", action="store_true", help="only report what would change")
     options = parser.parse_args(arguments)
     try:
         files = ProjectFiles(

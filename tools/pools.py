@@ -1,9 +1,9 @@
 """Memory pools and compiler profiles of ST's tool: shown, kept as YAML, and written for a board.
 
-python tools/pools.py import stm32n6.mpool -o pools.yaml     .mpool or profile file -> YAML, nothing is lost but comments
+python tools/pools.py import stm32n6.mpool -o pools.yaml     .mpool or profile file -> YAML, losing only comments
 python tools/pools.py export pools.yaml -o stm32n6.mpool     and back
 python tools/pools.py show stm32n6.mpool                     a table
-python tools/pools.py board nucleo-n657 extflash             the .mpool that the build gives to the compiler
+python tools/pools.py board nucleo-n657 extflash             the .mpool that the build gives the compiler
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ POOLS, PROFILES = "memory_pools", "compiler_profiles"
 
 
 def main(arguments: list[str]) -> int:
+    """Exit status: 0, or 2 after an error, which is printed."""
     parser = argparse.ArgumentParser(prog="pools.py", description="memory pools and compiler profiles of ST's tool")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, what in (("import", "to YAML"), ("export", "from YAML"), ("show", "as a table")):
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(path: Path) -> tuple[str, Any]:
-    """(kind, document): what the file is follows from its content; a profile file may have comments."""
+    """(kind, document). The kind follows from the content; a profile file may have comments."""
     data = read_bytes(path)
     if b'"Profiles"' in data:
         return PROFILES, parse_profiles(data, path.name)

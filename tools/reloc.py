@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Relocatable models (network_rel.bin), of n6build or of ST's tools: what is in one, what differs, whether a loader takes it.
+"""Relocatable models (network_rel.bin), of n6build or ST's tools: what one contains, what differs, whether a loader accepts it.
 
 tools/reloc.py show network_rel.bin [--json]
 tools/reloc.py diff OLD NEW
@@ -24,7 +24,7 @@ from n6build.reloc.verify import errors, verify
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 all is well, 1 the files differ or a loader would refuse, 2 they cannot be read."""
+    """Exit status: 0 all is well, 1 the files differ or a loader would refuse one, 2 they cannot be read."""
     options = _parser().parse_args(arguments)
     try:
         if options.command == "show":
@@ -50,7 +50,7 @@ def _verify(options: argparse.Namespace) -> int:
         print(f"{finding.severity}: {finding.what}")
     if errors(findings):
         return 1
-    print(f"{options.file.name}: a loader of ABI {model.abi.letter} takes it, in copy and XIP mode")
+    print(f"{options.file.name}: a loader of ABI {model.abi.letter} accepts it, in copy and XIP mode")
     return 0
 
 
@@ -70,9 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     diff = commands.add_parser("diff", help="what differs between two models")
     diff.add_argument("old", type=Path)
     diff.add_argument("new", type=Path)
-    check = commands.add_parser("verify", help="every step of a loader, and what a loader does not look at")
+    check = commands.add_parser("verify", help="every check of a loader, and what a loader does not check")
     check.add_argument("file", type=Path)
-    check.add_argument("--params", type=Path, help="the weights of a model that is split")
+    check.add_argument("--params", type=Path, help="the weights of a split model")
     check.add_argument("--firmware", type=_version, metavar="VERSION", help="ll_aton of the firmware: 1.1.3-8")
     check.add_argument("--non-secure", action="store_true", help="the firmware runs non-secure")
     return parser

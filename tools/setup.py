@@ -2,9 +2,9 @@
 
     python3 tools/setup.py            everything
     python3 tools/setup.py --no-virtual-board
-    python3 tools/setup.py --browser          and a browser, which the tests look at the report with
+    python3 tools/setup.py --browser          also a browser, with which the tests look at the report
 
-Runs on a bare Python: only the standard library is used here. Steps that are done already cost nothing.
+Needs only Python's standard library. Steps that are already done cost nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ EXTRAS = "test,virtual-board"
 
 
 def main() -> int:
+    """Exit status: 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
     parser.add_argument("--browser", action="store_true", help="for the tests: headless Chromium")
@@ -37,7 +38,7 @@ def main() -> int:
 
 
 def missing_packages() -> list[str]:
-    """Names of the distribution's packages, each only where what it brings is not there."""
+    """Names of the distribution's packages that are needed and not installed."""
     missing = []
     if importlib.util.find_spec("ensurepip") is None:
         missing.append("python3-venv")
@@ -49,6 +50,7 @@ def missing_packages() -> list[str]:
 
 
 def newlib_is_there() -> bool:
+    """Whether the compiler finds newlib-nano."""
     if shutil.which("arm-none-eabi-gcc") is None:
         return False
     command = ["arm-none-eabi-gcc", "-print-file-name=nano.specs"]
@@ -56,6 +58,7 @@ def newlib_is_there() -> bool:
 
 
 def install_packages(packages: list[str]) -> int:
+    """Exit status: 0, or 1 after an error. Asks for root through sudo."""
     if not packages:
         return 0
     command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
@@ -67,12 +70,13 @@ def install_packages(packages: list[str]) -> int:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["apt-get", "update", "--quiet"], command):
         if subprocess.run([*prefix, *step], env=environment, stdin=None, check=False).returncode:
-            return fail(f"installing {' '.join(packages)} did not work", f"as root: {shown}")
+            return fail(f"installing {' '.join(packages)} failed", f"as root: {shown}")
     return 0
 
 
 def make_environment() -> int:
-    """The stamp holds the hash of pyproject.toml: new pins are installed, equal ones are not looked at again."""
+    """The virtual environment. Its stamp holds the hash of pyproject.toml: new pins are installed, unchanged ones are
+    skipped."""
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return 0
@@ -98,16 +102,19 @@ def make_environment() -> int:
 
 
 def build_emulator(wanted: bool) -> int:
+    """Exit status: 0 if it is not wanted, else that of the build."""
     if not wanted:
         return 0
     return subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
 
 
 def say(verb: str, what: str) -> None:
+    """Prints a line in the form of n6build's console, which cannot be imported yet."""
     print(f"{verb:>11} {what}", flush=True)
 
 
 def fail(what: str, hint: str) -> int:
+    """Prints an error N6-SETUP-001; always 1, the exit status."""
     print(f"error N6-SETUP-001: {what}\n  hint: {hint}", file=sys.stderr)
     return 1
 

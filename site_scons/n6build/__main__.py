@@ -1,10 +1,10 @@
-"""One step of a build by itself, for other build systems, for machines that share the work, and for whoever looks for an error:
+"""A single step of a build: for other build systems, for machines that share the work, and for finding errors:
 
     scons plan
     python -m n6build step build/nucleo-n657/fsbl/fsbl.ld --plan build/plan.json
 
-It runs in the folder of the project, makes what SCons would make, and asks nothing about what is up to date. What the step needs
-has to be there. Exit status: 0, or 2 with the error on stderr.
+It runs in the project's folder, makes what SCons would make, and does not check what is up to date. The inputs of the step have
+to exist. Exit status: 0, or 2 with the error on stderr.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from n6build.plan.step import Step
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0, or 2 after an error, which is printed."""
     options = _parser().parse_args(arguments)
     try:
         plan = read_plan_file(options.plan)
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _do(step: Step, plan: Plan, build: Path) -> None:
-    """Raises N6-STEP-015 where a step's function fails in a way that nobody has foreseen, and what `do_step` raises."""
+    """Raises N6-STEP-015 if a step's function fails with another exception than N6Error, and what `do_step` raises."""
     site = local_site(build, dict(read_environment().commands))
     site.plan = plan
     if not step.quiet:
@@ -46,17 +47,17 @@ def _do(step: Step, plan: Plan, build: Path) -> None:
     except N6Error:
         raise
     except Exception as error:
-        # A plan that somebody has edited gives a function what it cannot have been written for.
+        # An edited plan may give a function parameters that it was not written for.
         raise N6Error(
             "N6-STEP-015",
             f"step {step.name} fails: {type(error).__name__}: {error}",
             where=_line_of(error) or None,
-            hint="scons plan writes the plan anew; if it fails with that, too, it is an error in the step",
+            hint="scons plan writes the plan again; if it still fails, it is an error in the step",
         ) from error
 
 
 def _line_of(error: BaseException) -> str:
-    """Of our code, nearest to where it was raised."""
+    """The line of the library nearest to where the error was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -70,7 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     step = parser.add_subparsers(required=True, metavar="step").add_parser("step", help="does one step of a plan")
     step.add_argument("name", metavar="NAME", help="an output of the step, such as build/nucleo-n657/fsbl/fsbl.elf")
     step.add_argument("--plan", metavar="FILE", type=Path, required=True, help="written by scons plan")
-    step.add_argument("--build", metavar="FOLDER", type=Path, default=Path("build"), help="of all build products")
+    step.add_argument(
+        "--build", metavar="FOLDER", type=Path, default=Path("build"), help="folder of all build products"
+    )
     return parser
 
 

@@ -19,7 +19,8 @@ from n6build.network.st_edge_ai.find import find_tool
 
 @dataclass(frozen=True)
 class ToolStatus:
-    """found: version or path, None where the tool is missing. needed: without it nothing can be built."""
+    """found: version or path, None if the tool is missing. why: what it is used for. fix: how to get it. needed: what does
+    not work without it."""
 
     tool: str
     found: str | None
@@ -29,6 +30,7 @@ class ToolStatus:
 
 
 def examine() -> list[ToolStatus]:
+    """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version."""
     return [check() for check in _CHECKS]
 
 
@@ -81,7 +83,7 @@ def _newlib() -> ToolStatus:
         )
         found = "nano.specs found" if "/" in result.stdout else None
     return ToolStatus(
-        "newlib", found, "memcpy and its like for the firmware", "make setup (libnewlib-arm-none-eabi)", "always"
+        "newlib", found, "memcpy and the like for the firmware", "make setup (libnewlib-arm-none-eabi)", "always"
     )
 
 
@@ -98,7 +100,7 @@ def _emulator() -> ToolStatus:
 
 
 def _st_edge_ai() -> ToolStatus:
-    """Where it was found, not its version, which takes seconds to ask."""
+    """Its place, not its version, which takes seconds to query."""
     try:
         environment = read_environment()
         installation = find_tool(environment)
@@ -110,7 +112,7 @@ def _st_edge_ai() -> ToolStatus:
 
 
 def _programmers() -> list[Callable[[], ToolStatus]]:
-    """One is needed for a real board: the first."""
+    """The first one is listed as needed for a real board; the others are optional."""
     checks = []
     for number, each in enumerate(PROGRAMMERS.values()):
         needed: Literal["for a real board", "if you have it"] = "if you have it" if number else "for a real board"

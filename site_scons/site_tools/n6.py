@@ -1,8 +1,8 @@
-"""SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) names what may be asked for.
+"""SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) makes targets of its goals.
 
 A step's signature is a text (n6build.plan.signature); SCons adds the contents of its sources, its templates and the headers that
-it finds. Nodes are made of paths here and nowhere else: SCons would substitute a `$` in a name that it is given as text, and what
-is substituted can run code. For the same reason messages are functions, and commands are argument lists.
+it finds. Nodes are made from paths only in this module: SCons would substitute a `$` in a name given as text, and a substitution
+can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
 checkouts share).
@@ -40,7 +40,8 @@ for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
 
 
 def generate(env: Any) -> None:
-    # SCons would believe a time that has not changed for two days, whatever the content: archives have fixed times.
+    """Adds N6Steps, N6Goals and N6Site to the environment. SCons calls this for tools=['n6']."""
+    # SCons would trust a time stamp older than two days whatever the content, but archives have fixed times.
     SetOption("max_drift", -1)
     env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
     env.AddMethod(_steps, "N6Steps")
@@ -49,11 +50,12 @@ def generate(env: Any) -> None:
 
 
 def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
     return True
 
 
 def site_of(env: Any) -> Site:
-    """Where the steps of an environment are done; one for all environments that build into the same folder."""
+    """Where the steps of an environment are done; shared by all environments that build into the same folder."""
     build = env.fs.Dir(env["N6_BUILD"], env.fs.Top)
     if not hasattr(build.attributes, "n6_site"):
         folder = Path(build.get_abspath())
@@ -67,7 +69,7 @@ def site_of(env: Any) -> Site:
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:
-    """Nodes by path, of all outputs. Steps that are there already are left as they are: plans may share some."""
+    """Path -> node, for all outputs. Existing steps are left as they are, since plans may share some."""
     site = site_of(env)
     with reported(env):
         site.plan = joined([site.plan, plan])
@@ -107,7 +109,7 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
     objections = site.ledger.objections(step)
     if objections:
         site.noticed[step.name] = objections
-    # SCons would take an output that was altered for the right one.
+    # SCons would accept an altered output as up to date.
     if step.always or objections:
         own.AlwaysBuild(made)
     for node in made:
@@ -120,21 +122,21 @@ def _file(env: Any, path: str) -> Any:
 
 
 def _named(path: str) -> str:
-    """A relative name that begins with '#' would count from the top of the project."""
+    """SCons would take a relative name that begins with '#' as relative to the top of the project."""
     return f"./{path}" if path.startswith("#") else path
 
 
 def _goals(env: Any, plan: Plan) -> None:
-    """Every goal of a plan as a target of its name."""
+    """Makes a target for every goal of the plan."""
     for name, outputs in plan.goals.items():
         env.Alias(name.replace("$", "$$"), [_file(env, output) for output in outputs])
 
 
 class _StepAction(FunctionAction):  # type: ignore[misc]
-    """SCons would sign the bytecode of a callable and ignore what it says of itself: the signature is given here, as text."""
+    """SCons would sign the bytecode of a callable; the signature is given as a text instead."""
 
     def __init__(self, step: Step, site: Site, *, verbose: bool) -> None:
-        # It would look through what it is given at length.
+        # Without the real function, whose closure it would examine at length.
         super().__init__(_nothing, {})
         self.execfunction = _Work(step, site)
         self._step = step
@@ -154,7 +156,7 @@ class _StepAction(FunctionAction):  # type: ignore[misc]
 
 
 def _nothing() -> None:
-    """Stands in for what is not to be signed."""
+    """A placeholder for the function that is not to be signed."""
 
 
 class _Work:

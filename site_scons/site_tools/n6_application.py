@@ -1,8 +1,8 @@
 """SCons tool: env.N6Plan(choices, targets) -> the plan of an application; env.N6Show(plan, targets) shows it instead of building.
 
-Targets that need a board are in the plan only where they are asked for: a board that is missing is said before anything is built.
+Targets that need a board are in the plan only if they are asked for: a missing board is reported before anything is built.
 
-Construction variables: N6_CCFLAGS (further flags of the project around, which may be those of an ST project), N6_EXPLAIN
+Construction variables: N6_CCFLAGS (further flags of the surrounding project, which may be those of an ST project), N6_EXPLAIN
 (a file).
 """
 
@@ -28,17 +28,19 @@ _ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
 
 
 def generate(env: Any) -> None:
+    """Adds N6Plan and N6Show to the environment. SCons calls this for tools=['n6_application'], after n6."""
     env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
     env.AddMethod(_plan, "N6Plan")
     env.AddMethod(_show, "N6Show")
 
 
 def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
     return True
 
 
 def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
-    """choices: of N6Options, or made by another project. Remembered while nothing has changed that it follows from."""
+    """choices: of N6Options, or made by another project. The plan is cached until something that it follows from changes."""
     site = env.N6Site()
     environment = read_environment()
     # A dry run writes nothing.
@@ -68,7 +70,7 @@ def _texts(value: Any) -> Any:
 
 
 def _programmer(choices: Choices) -> str:
-    """As steps know it; looked for while the build is read."""
+    """The programmer's name in steps; it is searched for while SConscript files are read."""
     if choices.probe == "virtual":
         return choices.probe
     from n6build.flash.choose import choose_programmer, name_of_programmer
@@ -78,7 +80,7 @@ def _programmer(choices: Choices) -> str:
 
 
 def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:
-    """Whether the plan, or option explain, was asked for: then that is what the build does."""
+    """Whether target plan or option explain was asked for; the build then does only that."""
     if "plan" not in targets and not env["N6_EXPLAIN"]:
         return False
     from n6build.plan.inspect import explain, show_plan

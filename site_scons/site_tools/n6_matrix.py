@@ -1,6 +1,7 @@
-"""SCons tool: env.N6Matrix(choices, plan_of) -> every board with every model, on a virtual board each; goes on after failures.
+"""SCons tool: env.N6Matrix(choices, plan_of) builds every board with every model, each on its own virtual board, and
+continues after failures.
 
-Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names with commas between them).
+Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names separated by commas).
 """
 
 from __future__ import annotations
@@ -34,22 +35,24 @@ class _Pair:
 
 
 def generate(env: Any) -> None:
+    """Adds N6Matrix to the environment. SCons calls this for tools=['n6_matrix'], after n6."""
     env.AddMethod(_matrix, "N6Matrix")
 
 
 def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
     return True
 
 
 def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> None:
-    """plan_of: gives the plan of one application, with its run."""
+    """plan_of: makes the plan of one application, including its run."""
     from n6build.matrix.pairs import pairs_of
 
     with reported(env):
         wanted = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
-    # -j on the command line is stronger.
+    # -j on the command line takes precedence.
     SetOption("num_jobs", os.cpu_count() or 1)
-    # One pair that fails is no reason not to try the others. SetOption() does not know this one.
+    # A failing pair must not stop the others. SetOption() does not know this option.
     OptionsParser.values.keep_going = True
     pairs = []
     for each in wanted:

@@ -1,5 +1,5 @@
 """SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
-settings files; env.N6Answer(targets) for what only informs: help, lists, doctor."""
+settings files; env.N6Answer(targets) for targets that only print information: lists, doctor."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ _HELP_WIDTH = 110
 
 
 def generate(env: Any) -> None:
+    """Adds N6Options and N6Answer to the environment. SCons calls this for tools=['n6_options']."""
     env.AddMethod(_options, "N6Options")
     env.AddMethod(_answer, "N6Answer")
 
 
 def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
     return True
 
 
 def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
-    """arguments: name -> value. An option that is not known is an error: give those that are meant for n6build."""
+    """arguments: name -> value. An unknown option is an error, so give only those that are meant for n6build."""
     Help(_help(), append=False)
     with reported(env):
         settings = resolve(arguments, option_values(), Path(Dir("#").abspath))
@@ -50,7 +52,7 @@ def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
 
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
-    """Whether nothing but lists was asked for: they are targets then. A mistyped target ends with the nearest name."""
+    """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
     for name, function in (("boards", _print_boards), ("models", _print_models), ("doctor", _print_doctor)):
         env.AlwaysBuild(env.Alias(name, [], env.Action(function, cmdstr=None)))
     with reported(env):

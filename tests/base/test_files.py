@@ -45,7 +45,7 @@ def test_a_file_from_outside_may_be_too_large(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(bytes(100))
     assert read_at_most(path, 100) == bytes(100)
-    with pytest.raises(N6Error, match="a.json: error N6-FILE-003: has 100 bytes, 1 more than is read"):
+    with pytest.raises(N6Error, match="a.json: error N6-FILE-003: has 100 bytes, 1 more than the limit"):
         read_at_most(path, 99)
     with pytest.raises(N6Error, match="N6-FILE-002"):
         read_at_most(tmp_path / "none", 1)

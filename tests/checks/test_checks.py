@@ -20,7 +20,7 @@ from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import Model, load_model
 from n6build.network.artifacts.description import PoolRange, Quantised
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.model_facts import read_model_facts
+from n6build.network.model_facts import ModelFacts, read_model_facts
 from n6build.network.pools.board_pools import external_regions, pools_of
 from n6build.network.reference.compile import compile_network
 from n6build.network.runtimes import own_runtime
@@ -45,8 +45,14 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
         networks=(NetworkSubject(checked(model), False, artifacts, pools, read_model_facts(model.file)),),
         plan=plan,
         manifest=make_manifest(board, images, folder),
-        runtime=own_runtime(),
+        runtime=own_runtime().identity,
     )
+
+
+def facts_of(subject: Subject) -> ModelFacts:
+    facts = subject.networks[0].facts
+    assert facts is not None
+    return facts
 
 
 def checked(model: Model) -> CheckedModel:
@@ -170,9 +176,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a float model for the NPU",
         "N6-CHECK-016",
-        lambda s: with_network(
-            s, for_npu=True, facts=replace(s.networks[0].facts, quantised_operators=0, float_operators=12)
-        ),
+        lambda s: with_network(s, for_npu=True, facts=replace(facts_of(s), quantised_operators=0, float_operators=12)),
         "all 12 operators with weights compute in float",
     ),
     ("dropped quantisation", "N6-CHECK-017", lambda s: with_artifacts(s, quantised=()), "has dropped the quantisation"),
@@ -186,7 +190,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a version of ONNX that the compiler does not read",
         "N6-CHECK-020",
         lambda s: with_artifacts(
-            with_network(s, for_npu=True, facts=replace(s.networks[0].facts, format="onnx", ir_version=10)),
+            with_network(s, for_npu=True, facts=replace(facts_of(s), format="onnx", ir_version=10)),
             tools=(("ST.EdgeAI.Core", "2.2.0-20266"),),
         ),
         "ONNX IR version 10, ST Edge AI Core up to 2.2 reads 9",

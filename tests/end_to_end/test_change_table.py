@@ -209,7 +209,7 @@ CHANGES = [
     ),
     Change(
         "a comment in a check",
-        edit("site_scons/n6build/checks/memory.py", "from __future__", "# new\nfrom __future__"),
+        edit("site_scons/n6build/checks/rules/memory.py", "from __future__", "# new\nfrom __future__"),
         ["Check miniresnet/checks.json"],
     ),
     Change(

@@ -135,7 +135,7 @@ MISTAKES = [
     (["model=SConstruct"], "N6-MODEL-002"),
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
-    (["plan", "matrix"], "N6-OPTION-010: a plan is of one application"),
+    (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),
     (["explain=nowhere.o"], "N6-STEP-014: no step of this build makes nowhere.o"),
 ]
 
@@ -317,7 +317,7 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
     first = project.scons(*VIRTUAL, "plan", "flash", "run")
     assert first.status == 0, first.output
-    assert "In all 49 of 49 steps to do" in first.output
+    assert "In all 51 of 51 steps to do" in first.output
     assert (
         first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()
     )
@@ -325,19 +325,19 @@ def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Proj
     assert str(project.root) not in json.dumps(plan)
     assert (project.root / "build/plan.svg").read_text().startswith("<svg")
     assert project.scons(*VIRTUAL, "flash").status == 0
-    assert "In all nothing to do: 48 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
+    assert "In all nothing to do: 50 steps up to date" in project.scons(*VIRTUAL, "plan", "flash").output
     project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
     told = project.scons(*VIRTUAL, "plan", "flash").output
-    assert "In all 1 of 48 steps to do, 7 if those change" in told
+    assert "In all 1 of 50 steps to do, 7 if those change" in told
     assert "firmware/fsbl/main.c has changed, from " in told
 
 
 def test_explain_says_why_a_file_was_made_again_and_why_not(built: Project) -> None:
     image = "explain=build/nucleo-n657/fsbl_image.bin"
-    assert "is up to date: nothing that it is made of has changed" in built.scons(*VIRTUAL, image).output
+    assert "is up to date: none of its inputs has changed" in built.scons(*VIRTUAL, image).output
     path = built.root / "build/nucleo-n657/fsbl_image.bin"
     path.write_bytes(path.read_bytes() + b"\0")
-    assert "build/nucleo-n657/fsbl_image.bin was altered since it was made" in built.scons(*VIRTUAL, image).output
+    assert "build/nucleo-n657/fsbl_image.bin has been altered since it was made" in built.scons(*VIRTUAL, image).output
     assert built.scons(*VIRTUAL, "build").actions == ["Image fsbl_image.bin"]
     again = built.scons(*VIRTUAL, image).output
     assert "is up to date" in again

@@ -43,7 +43,7 @@ def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project)
 
 
 def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -> None:
-    first = "To flash 4 sectors (256.0 KiB), all of it: no such board was programmed from here"
+    first = "To flash 4 sectors (256.0 KiB), all of it: no such board has been programmed from here"
     assert first in project.scons(*ARGUMENTS, "build").output
     assert project.scons(*ARGUMENTS, "flash").status == 0
     project.replace("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")

@@ -68,7 +68,7 @@ def test_a_second_build_in_one_folder_waits_and_says_so(project: Project) -> Non
         with project.started("model=anomaly", "network") as process:
             assert process.stdout is not None
             line = process.stdout.readline()
-            assert f"Waiting build, another build is at work there (process {os.getpid()})" in line
+            assert f"Waiting build, another build is using it (process {os.getpid()})" in line
             assert project.scons("-n", "model=anomaly", "network").status == 0
             fcntl.flock(lock, fcntl.LOCK_UN)
             output, _ = process.communicate()

@@ -18,6 +18,7 @@ from n6build.models.model import load_model
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.run.link import Restarted
 from n6build.run.linked_session import LinkedNetwork, run_over_link, virtual_link
+from n6build.run.session import RunModel
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, nor_command
 
@@ -46,10 +47,11 @@ def networks_of(folder: Path, runs: int = 10) -> list[LinkedNetwork]:
         model = load_model(name)
         assert model.inputs
         assert model.expected
+        run_model = RunModel(model.name, model.inputs, model.expected, model.labels, model.classes)
         artifacts = read_artifacts(folder / name, name)
         inputs = read_vectors(model.inputs)
         expected = read_vectors(model.expected)
-        networks.append(LinkedNetwork(model, artifacts, inputs, expected, model.labels, runs))
+        networks.append(LinkedNetwork(run_model, artifacts, inputs, expected, model.labels, runs))
     return networks
 
 
@@ -198,8 +200,8 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
         (("mode=no-flash,max-speed",), "modes 'no-flash' and 'max-speed' exclude each other"),
         (("mode=copy", "load=xip", "loader=reloc"), "'load=xip' and 'mode=copy' exclude each other"),
         (("runs=many",), "'runs=many' is not a number of inferences"),
-        (("start=ram",), "N6-OPTION-009: 'start=ram' is for a board on a cable"),
-        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run of the virtual board on its test vectors"),
+        (("start=ram",), "N6-OPTION-011: 'start=ram' is for a board on a cable"),
+        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run on the virtual board with the test vectors"),
     ],
 )
 def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -13,7 +14,7 @@ from end_to_end.conftest import Project, make_project
 PAIRS = ("matrix", "boards=nucleo-n657,stm32n6570-dk", "models=keyword,anomaly", "-j2")
 
 
-def results(project: Project) -> dict[tuple[str, str], dict]:
+def results(project: Project) -> dict[tuple[str, str], dict[str, Any]]:
     pairs = json.loads((project.root / "build/matrix/matrix.json").read_text())
     return {(pair["board"], pair["model"]): pair for pair in pairs}
 

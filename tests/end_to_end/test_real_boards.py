@@ -193,7 +193,7 @@ def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Des
             assert "1 of 1 outputs equal" in first.output, first.output
             project.change_one_weight("keyword")
             second = scons(project, desk, *options, "flash-model")
-            assert "is put into slot b as revision 1" in second.output, second.output
+            assert "written to slot b as revision 1" in second.output, second.output
             third = scons(project, desk, *options, "mode=no-flash", "run", "runs=1", "inputs=models/keyword/inputs.npy")
         finally:
             switch_off(desk)

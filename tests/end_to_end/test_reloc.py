@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_the_first_build_and_what_repeats_of_it(project: Project) -> None:
     assert project.scons(*RELOC, "model=keyword", "slots=2", "flash-model").actions == []
 
 
-def show(project: Project, application: str, name: str = "network") -> dict:
+def show(project: Project, application: str, name: str = "network") -> dict[str, Any]:
     from n6build.reloc.reader import read_reloc_file
     from n6build.reloc.show import as_dict
 
@@ -434,13 +435,13 @@ def images_of(update: Update) -> list[tuple[int, bytes]]:
 
 def test_updates_alternate_and_an_unchanged_model_programs_nothing(project: Project) -> None:
     arguments = (*RELOC, "model=keyword", "slots=2")
-    assert "Update keyword, is put into slot a as revision 0" in project.scons(*arguments, "flash").output
+    assert "Update keyword, written to slot a as revision 0" in project.scons(*arguments, "flash").output
     for slot, revision in (("b", 1), ("a", 2), ("b", 3)):
         project.change_one_weight("keyword")
         # Another outcome of the self-test is what another weight has to give; without expected outputs none is compared.
         project.replace("models/keyword/model.yaml", "expected:", "# expected:") if revision == 1 else None
         result = project.scons(*arguments, "flash-model")
-        assert f"Update keyword, is put into slot {slot} as revision {revision}" in result.output, result.output
+        assert f"Update keyword, written to slot {slot} as revision {revision}" in result.output, result.output
         assert f"n6 model keyword slot={slot} revision={revision} mode=copy" in result.output
     assert project.scons(*arguments, "flash-model").actions == []
 

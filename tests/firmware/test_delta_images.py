@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from elf_symbols import symbols_of
 from elftools.elf.elffile import ELFFile
 from firmware_build import BOARD, bring_up, build, image_of
 from n6build.formats.boot_header import BinaryType
@@ -62,9 +63,7 @@ def image(folder: Path, **last: str) -> Image:
         folder, "large", [*bring_up(), *sources[:-1], main_of(folder), sources[-1]], appli_script(BOARD.soc), ["-O2"]
     )
     with elf.open("rb") as file:
-        symbols = {
-            symbol.name: symbol["st_value"] for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols()
-        }
+        symbols = {symbol.name: symbol["st_value"] for symbol in symbols_of(ELFFile(file))}
         sections = {section.name: section for section in ELFFile(file).iter_sections()}
     start = BOARD.soc.load_and_run.load_address
     ends = {name: sections[name]["sh_addr"] + sections[name]["sh_size"] - start for name in (".text", ".rodata")}

@@ -73,6 +73,9 @@ class FailingNor:
     def verify(self, sectors: Sequence[Sector]) -> None:
         check_read_back(sectors, self.read, "the NOR of this test")
 
+    def reset(self) -> None:
+        """Nothing runs here."""
+
 
 def flash_plan(manifest: FlashManifest, folder: Path, programmer: Programmer) -> FlashPlan:
     wanted = wanted_sectors(manifest, folder)

@@ -79,11 +79,15 @@ class Two(IntEnum):
     ONE = 1
 
 
+class Other(IntEnum):
+    ONE = 2
+
+
 LIES = [
     (Format("h.h", (), (Constant("A", 1),)), Format("h.h", (), (Constant("A", 2),)), "A == 2u"),
     (
         Format("h.h", (), (), (Enumeration("e", "E_", Two),)),
-        Format("h.h", (), (), (Enumeration("e", "E_", IntEnum("Two", {"ONE": 2})),)),
+        Format("h.h", (), (), (Enumeration("e", "E_", Other),)),
         "E_ONE == 2u",
     ),
     (

@@ -83,7 +83,7 @@ LIES = [
         "an FSBL slot larger than the ROM loads",
         "size: 512K}",
         "size: 576K}",
-        "65536 bytes larger than the boot ROM loads",
+        "65536 bytes larger than what the boot ROM loads",
     ),
     ("a chip that is not described", "soc: stm32n657", "soc: stm32n6577", "did you mean 'stm32n657'"),
     ("a clock profile that is none", "clock_profile: hsi", "clock_profile: hse", "clock_profile: error N6-BOARD-003"),
@@ -121,7 +121,7 @@ PSRAM_LIES = [
         "size: 64M",
         "size: 512M",
         "external_ram.size",
-        "268435456 bytes more than the window",
+        "is 268435456 bytes larger than the window",
     ),
 ]
 

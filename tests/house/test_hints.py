@@ -86,7 +86,8 @@ ALL += [
 ]
 
 
-def of(pattern: str) -> list[tuple[str, str]]:
+def of(pattern: str) -> list[tuple[str, Any]]:
+    """(where, a text, or a tuple of those that a pattern with several groups finds)"""
     return [(where, found) for where, text in ALL for found in re.findall(pattern, text)]
 
 

@@ -15,17 +15,18 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.base.paths import BOARDS, MODELS, ROOT
+from n6build.base.span import Span
 from n6build.base.yaml_schema import read_document
 from n6build.checks.run import read_results
 from n6build.compiler.toolchain import COMPILER, find_toolchain
 from n6build.flash.probe_programmer import ProbeProgrammer
 from n6build.flash.probes import PROGRAMMERS, programmer_of_probe
-from n6build.flash.programmer import Span
 from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import sectors_of, wanted_sectors
 from n6build.flash.virtual import VirtualProgrammer
+from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import load_board
-from n6build.image.boot_header import BinaryType, with_boot_header
+from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
 from n6build.image.manifest import FlashManifest, Segment
 from n6build.memory_plan.make import CompiledNetwork, make_plan

@@ -1,9 +1,10 @@
 """Random operators: each as a kernel's descriptor and as a .tflite model of the same operator."""
 
+import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import one_op_models
@@ -25,9 +26,9 @@ def multiplier_and_shift(real: float) -> tuple[int, int]:
     return (0, 0) if shift < -31 else (multiplier, shift)
 
 
-def output_range(quantisation: Quantisation, activation: str) -> Output:
+def output_range(quantisation: Quantisation, activation: str) -> ctypes.Structure:
     low, high = _LIMITS[activation]
-    scale = np.float32(quantisation.scale)
+    scale = np.float32(quantisation.per_tensor)
 
     def bound(real: float, otherwise: int) -> int:
         if math.isinf(real):
@@ -243,8 +244,8 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
     if rng.random() < 0.3:
         source, scales = Quantisation(1.0, 0), [1.0] * len(scales)
     real = _float_scale(source) * scales[0] / _float_scale(target)
-    bias = np.round((rng.integers(-126, 126, channels) + 0.5) / real) + rng.integers(-1, 2, channels)
-    bias = np.clip(bias, -(2**31) + 1, 2**31 - 1).astype(np.int32)
+    halves = np.round((rng.integers(-126, 126, channels) + 0.5) / real) + rng.integers(-1, 2, channels)
+    bias = np.clip(halves, -(2**31) + 1, 2**31 - 1).astype(np.int32)
     inputs = channels if kernel == "depthwise_conv_2d" else 4
     values = np.zeros((1, inputs) if kernel == "fully_connected" else (1, 1, 1, inputs), np.int8)
     shape = {
@@ -584,8 +585,8 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
     activation = _one_of(rng, ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
     gain = _one_of(rng, (1.0, 1.0, 1.0, 60.0, 3000.0))
     sliding = _random_sliding(rng, rare and "conv" in kernel)
-    windowed = {"window": sliding.window, "stride": sliding.stride, "dilation": sliding.dilation}
-    common = {"padding": sliding.padding, "activation": activation}
+    windowed: dict[str, Any] = {"window": sliding.window, "stride": sliding.stride, "dilation": sliding.dilation}
+    common: dict[str, Any] = {"padding": sliding.padding, "activation": activation}
     match kernel:
         case "conv_2d":
             shape = _random_input(rng, sliding, _one_of(rng, (1, 2, 3, 4, 7, 8, 16, 17, 40)))

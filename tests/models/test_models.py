@@ -1,6 +1,7 @@
 """Every model of the project is the file its model.yaml describes, and gives what its vectors say."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +33,11 @@ def model(request: pytest.FixtureRequest) -> Model:
     return load_model(request.param)
 
 
+def file_of(model: Model) -> Path:
+    assert model.file is not None
+    return model.file
+
+
 def vectors(model: Model) -> tuple[NDArray[np.int8], NDArray[np.generic]]:
     assert model.inputs and model.expected
     return np.load(model.inputs), np.load(model.expected)
@@ -41,22 +47,22 @@ def of_kind(result: str) -> list[Model]:
     return [model for model in map(load_model, model_names()) if model.result == result]
 
 
-def test_the_three_models_are_there_and_each_has_its_task():
+def test_the_three_models_are_there_and_each_has_its_task() -> None:
     assert set(model_names()) == {"miniresnet", "keyword", "anomaly"} == set(TASKS)
 
 
-def test_the_file_is_the_one_that_model_yaml_describes(model: Model):
+def test_the_file_is_the_one_that_model_yaml_describes(model: Model) -> None:
     assert model.sha256 is not None
     check_hash(model)
 
 
-def test_the_file_holds_no_path_and_no_date(model: Model):
-    content = model.file.read_bytes()
+def test_the_file_holds_no_path_and_no_date(model: Model) -> None:
+    content = file_of(model).read_bytes()
     assert not re.search(rb"/(home|root|tmp|usr|var|opt|Users)/|20\d\d-[01]\d-[0-3]\d", content)
 
 
-def test_the_shapes_are_fixed_and_the_types_are_those_of_model_yaml(model: Model):
-    interpreter = reference_interpreter.load(model.file.read_bytes())
+def test_the_shapes_are_fixed_and_the_types_are_those_of_model_yaml(model: Model) -> None:
+    interpreter = reference_interpreter.load(file_of(model).read_bytes())
     (given,), (result,) = interpreter.get_input_details(), interpreter.get_output_details()
     assert np.dtype(given["dtype"]) == model.network.input_type == "int8"
     assert np.dtype(result["dtype"]) == model.network.output_type
@@ -65,8 +71,8 @@ def test_the_shapes_are_fixed_and_the_types_are_those_of_model_yaml(model: Model
     assert given["shape"][0] == result["shape"][0] == 1
 
 
-def test_every_operator_is_an_int8_operator_of_the_reference_backend(model: Model):
-    interpreter = reference_interpreter.load(model.file.read_bytes())
+def test_every_operator_is_an_int8_operator_of_the_reference_backend(model: Model) -> None:
+    interpreter = reference_interpreter.load(file_of(model).read_bytes())
     types = {detail["index"]: detail["dtype"] for detail in interpreter.get_tensor_details()}
     for operator in interpreter._get_ops_details():
         assert operator["op_name"] in OPERATORS
@@ -75,8 +81,8 @@ def test_every_operator_is_an_int8_operator_of_the_reference_backend(model: Mode
         assert types[operator["outputs"][0]] is results
 
 
-def test_convolutions_have_a_scale_for_each_channel(model: Model):
-    interpreter = reference_interpreter.load(model.file.read_bytes())
+def test_convolutions_have_a_scale_for_each_channel(model: Model) -> None:
+    interpreter = reference_interpreter.load(file_of(model).read_bytes())
     details = {detail["index"]: detail for detail in interpreter.get_tensor_details()}
     for operator in interpreter._get_ops_details():
         if operator["op_name"] in ("CONV_2D", "DEPTHWISE_CONV_2D"):
@@ -84,8 +90,8 @@ def test_convolutions_have_a_scale_for_each_channel(model: Model):
             assert details[operator["inputs"][1]]["quantization_parameters"]["scales"].size == channels
 
 
-def test_the_vectors_fit_the_model(model: Model):
-    interpreter = reference_interpreter.load(model.file.read_bytes())
+def test_the_vectors_fit_the_model(model: Model) -> None:
+    interpreter = reference_interpreter.load(file_of(model).read_bytes())
     (given,), (result,) = interpreter.get_input_details(), interpreter.get_output_details()
     inputs, expected = vectors(model)
     assert inputs.dtype == given["dtype"]
@@ -95,14 +101,14 @@ def test_the_vectors_fit_the_model(model: Model):
     assert len(model.labels) == 10
 
 
-def test_the_reference_interpreter_gives_the_expected_outputs_exactly(model: Model):
+def test_the_reference_interpreter_gives_the_expected_outputs_exactly(model: Model) -> None:
     for inputs, expected in zip(*vectors(model), strict=True):
-        (outputs,) = reference_interpreter.outputs(model.file.read_bytes(), inputs)
+        (outputs,) = reference_interpreter.outputs(file_of(model).read_bytes(), inputs)
         np.testing.assert_array_equal(outputs[0], expected)
 
 
-def test_the_vectors_are_clips_of_the_task(model: Model):
-    chosen, labels = choose(Int8Model(model.file), TASKS[model.name])
+def test_the_vectors_are_clips_of_the_task(model: Model) -> None:
+    chosen, labels = choose(Int8Model(file_of(model)), TASKS[model.name])
     inputs, _ = vectors(model)
     assert tuple(labels) == model.labels
     # Another processor's logarithm may fall on the other side of a rounding.
@@ -110,7 +116,7 @@ def test_the_vectors_are_clips_of_the_task(model: Model):
 
 
 @pytest.mark.parametrize("model", of_kind("classification"), ids=lambda model: model.name)
-def test_a_classifier_puts_each_vector_into_the_class_of_its_label(model: Model):
+def test_a_classifier_puts_each_vector_into_the_class_of_its_label(model: Model) -> None:
     _, expected = vectors(model)
     assert model.classes == tuple(TASKS[model.name].CLASSES)
     assert len(model.classes) == expected.shape[1]
@@ -119,15 +125,15 @@ def test_a_classifier_puts_each_vector_into_the_class_of_its_label(model: Model)
 
 
 @pytest.mark.parametrize("model", of_kind("reconstruction"), ids=lambda model: model.name)
-def test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones(model: Model):
+def test_an_autoencoder_rebuilds_normal_vectors_better_than_anomalous_ones(model: Model) -> None:
     inputs, expected = vectors(model)
-    errors = Int8Model(model.file).reconstruction_error(inputs, expected)
+    errors = Int8Model(file_of(model)).reconstruction_error(inputs, expected)
     anomalous = np.array([label == "anomalous" for label in model.labels])
     assert set(model.labels) == {"normal", "anomalous"}
     assert np.median(errors[anomalous]) > errors[~anomalous].max()
 
 
-def test_the_quality_is_what_model_yaml_says(model: Model):
+def test_the_quality_is_what_model_yaml_says(model: Model) -> None:
     assert model.quality is not None
     # A tenth of the clips that model.yaml's number was measured on; four standard deviations of a share near 0.96.
-    assert quality(model.file, TASKS[model.name], count=200) == pytest.approx(model.quality.value, abs=0.055)
+    assert quality(file_of(model), TASKS[model.name], count=200) == pytest.approx(model.quality.value, abs=0.055)

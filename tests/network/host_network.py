@@ -108,7 +108,7 @@ class HostNetwork:
 
     def _buffers(self, kind: int) -> list[tuple[str, int, int]]:
         """(name, address, bytes) as the network's own description says."""
-        found = []
+        found: list[tuple[str, int, int]] = []
         while name := self._library.host_buffer_name(kind, len(found)):
             index = len(found)
             if self._library.host_buffer_is_param(kind, index):

@@ -106,7 +106,7 @@ def test_any_value_anywhere_is_read_or_refused(document: Any, tmp_path: Path, da
     place = changed
     for key in way:
         place = place[key]
-    hostile = [None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x", "9" * 30, [], {}, [[]], {"id": 1}]
+    hostile: list[object] = [None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x", "9" * 30, [], {}, [[]], {"id": 1}]
     place[last] = data.draw(st.sampled_from(hostile))
     try:
         read(tmp_path, json.dumps(changed))

@@ -198,7 +198,7 @@ def test_a_reshape_inside_costs_nothing(host_network: Build) -> None:
         ops.reshape((1, 60), (1, 3, 4, 5), IN),
         ops.add((1, 3, 4, 5), (1, 3, 4, 5), IN, IN, OUT),
         ops.reshape((1, 3, 4, 5), (1, 60), OUT),
-        ops.softmax(1, 60, OUT.scale, OUT.zero_point),
+        ops.softmax(1, 60, OUT.per_tensor, OUT.zero_point),
         ops.reshape((1, 60), (1, 4, 15), Quantisation(1 / 256, -128)),
     )
     network = host_network(model)

@@ -46,13 +46,13 @@ def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
         apart = first.pool is not second.pool or first.end <= second.offset or second.end <= first.offset
         assert apart or a.last < b.first or b.last < a.first, f"{a} and {b} share memory"
     weights = [plan.places[item.name] for item in of.initializers]
-    for a, b in combinations(weights, 2):
-        assert a.end <= b.offset or b.end <= a.offset
+    for one, other in combinations(weights, 2):
+        assert one.end <= other.offset or other.end <= one.offset
     for item in weights:
         assert item.end <= plan.initializer_bytes
         for buffer in of.buffers:
-            other = plan.places[buffer.name]
-            assert other.pool is not item.pool or item.end <= other.offset
+            place = plan.places[buffer.name]
+            assert place.pool is not item.pool or item.end <= place.offset
 
 
 @st.composite

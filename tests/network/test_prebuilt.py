@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import tracemalloc
+from collections.abc import Mapping
 from pathlib import Path
 
 import intelhex
@@ -28,7 +29,7 @@ RELEASE_3, RELEASE_2 = CORES[3], CORES[0]
 WEIGHTS = bytes(range(256)) * 18 + bytes(96)
 
 
-def put(folder: Path, files: dict[str, bytes | str]) -> Path:
+def put(folder: Path, files: Mapping[str, bytes | str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -75,7 +76,7 @@ def test_beside_a_single_network_other_sources_do_not_matter(tmp_path: Path) -> 
 
 
 def test_of_several_networks_one_is_chosen_by_name(tmp_path: Path) -> None:
-    files = {
+    files: dict[str, bytes | str] = {
         "od.c": network_c(RELEASE_3),
         "reid.c": network_c(RELEASE_3).replace("_od", "_reid"),
         "od_atonbuf.xSPI2.raw": b"od",

@@ -202,7 +202,9 @@ def test_a_missing_file(tmp_path: Path) -> None:
 @cache
 def _subjects() -> tuple[bytes, ...]:
     def softmax_behind() -> bytes:
-        return chain(conv(), ops.reshape((1, 6, 6, 4), (1, 144), OUT), ops.softmax(1, 144, OUT.scale, OUT.zero_point))
+        return chain(
+            conv(), ops.reshape((1, 6, 6, 4), (1, 144), OUT), ops.softmax(1, 144, OUT.per_tensor, OUT.zero_point)
+        )
 
     whole = [path.read_bytes() for path in own_models() if path.stem == "keyword"]
     return (conv(), softmax_behind(), ops.pad((1, 4, 4, 2), [(0, 0), (1, 1), (1, 1), (0, 0)], IN), *whole)

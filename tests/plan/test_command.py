@@ -75,7 +75,8 @@ def copied(project: Project, folder: Path) -> Project:
 
 
 def steps_of(project: Project) -> list[dict[str, list[str]]]:
-    return json.loads((project.root / "plan.json").read_text())["steps"]
+    steps: list[dict[str, list[str]]] = json.loads((project.root / "plan.json").read_text())["steps"]
+    return steps
 
 
 def test_steps_of_a_process_each_make_what_the_executor_and_scons_make(planned: Project, tmp_path: Path) -> None:
@@ -140,7 +141,12 @@ def test_a_plan_that_gives_a_function_what_it_was_not_written_for(project: Proje
     header = f"{BOARD}/include/n6_board.h"
     values = json.loads((project.root / "plan.json").read_text())
     (of_header,) = [each for each in values["steps"] if header in each["outputs"]]
-    for change in ({"sources": []}, {"parameters": {"board": 7}}, {"function": "n6build.base.paths:project_path"}):
+    changes: tuple[dict[str, object], ...] = (
+        {"sources": []},
+        {"parameters": {"board": 7}},
+        {"function": "n6build.base.paths:project_path"},
+    )
+    for change in changes:
         changed = [each | change if each is of_header else each for each in values["steps"]]
         (project.root / "changed.json").write_text(json.dumps(values | {"steps": changed}))
         result = step(project, header, plan="changed.json")

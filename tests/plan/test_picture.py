@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -313,6 +314,10 @@ def check_places(layout: Layout, sizes: list[tuple[float, float]]) -> None:
 FOLDERS = st.sampled_from(["", "a/", "b/", "a/b/", "<&/"])
 
 
+def _source(number: int, folder: str) -> str:
+    return f"{folder}{number}.c"
+
+
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     steps: list[Step] = []
@@ -321,7 +326,7 @@ def plans(draw: st.DrawFn) -> Plan:
         known = [output for step in steps for output in step.outputs]
         needs = st.lists(st.sampled_from(known), max_size=4, unique=True) if known else st.just([])
         outputs = [f"build/{draw(FOLDERS)}{number}{each}" for each in draw(st.sampled_from(["o", "xy"]))]
-        sources = [*draw(st.lists(FOLDERS.map(lambda folder, n=number: f"{folder}{n}.c"), max_size=1)), *draw(needs)]
+        sources = [*draw(st.lists(FOLDERS.map(partial(_source, number)), max_size=1)), *draw(needs)]
         steps.append(make(verb, "any", outputs, tuple(sources), after=tuple(draw(needs))))
     return make_plan(draw(st.permutations(steps)))
 

@@ -53,7 +53,7 @@ notes = build / ".n6build"
 plan = remembered_plan(sys.argv[1], build, library_code(), "n6build.steps.application", make, keep=True)
 print("steps", len(plan.steps), "made" if made else "remembered")
 """
-CHOICES = [
+CHOICES: list[dict[str, object]] = [
     {"probe": "virtual"},
     {"probe": "virtual", "loader": "reloc", "split": True},
     {"probe": "virtual", "models": ["keyword", "anomaly"], "profile": "noextmem"},

@@ -16,7 +16,7 @@ from n6build.plan.step import Step
 
 from plan.plan_samples import application_plan, compilation, link, make
 
-NEVER = ("it was never made in this build folder",)
+NEVER = ("it has never been made in this build folder",)
 
 
 def status(step: Step, state: State = "up to date", *reasons: str) -> Status:
@@ -41,7 +41,7 @@ def small_plan() -> list[Status]:
     changed = [f"firmware/kernels/{name}.c has changed, from 0123456789ab to ba9876543210" for name in ("conv", "mean")]
     return [
         status(
-            plan, "to do", "parameter profile has changed, from intflash to extflash", "build/pools.ld is not there"
+            plan, "to do", "parameter profile has changed, from intflash to extflash", "build/pools.ld is missing"
         ),
         status(objects[0]),
         status(objects[1], "to do", changed[0]),
@@ -62,7 +62,7 @@ def test_a_plan_is_told_in_few_lines() -> None:
         "            from build/network.c, boards/nucleo.yaml",
         '            with board: {name: NUCLEO, revision: null}, profile: extflash, sizes: [1, "2", "a b"]',
         "            why  parameter profile has changed, from intflash to extflash",
-        "                 build/pools.ld is not there",
+        "                 build/pools.ld is missing",
         "    Compile build/kernels, 3 files, up to date",
         "    Compile build/kernels/conv.o, to do",
         "            from firmware/kernels/conv.c",

@@ -7,6 +7,7 @@ import random
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -39,7 +40,7 @@ MISTAKES = [
     ({"function": "lambda: 0"}, "N6-STEP-007: step out/a: 'lambda: 0' is not a function of a module"),
     ({"function": "n6build.steps.c_array"}, "N6-STEP-007"),
     ({"function": "n6build.steps.c_array:Make.it"}, "N6-STEP-007"),
-    ({"parameters": "{'a': 1}"}, "N6-STEP-006: step out/a: its parameters are no canonical JSON"),
+    ({"parameters": "{'a': 1}"}, "N6-STEP-006: step out/a: its parameters are not canonical JSON"),
     ({"sources": ("a//b",)}, "N6-STEP-008: step out/a: 'a//b' is not a file path"),
     ({"sources": ("a/../b",)}, "N6-STEP-008"),
     ({"sources": ("",)}, "N6-STEP-008"),
@@ -48,7 +49,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("given", "message"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_a_step_that_cannot_be_is_refused_with_the_line_that_makes_it(given: dict[str, object], message: str) -> None:
+def test_a_step_that_cannot_be_is_refused_with_the_line_that_makes_it(given: dict[str, Any], message: str) -> None:
     with pytest.raises(N6Error) as caught:
         step(**given)
     assert message in str(caught.value)
@@ -79,12 +80,12 @@ def test_the_same_step_twice_counts_once() -> None:
 
 
 def test_a_circle_is_refused_with_its_files() -> None:
-    with pytest.raises(N6Error, match="N6-STEP-004: steps need each other in a circle: a <- b <- c <- a"):
+    with pytest.raises(N6Error, match="N6-STEP-004: steps depend on each other in a cycle: a <- b <- c <- a"):
         make_plan([made("x", "a"), made("a", "b"), made("b", "c"), made("c", "a")])
 
 
 def test_a_step_of_its_own_output_is_a_circle() -> None:
-    with pytest.raises(N6Error, match="circle: a <- a"):
+    with pytest.raises(N6Error, match="cycle: a <- a"):
         make_plan([made("a", "a")])
 
 
@@ -185,7 +186,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
-def test_whatever_decides_what_a_step_makes_is_signed(change: dict[str, object]) -> None:
+def test_whatever_decides_what_a_step_makes_is_signed(change: dict[str, Any]) -> None:
     code = library_code()
     assert signature(replace(FULL, **change), code, "/top") != signature(FULL, code, "/top")
 

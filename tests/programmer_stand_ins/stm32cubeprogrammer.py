@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from programmer_stand_ins.board import BASE, Board, Fault
@@ -106,7 +107,7 @@ def _start(board: Board, address: str) -> str:
 
 
 # How many words follow, and what is done; an error, or nothing.
-_OPTIONS = {
+_OPTIONS: dict[str, tuple[int, Callable[..., str]]] = {
     "-el": (1, _loader),
     "-w": (2, _write),
     "-r": (3, _read),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from end_to_end.conftest import Project, make_project
+from end_to_end.conftest import Project, Result, make_project
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
 
@@ -109,7 +109,7 @@ class Build:
     def root(self) -> Path:
         return self.project.root
 
-    def scons(self, *arguments: str, **environment: str):
+    def scons(self, *arguments: str, **environment: str) -> Result:
         """As its kind is built, where nothing else is asked for."""
         return self.project.scons(
             *(arguments or self.kind.arguments), **{**self.kind.environment(self.project), **environment}

@@ -12,9 +12,10 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 
-def loaded(calls: list[list[object]], answer: int) -> None:
+def loaded(calls: list[list[Any]], answer: int) -> None:
     """In a child process. Of one module: all of its calls."""
     module = importlib.import_module(str(calls[0][0]))
     from n6build.plan.step import Call

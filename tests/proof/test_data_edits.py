@@ -82,10 +82,10 @@ def test_c_files_and_headers(edited: Build) -> None:
 
     for header in headers:
         path = edited.root / header
-        before = path.read_bytes()
+        content = path.read_bytes()
         append(edited, header, marker(header))
         actions = edited.scons("-n", *edited.kind.arguments).actions
-        path.write_bytes(before)
+        path.write_bytes(content)
         expected = sorted(f"Compile {shown(objects[name])}" for name, files in included.items() if header in files)
         assert sorted(action for action in actions if action.startswith("Compile")) == expected, header
 

@@ -55,7 +55,7 @@ def test_a_file_that_the_assembler_takes_in_is_an_error(text: str, build: Build)
     result = build.scons(*GOALS)
     assert result.status == 2
     assert f"{MAIN}:2: error N6-STEP-013" in result.output
-    assert "takes in the file firmware/fsbl/blob.bin" in result.output
+    assert "includes the file firmware/fsbl/blob.bin" in result.output
 
 
 def test_a_new_header_in_front_of_another_one_is_taken(build: Build) -> None:

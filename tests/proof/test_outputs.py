@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -16,8 +17,8 @@ from proof.test_data_edits import steps_of
 NAMES = [name for name in KINDS if name not in ("run", "update", "started")]
 
 
-def kind_of(step: dict) -> str:
-    return step.get("function") or ("compile" if step.get("depfile") else "link")
+def kind_of(step: dict[str, Any]) -> str:
+    return str(step.get("function")) if step.get("function") else ("compile" if step.get("depfile") else "link")
 
 
 def one_of_each(build: Build) -> dict[str, str]:

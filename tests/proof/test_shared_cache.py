@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from end_to_end.conftest import Project, make_project
@@ -41,7 +42,7 @@ def compiled(actions: list[str]) -> list[str]:
     return [action for action in actions if action.startswith(("Compile", "Link"))]
 
 
-def ledger(build: Build) -> dict[str, dict]:
+def ledger(build: Build) -> dict[str, dict[str, Any]]:
     lines = (build.root / "build/.n6build/ledger.jsonl").read_text().splitlines()
     return {entry["name"]: entry for entry in map(json.loads, lines)}
 
@@ -135,9 +136,8 @@ def test_an_entry_that_was_altered_is_not_believed(
     actions = build.built(f"cache={cache}", *GOALS)
     assert compiled(actions) != []
     assert build.made() == first[0].made()
-    # The right ones have taken their place. Of a step with two outputs the second is only looked at where the first was right.
-    for more in (["Link fsbl/fsbl.elf"], []):
-        shutil.rmtree(build.root / "build")
-        (build.root / ".sconsign_sha256.dblite").unlink(missing_ok=True)
-        assert build.built(f"cache={cache}", *GOALS) == more
-        assert build.made()[GOALS[0]] == first[0].made()[GOALS[0]]
+    # The right ones have taken their place, also those of steps with several outputs.
+    shutil.rmtree(build.root / "build")
+    (build.root / ".sconsign_sha256.dblite").unlink(missing_ok=True)
+    assert build.built(f"cache={cache}", *GOALS) == []
+    assert build.made()[GOALS[0]] == first[0].made()[GOALS[0]]

@@ -13,6 +13,7 @@ from n6build.network.pools.board_pools import pools_of, relocatable
 from n6build.network.reference.compile import compile_network
 from n6build.reloc.reader import RelocFile, read_reloc_file
 from n6build.steps.reloc import ModelOptions, ModelSteps
+
 from reloc.stage2 import made_with
 
 BOARD = load_board("nucleo-n657")

@@ -31,7 +31,8 @@ from n6build.reloc.layout import (
 
 NO_FLAGS = Flags.of(0)
 NO_POOL = PoolDescriptor("", PoolType.RELOC, PoolContent.PARAM, 0, 0, 0, 0, 0)
-Segments = IntEnum("Segments", {each.name: each.value for each in Segment if each is not Segment.NULL})
+_SEGMENTS = {each.name: each.value for each in Segment if each is not Segment.NULL}
+Segments = IntEnum("Segments", _SEGMENTS)  # type: ignore[misc]
 Entries = IntEnum("Entries", [name.upper() for name in ABI_C.entries], start=0)  # type: ignore[misc]
 
 DESCRIBED = Format(

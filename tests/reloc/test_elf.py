@@ -14,6 +14,7 @@ from n6build.reloc.binary import model_file
 from n6build.reloc.compilation import LINK, POSITION_INDEPENDENT
 from n6build.reloc.elf import read_linked_model
 from n6build.steps.reloc import ModelSteps
+
 from reloc.stage2 import carried_out, made_with, plan_of
 
 PIC = list(POSITION_INDEPENDENT)

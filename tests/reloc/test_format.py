@@ -37,7 +37,9 @@ from n6build.reloc.reader import RelocFile, parse_reloc_file
         ((1, 1, 3, 275), ABI_D, 104, 17, 21),
     ],
 )
-def test_the_four_abis(version: tuple, abi: object, header: int, context: int, callbacks: int) -> None:
+def test_the_four_abis(
+    version: tuple[int, int, int, int], abi: object, header: int, context: int, callbacks: int
+) -> None:
     found = abi_of(version)
     assert found is abi
     assert (found.header_bytes, len(found.context_fields), found.callbacks) == (header, context, callbacks)

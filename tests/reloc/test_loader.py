@@ -180,7 +180,9 @@ def test_a_sound_model_has_no_findings(whole: RelocFile, split: tuple[RelocFile,
         (lambda m: changed(m, image_at(m, m.header["pools"]) + 24, 0x02020200), "would be copied"),
     ],
 )
-def test_verify_looks_where_no_loader_does(change: Callable, words: str, whole: RelocFile) -> None:
+def test_verify_looks_where_no_loader_does(
+    change: Callable[[RelocFile], RelocFile], words: str, whole: RelocFile
+) -> None:
     found = [finding.what for finding in errors(verify(change(whole), None))]
     assert any(words in what for what in found), found
 

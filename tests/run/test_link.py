@@ -311,6 +311,6 @@ def test_a_serial_port(monkeypatch: pytest.MonkeyPatch) -> None:
     os.close(ours)
     with pytest.raises(N6Error, match="N6-LINK-006"), serial_link("/dev/no-such-port", 115_200, lambda _: None):
         pass
-    monkeypatch.setattr(linked_session.list_ports, "comports", list)
+    monkeypatch.setattr("serial.tools.list_ports.comports", list)
     with pytest.raises(N6Error, match="N6-LINK-007: probe 123 has no serial port"):
         linked_session.console_of("123")

@@ -1,1 +1,1 @@
-"""What every stage uses and what knows nothing of neural networks or chips."""
+"""What every stage uses; nothing here knows about neural networks or chips."""

@@ -1,6 +1,6 @@
 """A binary format as C and Python both know it: one description, from which C gets a header and Python packs and unpacks.
 
-All numbers are little endian, and members stand where C puts them without padding.
+All numbers are little endian, and members are laid out without padding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CODES = {"uint8_t": "B", "uint16_t": "H", "uint32_t": "I"}
 
 @dataclass(frozen=True)
 class Member:
-    """note: for a comment in C. count: of an array, whose Python value is bytes; 0 for a single number."""
+    """note: for a comment in C. count: length of an array, whose Python value is bytes; 0 for a single number."""
 
     name: str
     note: str = ""
@@ -31,7 +31,7 @@ class Member:
 
     @property
     def code(self) -> str:
-        """Of the module struct."""
+        """Format string of the module struct, without the byte order."""
         each = struct.calcsize(_CODES[self.kind])
         return f"{self.count * each}s" if self.count else _CODES[self.kind]
 
@@ -43,7 +43,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Struct:
-    """name: of the C type. note: a sentence for its comment."""
+    """name: of the C type. note: a sentence for the comment above it."""
 
     name: str
     members: tuple[Member, ...]
@@ -56,7 +56,7 @@ class Struct:
 
     @property
     def is_packed(self) -> bool:
-        """C has to be told, for it would leave gaps in front of some members or behind the last."""
+        """Whether C needs `packed`: it would otherwise leave a gap in front of a member or behind the last one."""
         offset, alignment = 0, 1
         for member in self.members:
             own = struct.calcsize(_CODES[member.kind])
@@ -66,7 +66,7 @@ class Struct:
         return offset % alignment != 0
 
     def offset_of(self, name: str) -> int:
-        """Bytes. Raises KeyError where there is no such member."""
+        """Bytes from the start. Raises KeyError for a name that is not a member's."""
         offset = 0
         for member in self.members:
             if member.name == name:
@@ -75,7 +75,7 @@ class Struct:
         raise KeyError(name)
 
     def pack(self, **values: int | bytes) -> bytes:
-        """Members that are not given are zero. Raises KeyError for one that there is not."""
+        """The struct as bytes; members without a value are zero. Raises KeyError for a name that is not a member's."""
         unknown = values.keys() - {member.name for member in self.members}
         if unknown:
             raise KeyError(*sorted(unknown))
@@ -83,7 +83,7 @@ class Struct:
         return struct.pack(self._codes, *parts)
 
     def unpack(self, data: bytes, offset: int = 0) -> dict[str, int]:
-        """The single numbers by name. Raises struct.error where `data` ends before."""
+        """The single numbers by name; arrays are skipped. Raises struct.error where `data` is too short."""
         values = struct.unpack_from(self._codes, data, offset)
         pairs = zip(self.members, values, strict=True)
         return {member.name: int(value) for member, value in pairs if not member.count}
@@ -95,6 +95,8 @@ class Struct:
 
 @dataclass(frozen=True)
 class Constant:
+    """A #define of an unsigned number. note: for its comment."""
+
     name: str
     value: int
     note: str = ""
@@ -102,7 +104,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """name: of the C type. prefix: of its values, whose names are those of `values`. notes: by name, for comments."""
+    """name: of the C type. prefix: put in front of the names in `values` to make the C names. notes: comments by name."""
 
     name: str
     prefix: str
@@ -112,7 +114,7 @@ class Enumeration:
 
 @dataclass(frozen=True)
 class Format:
-    """header: name of the C header. text: what it is, in lines of a comment."""
+    """header: file name of the C header. text: lines of the comment at its top."""
 
     header: str
     text: tuple[str, ...]
@@ -122,16 +124,17 @@ class Format:
 
     @property
     def guard(self) -> str:
+        """The macro of the include guard."""
         return self.header.upper().replace(".", "_")
 
 
 def header_text(described: Format) -> str:
-    """The C header."""
+    """The text of the C header."""
     return render(TEMPLATE, {"format": described})
 
 
 def assertions(described: Format) -> str:
-    """C that does not compile where a header that was written by hand says something else than the description."""
+    """C that does not compile if a header written by hand disagrees with the description."""
     lines = ["#include <stddef.h>", f'#include "{described.header}"']
 
     def equal(expression: str, value: int) -> None:

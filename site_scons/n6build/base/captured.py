@@ -1,4 +1,4 @@
-"""Other people's programs, run without a terminal: nothing to answer, everything they say in one text."""
+"""Runs other programs without a terminal: nothing on stdin, and all that they print as one text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 def run_captured(
     command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> tuple[int, str]:
-    """Exit status, and what was printed. environment: None for the caller's. Raises OSError and subprocess.TimeoutExpired,
-    which the caller has words for."""
+    """Exit status, and stdout and stderr in the order in which they were printed. environment: None for the caller's. Raises
+    OSError and subprocess.TimeoutExpired, which the caller turns into an error of its own."""
     result = subprocess.run(
         list(command),
         stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
-"""Every line that a build prints, in one shape: an aligned verb, what it is done to, and why or how much.
+"""Every line that a build prints, in one shape: an aligned verb, what it acts on, and why or how much.
 
-Colour only on a terminal, and never where NO_COLOR is set.
+Colour only on a terminal, and never if NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ def _colour() -> bool:
 
 
 def without_colour() -> None:
-    """From here on, and in what is started from here."""
+    """For all that this process and the programs it starts print from now on."""
     environment.without_colour()
     _colour.cache_clear()
 
 
 def styled(text: str, style: str) -> str:
+    """The text in one of the styles verb, good, bad and dim; unchanged without colour."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if _colour() else text
 
 
@@ -35,11 +36,12 @@ def line(verb: str, subject: str, detail: str = "") -> str:
 
 
 def say(verb: str, subject: str, detail: str = "") -> None:
+    """Prints a `line` and flushes it, so that it comes before the output of programs started next."""
     print(line(verb, subject, detail), flush=True)
 
 
 def progress(verb: str, subject: str, percent: int) -> None:
-    """One line that is written over on a terminal; a log file gets none of it."""
+    """One line that is overwritten on a terminal; nothing is printed to a log file."""
     if sys.stdout.isatty():
         filled = percent * 30 // 100
         end = "\n" if percent >= 100 else ""
@@ -54,7 +56,7 @@ def kib(size: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Names come from model files and folders: one line, with nothing that drives a terminal or that a file cannot hold."""
+    """The text as a single line without control characters: names come from model files and folders."""
     if text.isprintable():
         return text
     return "".join(

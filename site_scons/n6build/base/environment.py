@@ -20,8 +20,8 @@ _OF_STEDGEAI = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYSTEMR
 
 @dataclass(frozen=True)
 class Environment:
-    """core: root of ST Edge AI Core, where it is named. cmsis: folders of the device headers, which are not part of it. commands:
-    what compilers get to see. stedgeai: what ST's compiler gets to see."""
+    """core: root of ST Edge AI Core, None if it is not named. cmsis: folders of the device headers, which are not part of it.
+    commands: variables that compilers see. stedgeai: variables that ST's compiler sees."""
 
     path: str
     home: Path
@@ -32,6 +32,7 @@ class Environment:
 
 
 def read_environment(values: Mapping[str, str] | None = None) -> Environment:
+    """values: the variables; None for those of this process."""
     given = os.environ if values is None else values
     core = given.get(CORE_DIR)
     return Environment(
@@ -45,26 +46,27 @@ def read_environment(values: Mapping[str, str] | None = None) -> Environment:
 
 
 def option_values() -> Mapping[str, str]:
-    """For the options that have a variable of their own."""
+    """The variables from which options take their values."""
     return os.environ
 
 
 def key_password() -> str | None:
-    """Of the keys that images are signed with. It is not a parameter: it would stand in files."""
+    """Password of the keys that images are signed with, None without one. Not a parameter, which would be written to files."""
     return os.environ.get(KEY_PASSWORD)
 
 
 def without_colour() -> None:
-    """From here on, and in what is started from here."""
+    """Sets NO_COLOR for this process and the programs it starts."""
     os.environ[NO_COLOUR] = "1"
 
 
 def wants_colour() -> bool:
+    """Whether NO_COLOR is not set (no-color.org)."""
     return NO_COLOUR not in os.environ
 
 
 def for_installing(**more: str) -> dict[str, str]:
-    """All of it: for the distribution's own programs, which set up the virtual board."""
+    """All variables, with `more`: for the distribution's own programs, which set up the virtual board."""
     return {**os.environ, **more}
 
 

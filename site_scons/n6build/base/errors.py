@@ -1,7 +1,7 @@
 """The one family of errors that a user may see.
 
-Every error says what is wrong, where, by how much where that makes sense, and what to do about it. The `id` is stable: it
-stands in the text and in `build/last_error.json`, because SCons exits with 2 whatever went wrong.
+Every error says what is wrong, where, by how much if that makes sense, and what to do about it. The `id` is stable: it is in
+the text and in `build/last_error.json`, because SCons exits with 2 whatever went wrong.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Iterable
 
 
 class N6Error(Exception):
-    """A mistake of the user, of an input file or of the machine: reported without a traceback.
+    """A mistake of the user, in an input file or on the machine: reported without a traceback.
 
-    id: stable, `N6-<AREA>-<nnn>`. what: one sentence. where: `file:line`, a key, a tensor, a symbol.
-    hint: what to do next.
+    id: stable, `N6-<AREA>-<nnn>`. what: one sentence. where: `file:line`, a key, a tensor or a symbol. hint: what to do next.
     """
 
     def __init__(self, id: str, what: str, *, where: str | None = None, hint: str | None = None) -> None:
@@ -33,15 +32,16 @@ class N6Error(Exception):
         return text
 
     def as_dict(self) -> dict[str, str | None]:
+        """id, what, where and hint, for last_error.json."""
         return {"id": self.id, "what": self.what, "where": self.where, "hint": self.hint}
 
 
-# Two words that are as like a third one as this cannot be told apart by it.
+# Known words whose similarity to the given one differs by less than this are equally near.
 _NEARLY = 0.1
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known word, both where two are as near, or lists all of them."""
+    """A hint that names the nearest known word, both if two are equally near, or all of them if none is near."""
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
     if near:

@@ -1,6 +1,6 @@
-"""Files as this project reads, writes and names them: every use is noted, and what is written is whole or not at all.
+"""Reads, writes and names files: every use is noted, and a file is written completely or not at all.
 
-Whatever a step or the planning of a build reads goes through here; what goes round it is found by `plan.watch`.
+Whatever a step or the planning of a build reads goes through here; `plan.watch` finds what bypasses it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ T = TypeVar("T")
 
 
 def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Replaces `path` by `data` in one step; an interrupt or a full disk leaves the old file as it was.
+    """Replaces the content of `path` in one step; an interruption or a full disk leaves the old file as it was.
 
-    durable: force the bytes to the disk before the rename (records of what a board holds, not build products).
-    Raises N6Error N6-FILE-001 where the file cannot be written.
+    durable: force the bytes to the disk before the rename (records of what a board holds, not build products). Raises
+    N6-FILE-001 if the file cannot be written.
     """
     write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data], durable=durable)
 
 
 def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: bool = False) -> None:
-    """`write_atomically` for content that does not have to be in memory at once."""
+    """`write_atomically` for content that need not be in memory at once. Raises N6-FILE-001."""
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: boo
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        # mkstemp makes private files; build products are for everybody whom the umask allows.
+        # mkstemp makes private files; build products get the permissions that the umask leaves.
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101
@@ -56,7 +56,7 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: boo
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises N6Error N6-FILE-002 where the file cannot be read."""
+    """Raises N6-FILE-002 if the file cannot be read."""
     uses.note("content", path)
     try:
         return path.read_bytes()
@@ -65,16 +65,18 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Whatever is not UTF-8 becomes a replacement character. Raises N6Error N6-FILE-002 where the file cannot be read."""
+    """The text, with replacement characters for what is not UTF-8. Raises N6-FILE-002 if the file cannot be read."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
 def is_file(path: Path) -> bool:
+    """Whether it is a regular file, or a link to one; a step sees only the files of the build folder that it declares."""
     uses.note("existence", path)
     return uses.visible(path) and path.is_file()
 
 
 def is_folder(path: Path) -> bool:
+    """Whether it is a folder, with the same restriction as `is_file`."""
     uses.note("existence", path)
     return path.is_dir()
 
@@ -86,16 +88,16 @@ def digest_of(path: Path) -> str:
 
 
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:
-    """Everything in the folder with such a name, files and folders, sorted; none where there is no such folder."""
+    """Files and folders in `folder` that match the pattern (as in a shell), sorted; none if there is no such folder."""
     uses.note("listing", folder, pattern)
     found = (folder / name for name in uses.names_in(str(folder), pattern))
     return [path for path in found if uses.visible(path)]
 
 
 def remembered(function: Callable[P, T]) -> Callable[P, T]:
-    """For functions that read files and change nothing: the result is kept while all that it was made from is as it was.
+    """Caches the results of a function that reads files and changes nothing, as long as what each was made from is unchanged.
 
-    A result that is kept counts as read again. Arguments have to be hashable.
+    A cached result counts as read again. Arguments have to be hashable.
     """
     known: dict[Any, tuple[T, uses.Uses, dict[uses.Use, tuple[str, bool]]]] = {}
 
@@ -120,7 +122,7 @@ def _found(use: uses.Use) -> tuple[str, bool]:
 
 
 def file_size(path: Path) -> int:
-    """Bytes. Raises N6-FILE-002 where there is no such file."""
+    """Bytes. Raises N6-FILE-002 if there is no such file."""
     uses.note("content", path)
     try:
         return path.stat().st_size
@@ -129,10 +131,10 @@ def file_size(path: Path) -> int:
 
 
 def require_at_most(path: Path, limit: int) -> None:
-    """For files from outside. Raises N6-FILE-002 where one cannot be read, N6-FILE-003 where it has more than `limit` bytes."""
+    """For files from outside; limit: bytes. Raises N6-FILE-002 if it cannot be read, N6-FILE-003 if it is larger."""
     size = file_size(path)
     if size > limit:
-        raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than is read", where=path.name)
+        raise N6Error("N6-FILE-003", f"has {size} bytes, {size - limit} more than the limit", where=path.name)
 
 
 def read_at_most(path: Path, limit: int) -> bytes:
@@ -142,7 +144,8 @@ def read_at_most(path: Path, limit: int) -> bytes:
 
 
 def read_in_chunks(path: Path, chunk: int = 1 << 20, *, first: int | None = None) -> Iterator[bytes]:
-    """For files too large to hold. first: size of the first chunk. Raises N6-FILE-002 where the file cannot be read."""
+    """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. Raises N6-FILE-002 if the file
+    cannot be read."""
     uses.note("content", path)
     try:
         with path.open("rb") as file:
@@ -155,17 +158,18 @@ def read_in_chunks(path: Path, chunk: int = 1 << 20, *, first: int | None = None
 
 
 def remove_others(folder: Path, keep: Collection[str]) -> None:
-    """Files of `folder` whose names are not in `keep`: what another tool has left there would be taken for this one's."""
+    """Deletes the files in `folder` whose names are not in `keep`: what another tool left there would be mistaken for ours."""
     if folder.is_dir():
         for path in folder.iterdir():
             if path.name not in keep and path.is_file():
                 path.unlink()
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Stable text: keys in the order given by the caller, two spaces, one newline at the end."""
     return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
 
 
 def sha256(data: bytes) -> str:
+    """64 hexadecimal digits, lower case."""
     return hashlib.sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""What speaks against a build, as a value: found in one place, judged in another."""
+"""A problem of a build as a value: found in one place, judged in another."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Finding:
 
 
 def refusal(id: str, finding: Finding, others: int = 0) -> N6Error:
-    """The error that a finding becomes where it ends a build. id: of a check, by which model.yaml may waive it. others: findings
-    that are not shown."""
+    """The error for a finding that ends a build. id: of the check, by which model.yaml may waive it. others: number of
+    findings that are not shown."""
     what = finding.what + (f" (and {others} more)" if others else "")
     hint = f"{finding.hint}; or accept it: checks.waive.{id} in model.yaml, with a reason"
     return N6Error(id, what, where=finding.where, hint=hint)
 
 
 def refuse(id: str, finding: Finding | None, waived: Container[str]) -> None:
-    """For what would be found out late, or in the words of a compiler: raises at once what the check of this id would find,
-    unless it is waived."""
+    """Raises, under the id of a check, what that check would find, unless it is waived: for what would otherwise show later,
+    or as a message of a compiler."""
     if finding is not None and id not in waived:
         raise refusal(id, finding)

@@ -11,7 +11,7 @@ from n6build.base.console import printable
 
 @dataclass(frozen=True)
 class Case:
-    """failure: empty where all is well. output: what else is to be told."""
+    """group: class of the test case. failure: empty if it passed. output: further text."""
 
     group: str
     name: str
@@ -21,7 +21,7 @@ class Case:
 
 
 def junit(suite: str, cases: Sequence[Case]) -> bytes:
-    """JUnit XML of one suite."""
+    """JUnit XML of one suite, in UTF-8."""
     root = ElementTree.Element("testsuites")
     element = ElementTree.SubElement(
         root,

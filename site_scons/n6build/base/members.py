@@ -1,5 +1,5 @@
-"""Families of modules, of which each describes one thing: an operator, a backend, a check. A new one is a new module, and no
-list has to know of it."""
+"""Families of modules, each describing one thing: an operator, a backend, a check. Adding one takes a new module and no entry
+in a list."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
-    """The value `name` of each module that matches `pattern`, sorted by the modules' names.
+    """The value `name` of each module that matches `pattern`, sorted by module name.
 
-    pattern: a module's name with one `*`, as in 'n6build.network.*.backend'. It has to be written out where this is called:
-    plan/closure.py finds it there, so that the modules count among the imports of the one that calls. Raises TypeError where
-    the value of a module is not a `kind`, AttributeError where it has none.
+    pattern: a module name with one `*`, as in 'n6build.network.*.backend'. It has to be a literal in the call:
+    plan/closure.py finds it there, so that the modules count among the imports of the calling module. Raises TypeError if a
+    value is not a `kind`, AttributeError if a module has none.
     """
     found = []
     for module in modules_matching(pattern, {"n6build": LIBRARY}):
@@ -29,7 +29,7 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
 
 
 def modules_matching(pattern: str, roots: dict[str, str]) -> list[str]:
-    """Sorted names. roots: name of a top-level package -> its folder."""
+    """Sorted module names. roots: name of a top-level package -> its folder."""
     before, _, after = pattern.partition(".*")
     top, _, rest = before.partition(".")
     if top not in roots:

@@ -1,4 +1,4 @@
-"""Where this checkout keeps what the library reads: n6build runs from its own tree, also when another project embeds it."""
+"""Where this checkout keeps what the library reads: n6build runs from its own tree, even when another project embeds it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLATES = FIRMWARE / "templates"
 
 
 def project_path(path: str | Path) -> str:
-    """As steps name files: relative to the working directory, which is the project's folder, where they are in it."""
+    """The path as steps name it: relative to the working directory (the project's folder) if it is inside, else absolute."""
     absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they are named
     top = os.getcwd()  # noqa: PTH109
     return os.path.relpath(absolute, top) if absolute.startswith(top + os.sep) else absolute

@@ -14,5 +14,5 @@ class Span:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address behind the range."""
         return self.address + self.size

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from n6build.base.files import read_bytes
 
 _INCLUDED = re.compile(rb"""\{%-?\s*(?:include|import|from|extends)\s+["']([^"']+)["']""")
 
 
-def render(template: Path, values: dict[str, Any]) -> str:
+def render(template: Path, values: Mapping[str, object]) -> str:
+    """The text of a Jinja2 template, which may include others in its folder. Filters: `hex32` gives 0x0000ABCDu, `hex`
+    0xABCD. Raises jinja2.UndefinedError if a value is missing."""
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 
     environment = jinja2.Environment(
@@ -28,7 +30,7 @@ def render(template: Path, values: dict[str, Any]) -> str:
 
 
 def with_included(template: Path) -> tuple[str, ...]:
-    """The template and all that it includes, as paths."""
+    """Paths of the template and of all that it includes, directly or not."""
     found: dict[Path, None] = {}
     waiting = [template]
     while waiting:

@@ -1,7 +1,7 @@
-"""What a piece of work takes from the outside: contents of files, whether there is one, and what is in a folder.
+"""What a piece of work takes from outside: contents of files, whether they exist, and what is in a folder.
 
-`files` notes each use here, also where a remembered result made reading unnecessary. While a step runs it sees of the build
-folder only what it has declared, so that a file which somebody has left there cannot change what it makes.
+`files` notes each use here, even if a cached result made reading unnecessary. While a step runs, it sees of the build folder
+only what it has declared, so that a leftover file cannot change what it makes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Kind = Literal["content", "existence", "listing"]
 _BASE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(_BASE)
 _NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "files.py")})
-# A file that was changed a moment before it was hashed may be changed again without another time.
+# A file changed just before it was hashed may change again without getting another time stamp.
 _YOUNG_NS = 2_000_000_000
 
 State = tuple[int, int, int, int]
@@ -32,7 +32,7 @@ _digests: dict[str, tuple[State, str]] = {}
 
 @dataclass(frozen=True)
 class Use:
-    """path: absolute. pattern: of the names that count, in a listing."""
+    """path: absolute. pattern: of the names that count in a listing."""
 
     kind: Kind
     path: str
@@ -41,8 +41,8 @@ class Use:
 
 @dataclass
 class Uses:
-    """lines: where each use happened, as file:line. sees: whether a file exists as far as this work is concerned; None where it
-    may look at anything."""
+    """lines: where each use happened, as file:line. sees: whether a file exists for this work; None if it may look at
+    anything."""
 
     lines: dict[Use, str] = field(default_factory=dict)
     sees: Callable[[str], bool] | None = None
@@ -53,7 +53,7 @@ _current: ContextVar[Uses | None] = ContextVar("uses", default=None)
 
 @contextmanager
 def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
-    """Notes what is used in the block, in this thread; the work around it has used it, too."""
+    """Collects what this thread uses inside the block; an enclosing block has used it as well."""
     outer = _current.get()
     uses = Uses(sees=sees or (outer.sees if outer else None))
     token = _current.set(uses)
@@ -67,6 +67,7 @@ def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
 
 
 def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
+    """Adds a use to the current block of `recorded`, if there is one, with the line of library code behind it."""
     uses = _current.get()
     if uses is not None:
         use = Use(kind, os.path.abspath(path), pattern)
@@ -75,7 +76,7 @@ def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
 
 
 def repeat(uses: Uses) -> None:
-    """For a result that is still known: what it was made from is used again."""
+    """Adds the uses of a cached result to the current block of `recorded`."""
     current = _current.get()
     if current is not None:
         for use, line in uses.lines.items():
@@ -83,12 +84,13 @@ def repeat(uses: Uses) -> None:
 
 
 def visible(path: str | Path) -> bool:
+    """Whether the current block of `recorded` may see this path."""
     uses = _current.get()
     return uses is None or uses.sees is None or uses.sees(os.path.abspath(path))
 
 
 def line_of(frame: FrameType | None) -> str:
-    """file:line of the library's code that is behind a frame; empty where there is none."""
+    """file:line of the nearest code of the library in the stack, starting at `frame`; empty if there is none."""
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_LIBRARY) and file not in _NOT_THE_READER:
@@ -98,7 +100,7 @@ def line_of(frame: FrameType | None) -> str:
 
 
 def fingerprint(use: Use) -> str:
-    """Equal as long as the use would bring the same. Empty for a file that is not there."""
+    """Equal as long as the use would give the same result. Empty for a file that does not exist."""
     if use.kind == "content":
         return digest_of(use.path)
     if use.kind == "existence":
@@ -107,7 +109,7 @@ def fingerprint(use: Use) -> str:
 
 
 def names_in(folder: str, pattern: str) -> list[str]:
-    """Sorted; none where there is no such folder."""
+    """Sorted names that match the pattern; none if there is no such folder."""
     try:
         return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))
     except OSError:
@@ -115,8 +117,8 @@ def names_in(folder: str, pattern: str) -> list[str]:
 
 
 def digest_of(path: str | Path) -> str:
-    """SHA-256 of a file, empty where it cannot be read. Hashed once for each state of the file, which its time of change and its
-    inode belong to: these cannot be set back."""
+    """SHA-256 of a file, empty if it cannot be read. Computed once for each state of the file, which includes its change time
+    and inode: these cannot be set back."""
     path = os.fspath(path)
     try:
         state = state_of(path)
@@ -133,17 +135,17 @@ def digest_of(path: str | Path) -> str:
 
 
 def state_of(path: str | Path) -> State:
-    """Raises OSError where there is no such file."""
+    """Size in bytes, modification and change time in ns, inode. Raises OSError if there is no such file."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def remember_digest(path: str, state: State, digest: str) -> None:
-    """Of an earlier call of the build, which trusted it then."""
+    """Takes over a digest that an earlier build computed for this state of the file."""
     _digests.setdefault(path, (state, digest))
 
 
 def trusted_state(path: str) -> State | None:
-    """The state in which a file's digest is known, if it may be relied on later."""
+    """The state for which a digest is known and may be relied on later, else None."""
     known = _digests.get(path)
     return known[0] if known else None

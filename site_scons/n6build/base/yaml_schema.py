@@ -1,7 +1,7 @@
 """YAML -> frozen dataclasses, with the file and line of everything that is wrong.
 
-A schema is a dataclass: its fields are the known keys, a default makes a key optional, and an `Annotated` type narrows
-the values (`Size`, `Address`, `Range`). An unknown key, a missing one or a value of another type is one N6Error.
+A schema is a dataclass: its fields are the known keys, a default makes a key optional, and an `Annotated` type narrows the
+values (`Size`, `Address`, `Range`). An unknown key, a missing one or a value of another type is an N6Error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """Both ends belong to the range."""
+    """Values from low to high, both included."""
 
     low: int
     high: int
@@ -39,7 +39,7 @@ class _SizeSyntax:
 
 @dataclasses.dataclass(frozen=True)
 class Pattern:
-    """of: what is expected, for the message."""
+    """The text has to match `regex` as a whole. of: what is expected, for the message."""
 
     regex: str
     of: str
@@ -47,32 +47,33 @@ class Pattern:
 
 @dataclasses.dataclass(frozen=True)
 class OtherKeys:
-    """Of a field `Annotated[dict[str, Section], OtherKeys()]`: it takes every key that is not a field."""
+    """Marks a field `Annotated[dict[str, Section], OtherKeys()]`, which takes every key that is not a field."""
 
 
 Size = Annotated[int, _SizeSyntax()]
-# Becomes the name of a folder, a target and a text in C: never a way out of the checkout.
+# Becomes the name of a folder, a target and a text in C; it must not lead out of the checkout.
 Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
 Identifier = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "a C identifier")]
-# Of somebody's file: anything but what would end a line or drive a terminal.
+# A user's file: anything but characters that end a line or control a terminal.
 FileName = Annotated[str, Pattern(r"[^\0-\x1f\x7f]+", "the name of a file")]
 Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Document:
-    """One YAML file, or one over those that it includes, with the place of each key: `where("slots", "appli")` is
-    'board.yaml:12: slots.appli', with the file in which it stands. files: that were read, the one that was asked for first."""
+    """One YAML file, or several merged by `include`, with the place of each key: `where("slots", "appli")` is 'board.yaml:12:
+    slots.appli', naming the file that contains it. files: all that were read, the requested one first."""
 
     root: yaml.Node
     files: tuple[Path, ...] = ()
 
     def load(self, schema: type[T]) -> T:
+        """The document as a dataclass. Raises N6-YAML-003 to N6-YAML-006."""
         value: T = _convert(self, schema, self.root, ())
         return value
 
     def where(self, *keys: str | int) -> str:
-        """The deepest part of the path that exists gives the line."""
+        """file:line of the deepest part of the path that exists, with the path."""
         node: yaml.Node = self.root
         mark = node.start_mark
         for key in keys:
@@ -90,28 +91,30 @@ class Document:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A part of a document, not looked at yet."""
+    """A part of a document that has not been converted yet."""
 
     document: Document
     keys: tuple[str | int, ...]
     node: yaml.Node
 
     def load(self, schema: type[T]) -> T:
+        """The part as a dataclass. Raises N6-YAML-003 to N6-YAML-006."""
         value: T = _convert(self.document, schema, self.node, self.keys)
         return value
 
     def where(self, *keys: str | int) -> str:
+        """As `Document.where`; keys: from this part on."""
         return self.document.where(*self.keys, *keys)
 
 
 def read_document(path: Path, *, shown_as: str | None = None) -> Document:
-    """shown_as: the name of the file in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
+    """shown_as: the file's name in messages (default: the path as given). Raises N6-YAML-001, N6-YAML-002."""
     tree = read_tree(path, shown_as or str(path))
     return Document(tree.root, tree.files)
 
 
 def read_merged_document(path: Path, *, shown_as: str | None = None) -> Document:
-    """`read_document` for files that may `include:` another one. Raises N6-YAML-007 and N6-YAML-005, too."""
+    """`read_document` for files that may `include:` another one. Also raises N6-YAML-007 and N6-YAML-005."""
     tree = read_merged_tree(path, shown_as or str(path))
     return Document(tree.root, tree.files)
 

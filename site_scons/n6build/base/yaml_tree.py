@@ -1,7 +1,7 @@
-"""YAML text -> nodes that know their file and line, and `include: family.yaml`: what a file says over what another one says.
+"""YAML text -> nodes that know their file and line, and `include: family.yaml`, which one file's keys override.
 
-A mapping is merged with the included one, key by key; any other value replaces the included one, and `~` takes a key away. A
-file includes one that lies beside it, which may include another one in its turn.
+A mapping is merged with the included one, key by key; any other value replaces the included one, and `~` removes a key. A
+file includes one from its own folder, which may include another one in turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from n6build.base.files import files_in, is_file, read_bytes
 
 INCLUDE = "include"
 _FILE_NAME = r"[A-Za-z0-9_][\w.-]*\.yaml"
-# Files that include each other; mappings within each other.
+# Files in a chain of includes; nested mappings.
 _DEPTH = 4
 _LEVELS = 32
 _NULL = "tag:yaml.org,2002:null"
@@ -28,7 +28,7 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Tree:
-    """files: that the nodes come from, the one that was asked for first."""
+    """files: that the nodes come from, the requested one first."""
 
     root: yaml.Node
     files: tuple[Path, ...]
@@ -43,7 +43,7 @@ class _Named(io.StringIO):
 
 
 def compose(text: str, file: str) -> yaml.Node:
-    """Raises N6-YAML-002 for what is not YAML."""
+    """The root node; file: its name in messages. Raises N6-YAML-002 if the text is not YAML, or is empty."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(_Named(text, file), Loader=loader)
@@ -58,7 +58,7 @@ def compose(text: str, file: str) -> yaml.Node:
 
 
 def read_tree(path: Path, shown_as: str) -> Tree:
-    """One file. Raises N6-YAML-001 where it cannot be read, N6-YAML-002."""
+    """One file. Raises N6-YAML-001 if it cannot be read, N6-YAML-002 if it is not YAML."""
     try:
         text = read_bytes(path).decode("utf-8")
     except N6Error as error:
@@ -69,8 +69,8 @@ def read_tree(path: Path, shown_as: str) -> Tree:
 
 
 def read_merged_tree(path: Path, shown_as: str) -> Tree:
-    """A file over what it includes. Raises N6-YAML-007 where it includes a file that is not there, that is not beside it or that
-    includes it, too; N6-YAML-005 where a key appears twice in one of them; as `read_tree` for each file."""
+    """A file merged with what it includes. Raises N6-YAML-007 if it includes a file that is missing, in another folder or
+    including it in turn, N6-YAML-005 if a key appears twice, and what `read_tree` raises for each file."""
     return _read_merged(path, shown_as, ())
 
 
@@ -100,12 +100,12 @@ def _included(path: Path, value: yaml.Node, where: str, chain: tuple[Path, ...])
         what = f"'{name}' includes this file: {' -> '.join(each.name for each in (*chain, included))}"
         raise N6Error("N6-YAML-007", what, where=where)
     if len(chain) >= _DEPTH:
-        raise N6Error("N6-YAML-007", f"more than {_DEPTH} files include each other", where=where)
+        raise N6Error("N6-YAML-007", f"a chain of more than {_DEPTH} included files", where=where)
     return included
 
 
 def pairs_of(node: yaml.MappingNode, path: Keys) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-    """Key and value by the key's text. path: of the mapping, for the message. Raises N6-YAML-005 where a key appears twice."""
+    """Key and value nodes by the key's text. path: of the mapping, for messages. Raises N6-YAML-005 if a key appears twice."""
     pairs: dict[str, tuple[yaml.Node, yaml.Node]] = {}
     for key, value in node.value:
         name = str(key.value)
@@ -116,12 +116,13 @@ def pairs_of(node: yaml.MappingNode, path: Keys) -> dict[str, tuple[yaml.Node, y
 
 
 def line_of(node: yaml.Node, path: Keys) -> str:
-    """'board.yaml:12: slots.appli', without the colon for an empty path."""
+    """'board.yaml:12: slots.appli'; only 'board.yaml:12' for an empty path."""
     place = f"{node.start_mark.name}:{node.start_mark.line + 1}"
     return f"{place}: {dotted(path)}" if path else place
 
 
 def dotted(path: Keys) -> str:
+    """'slots.appli' for ('slots', 'appli')."""
     return ".".join(str(key) for key in path)
 
 
@@ -134,7 +135,7 @@ def _merged(base: yaml.Node, own: yaml.Node, path: Keys, known: dict[tuple[int, 
     if not (isinstance(base, yaml.MappingNode) and isinstance(own, yaml.MappingNode)):
         return own
     if len(path) > _LEVELS:
-        raise N6Error("N6-YAML-002", f"has more than {_LEVELS} mappings within each other", where=line_of(own, ()))
+        raise N6Error("N6-YAML-002", f"nests mappings more than {_LEVELS} levels deep", where=line_of(own, ()))
     both = id(base), id(own)
     if both not in known:
         below, above = pairs_of(base, path), pairs_of(own, path)

@@ -1,4 +1,5 @@
-"""The Cortex-M55 compiler: where it is, what it consists of, and the one set of flags that all our C is built with."""
+"""The Cortex-M55 compiler: where it is, what it consists of, and the one set of flags that all C of this project is built
+with."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ LINK_FLAGS = (
     "-Wl,--nmagic",
     "-Wl,--fatal-warnings",
 )
-# What the driver starts, and what it links without being told to.
+# What the driver starts, and what it links implicitly.
 _PROGRAMS = ("cc1", "as", "collect2", "ld")
 _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
 _TIMEOUT_S = 60
@@ -51,7 +52,7 @@ _NOTE = "compiler.json"
 
 @dataclass(frozen=True)
 class Toolchain:
-    """command: how it is called, found in PATH. tool: all that is behind it, as one digest."""
+    """command: its name in PATH. tool: all parts of it, as one digest. flags: of the compiler."""
 
     command: str
     tool: Tool
@@ -59,7 +60,7 @@ class Toolchain:
 
 
 def which(name: str, path: str) -> Path | None:
-    """As shutil.which, but every place that was looked at is noted: a program that appears in front of it will be seen."""
+    """As shutil.which, but notes every place that it looked at, so that a program appearing earlier in PATH is noticed."""
     for folder in path.split(os.pathsep):
         candidate = Path(folder or ".") / name
         if is_file(candidate) and os.access(candidate, os.X_OK):
@@ -68,10 +69,10 @@ def which(name: str, path: str) -> Path | None:
 
 
 def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
-    """notes: folder that keeps what the compiler has said of itself; it is asked once for each state of its driver. None: nothing
-    is kept.
+    """notes: folder for what the compiler says about its parts, which is asked once for each state of its driver; None:
+    nothing is kept.
 
-    Raises N6-TOOL-001 where it is not in PATH, N6-TOOL-002 where it does not answer.
+    Raises N6-TOOL-001 if it is not in PATH, N6-TOOL-002 if it does not answer or a part of it cannot be read.
     """
     driver = which(COMPILER, environment.path)
     if driver is None:
@@ -90,7 +91,7 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
 
 def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[str]:
     """Absolute paths, the driver first, headers last."""
-    # Through links: /usr/bin/... may name another release tomorrow.
+    # Links resolved: /usr/bin/... may point to another release tomorrow.
     resolved = os.path.realpath(driver)
     key: list[object] = [resolved, digest_of(Path(resolved)), list(map(list, environment.commands))]
     known = _known_parts(notes, key)
@@ -117,7 +118,7 @@ def _asked(driver: str, environment: Environment) -> list[str]:
     for option, names in (("-print-prog-name=", _PROGRAMS), ("-print-file-name=", _FILES)):
         for name in names:
             answer = _output([driver, *CPU, f"{option}{name}"], environment).strip()
-            # A name without a slash is not known to it: a program is then looked for in PATH, a library is not there.
+            # A name without a slash is unknown to the driver: it searches PATH for a program; a library is missing.
             path = (
                 which(answer, environment.path) if option == "-print-prog-name=" and "/" not in answer else Path(answer)
             )
@@ -137,7 +138,7 @@ def _include_folders(told: str) -> list[str]:
 
 
 def _headers(folders: Sequence[str]) -> list[str]:
-    """Those of C: the C++ library has ten times as many."""
+    """Headers of C only: those of C++ are ten times as many."""
     found = []
     for folder in folders:
         for place, names, files in os.walk(folder):
@@ -154,5 +155,5 @@ def _output(command: Sequence[str], environment: Environment) -> str:
 
 
 def compiler_version(environment: Environment) -> str:
-    """First line of what it says of itself."""
+    """The first line of `--version`. Raises N6-TOOL-002 if the compiler cannot be run."""
     return (_output([COMPILER, "--version"], environment).splitlines() or ["unknown"])[0]

@@ -1,7 +1,7 @@
 """The header that boot ROM and FSBL expect in front of a program: version 2.3, unsigned.
 
 Layout checked byte by byte against images made by STM32_SigningTool_CLI: 0xA0 bytes of base header, a padding extension up to
-0x240, zeros up to the payload. Where the payload begins is a fact of the chip's description.
+0x240, zeros up to the payload. The chip's description says where the payload begins.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from n6build.base.c_format import Constant, Format, Member, Struct
 MAGIC = b"STM2"
 HEADER_BYTES = 0x240
 VERSION_2_3 = 0x0002_0300
-# Stack and reset vector, with which a payload begins.
+# Stack pointer and reset vector, with which a payload begins.
 VECTOR_BYTES = 8
 
 
 class BinaryType(IntEnum):
-    """FSBL: what the boot ROM loads. SSBL: what an FSBL loads."""
+    """FSBL: loaded by the boot ROM. SSBL: loaded by an FSBL."""
 
     SSBL = 0x00
     FSBL = 0x10

@@ -1,4 +1,4 @@
-"""Requests to a running Appli over its console, and its answers: frames in COBS, a zero byte at their end, with a CRC-32.
+"""Requests to a running Appli over its console, and its answers: frames in COBS, ended by a zero byte, with a CRC-32.
 
     request   type, sequence, payload, CRC-32 of all of it
     answer    type | ANSWER, the same sequence, status, payload, CRC-32
@@ -13,7 +13,7 @@ from enum import IntEnum
 from n6build.base.c_format import Constant, Enumeration, Format, Member, Struct
 
 VERSION = 2
-# Data in one message: bytes of an input or an output, or rows of epochs.
+# Bytes of data in one message: of an input or an output, or rows of epochs.
 DATA_MAX = 200
 # Type, sequence, status, index, offset, data, CRC.
 MESSAGE_MAX = DATA_MAX + 16
@@ -22,6 +22,8 @@ ANSWER = 0x80
 
 
 class Type(IntEnum):
+    """Of a request; its answer has the same with ANSWER set."""
+
     HELLO = 1
     NETWORK = 2
     INPUT = 3
@@ -31,6 +33,8 @@ class Type(IntEnum):
 
 
 class Status(IntEnum):
+    """Of an answer. UNKNOWN: no such type or network. RANGE: outside the buffers."""
+
     OK = 0
     UNKNOWN = 1
     RANGE = 2

@@ -1,6 +1,6 @@
-"""The trailer of a relocatable model in its flash slot, or of its weights where they are a file of their own.
+"""The trailer of a relocatable model in its flash slot, or of its weights if they are a separate file.
 
-file, padded to ALIGNMENT | trailer | input of the self-test
+file, padded to ALIGNMENT bytes | trailer | input of the self-test
 """
 
 from __future__ import annotations

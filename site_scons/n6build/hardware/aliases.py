@@ -1,4 +1,5 @@
-"""The two addresses of everything inside the chip: its secure alias, which this project writes down, and the non-secure one."""
+"""The two addresses of everything inside the chip: in the secure alias, which the descriptions use, and in the non-secure
+one."""
 
 from __future__ import annotations
 
@@ -7,15 +8,15 @@ SECURE_BIT = 1 << 28
 
 
 def secure_alias(address: int) -> int:
-    """Of something inside the chip, by either of its addresses."""
+    """address: of something inside the chip, in either alias."""
     return address | SECURE_BIT
 
 
 def non_secure_alias(address: int) -> int:
-    """Of something inside the chip, by either of its addresses."""
+    """address: of something inside the chip, in either alias."""
     return address & ~SECURE_BIT
 
 
 def is_secure_alias(address: int) -> bool:
-    """Of something inside the chip."""
+    """address: of something inside the chip."""
     return bool(address & SECURE_BIT)

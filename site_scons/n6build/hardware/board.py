@@ -1,4 +1,4 @@
-"""What is known of a board: pins, clocks, NOR and its slots, external RAM. All sizes are bytes, all clocks Hz."""
+"""What is known about a board: pins, clocks, NOR and its slots, external RAM. All sizes are bytes, all clocks Hz."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _XSPI_LIMIT_HZ = 200_000_000
 
 @dataclass(frozen=True)
 class Console:
-    """USART1 on two pins such as PE5."""
+    """tx, rx: pins of USART1 such as PE5. alternate: their alternate function. baud: bits per second."""
 
     tx: str
     rx: str
@@ -29,6 +29,8 @@ class Console:
 
 @dataclass(frozen=True)
 class NorPins:
+    """Pins of one port, such as GPION. lines: all of them, chip select included. alternate: their alternate function."""
+
     port: str
     lines: tuple[Annotated[int, Range(0, 15)], ...]
     chip_select: Annotated[int, Range(0, 15)]
@@ -36,15 +38,15 @@ class NorPins:
 
     @property
     def mask(self) -> int:
-        """A bit for each line."""
+        """One bit for each line of the port."""
         return sum(1 << line for line in self.lines)
 
 
 @dataclass(frozen=True)
 class Nor:
-    """The serial NOR behind XSPI2. jedec_id: three bytes, manufacturer first. sector: what one erase covers.
+    """The serial NOR at XSPI2. jedec_id: three bytes, manufacturer first. sector: bytes that one erase covers.
 
-    commands: name of the file in boards/nor that describes the part's family.
+    base: of its memory-mapped window. commands: name of the file in boards/nor that describes the part's family.
     """
 
     part: str
@@ -67,23 +69,27 @@ class Slot:
 
     @property
     def end(self) -> int:
+        """The first address behind the slot."""
         return self.address + self.size
 
 
 @dataclass(frozen=True)
 class Slots:
+    """Every board has these four."""
+
     fsbl: Slot
     appli: Slot
     vectors: Slot
     weights: Slot
 
     def items(self) -> list[tuple[str, Slot]]:
+        """(name, slot), in the order of the fields."""
         return [("fsbl", self.fsbl), ("appli", self.appli), ("vectors", self.vectors), ("weights", self.weights)]
 
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the external RAM. limit: what it must not grow beyond, though there were room."""
+    """A part of the external RAM. limit: bytes that it must not exceed, even if there is room; None: no limit."""
 
     size: Size
     limit: Size | None = None
@@ -91,7 +97,7 @@ class Region:
 
 @dataclass(frozen=True)
 class ExternalRam:
-    """PSRAM in a memory-mapped window, divided into regions that lie one behind the other from its start."""
+    """PSRAM in a memory-mapped window, divided into consecutive regions from its start. memory: name of the window."""
 
     memory: str
     size: Size
@@ -100,7 +106,8 @@ class ExternalRam:
 
 @dataclass(frozen=True)
 class ExternalPool:
-    """A memory pool in a flash slot, read-only, or in a region of the external RAM. size: default is all of it."""
+    """A memory pool in a flash slot (read-only) or in a region of the external RAM. size: bytes; None: all of it. read_power,
+    write_power: mW. freq_ratio: NPU clock / memory clock. byte_width: of the bus."""
 
     fname: str
     throughput: Level
@@ -116,8 +123,8 @@ class ExternalPool:
 
 @dataclass(frozen=True)
 class ProgrammerHints:
-    """external_loader: file name of ST's programmer for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot, dev_boot:
-    how the boot selectors stand."""
+    """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot,
+    dev_boot: positions of the boot selectors for running and for programming."""
 
     external_loader: str
     pyocd_target: str
@@ -127,6 +134,8 @@ class ProgrammerHints:
 
 @dataclass(frozen=True)
 class BoardFile:
+    """board.yaml as it is written; `Board` has the same fields with what their names refer to."""
+
     name: Name
     title: str
     soc: Name
@@ -146,11 +155,11 @@ class BoardFile:
 
 @dataclass(frozen=True)
 class Board:
-    """max_speed: the fastest clock that every board of this kind can do. smps_overdrive: pin that raises the core supply, such as
-    PB12. pool_sizes: bytes of pools that this board makes smaller than the memory they lie in; 0: not to be used.
+    """max_speed: the fastest clock that every board of this kind supports. smps_overdrive: pin that raises the core supply,
+    such as PB12. pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used.
 
-    alias: which alias of the chip's memories the pools are in. files: all that describe it, board.yaml first. soc_files: the
-    chip's alone, its own first.
+    alias: of the chip's memories, which the pools are in. files: all that describe the board, board.yaml first. soc_files:
+    those of the chip alone, its own first.
     """
 
     name: str
@@ -174,15 +183,17 @@ class Board:
 
     @property
     def xspi_divider(self) -> int:
-        """The source of XSPI2's clock is divided by this, so that the NOR is not faster than it may be."""
+        """Divides the clock source of XSPI2 so that the NOR stays within its limit."""
         return -(-self.clock.xspi_source_hz // self.nor.max_clock_hz)
 
     @property
     def nor_clock_hz(self) -> int:
+        """Hz, after `xspi_divider`."""
         return self.clock.xspi_source_hz // self.xspi_divider
 
     def profile(self, name: str) -> Profile:
-        """Raises N6-BOARD-009 where the chip has no such profile, N6-BOARD-010 where this board lacks a memory of it."""
+        """A memory profile of the chip. Raises N6-BOARD-009 if the chip has no such profile, N6-BOARD-010 if this board lacks
+        one of its memories."""
         where = f"boards/{self.name}/board.yaml"
         if name not in self.soc.profiles:
             hint = did_you_mean(name, self.profiles())
@@ -194,7 +205,7 @@ class Board:
         return profile
 
     def profiles(self) -> list[str]:
-        """The profiles whose memories this board has."""
+        """Names of the profiles whose memories this board has."""
         return [name for name, profile in self.soc.profiles.items() if not self._lacking(profile)]
 
     def _lacking(self, profile: Profile) -> list[str]:

@@ -10,4 +10,5 @@ TEMPLATE = TEMPLATES / "n6_board.h.j2"
 
 
 def board_header(board: Board) -> str:
+    """The text of n6_board.h."""
     return render(TEMPLATE, {"board": board, "nor": board.nor_commands, "nor_pin_mask": board.nor.pins.mask})

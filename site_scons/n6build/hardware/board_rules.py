@@ -1,4 +1,4 @@
-"""What has to hold in a board.yaml, beside the types of its values."""
+"""What board.yaml has to fulfil beyond the types of its values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from n6build.hardware.soc import Soc
 
 
 def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
-    """Raises N6-BOARD-003 to -008 and N6-BOARD-011 with the line of what is wrong."""
+    """Raises N6-BOARD-003 to -008 and N6-BOARD-011, with the line of what is wrong."""
     for key, name in (("clock_profile", board.clock_profile), ("max_speed", board.max_speed)):
         where = document.where(key)
         if name not in soc.clock_profiles:
             hint = did_you_mean(name, soc.clock_profiles)
             raise N6Error("N6-BOARD-003", f"no clock profile '{name}'", where=where, hint=hint)
         if soc.clock_profiles[name].overdrive and board.smps_overdrive is None:
-            what = f"clock profile '{name}' needs a raised supply, and no pin is known that raises it"
+            what = f"clock profile '{name}' needs a raised supply, but no pin that raises it is given"
             raise N6Error("N6-BOARD-003", what, where=where, hint="smps_overdrive: PB12")
     _check_pins(board, soc, document)
     _check_nor(board, soc, document)
@@ -38,7 +38,7 @@ def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:
     beyond = size - soc.memories[name].size
     if beyond > 0:
         where = document.where("external_ram", "size")
-        raise N6Error("N6-BOARD-011", f"{beyond} bytes more than the window {name} has", where=where)
+        raise N6Error("N6-BOARD-011", f"is {beyond} bytes larger than the window {name}", where=where)
 
 
 def _check_pools(board: BoardFile, soc: Soc, document: Document) -> None:
@@ -46,7 +46,7 @@ def _check_pools(board: BoardFile, soc: Soc, document: Document) -> None:
     for name, pool in board.pools.items():
         if name in soc.pools:
             raise N6Error(
-                "N6-BOARD-008", f"pool '{name}' is one of the chip's own", where=document.where("pools", name)
+                "N6-BOARD-008", f"pool '{name}' is already a pool of the chip", where=document.where("pools", name)
             )
         if (pool.slot is None) == (pool.region is None):
             raise N6Error(
@@ -98,7 +98,7 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
     if nor.size & (nor.size - 1) or nor.size > window.size:
         raise N6Error(
             "N6-BOARD-005",
-            f"{nor.size} bytes: a NOR has a power of two, at most the {window.size} bytes of XSPI2's window",
+            f"{nor.size} bytes: must be a power of two, at most the {window.size} bytes of XSPI2's window",
             where=document.where("nor", "size"),
         )
     if nor.sector & (nor.sector - 1) or not 4096 <= nor.sector <= nor.size:
@@ -123,7 +123,9 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
             )
         if slot.address % nor.sector or slot.size % nor.sector:
             raise N6Error(
-                "N6-BOARD-006", f"slot '{name}' does not begin and end on a sector of {nor.sector} bytes", where=where
+                "N6-BOARD-006",
+                f"slot '{name}' does not begin and end on a boundary of {nor.sector}-byte sectors",
+                where=where,
             )
     ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
     for (name, slot), (other, behind) in itertools.pairwise(ordered):
@@ -142,6 +144,6 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
     if board.slots.fsbl.size > soc.boot.max_image:
         raise N6Error(
             "N6-BOARD-006",
-            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than the boot ROM loads",
+            f"slot 'fsbl' is {board.slots.fsbl.size - soc.boot.max_image} bytes larger than what the boot ROM loads",
             where=document.where("slots", "fsbl", "size"),
         )

@@ -15,11 +15,13 @@ from n6build.hardware.soc import read_soc
 
 
 def board_names(folder: Path = BOARDS) -> list[str]:
+    """Folders with a board.yaml, sorted."""
     return [path.name for path in files_in(folder) if is_file(path / "board.yaml")]
 
 
 def load_board(name: str, folder: Path = BOARDS) -> Board:
-    """A board by its name or one of its aliases. Raises N6-BOARD-001 with the nearest name, N6-BOARD-00x, N6-YAML-00x."""
+    """A board by its name or one of its aliases, in any case. Raises N6-BOARD-001 with the nearest name, and what
+    `read_board` raises."""
     name = name.lower()
     if "/" in name or not is_file(folder / name / "board.yaml"):
         names = board_names(folder)
@@ -32,7 +34,8 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 
 @remembered
 def read_board(path: Path) -> Board:
-    """path: of a board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-00x, N6-YAML-00x."""
+    """path: board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-002, N6-BOARD-012
+    (another name than its folder), N6-BOARD-013, those of `check_board`, N6-SOC-00x, N6-NOR-001, N6-YAML-00x."""
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(BoardFile)
@@ -41,7 +44,7 @@ def read_board(path: Path) -> Board:
         raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="give both the same name")
     soc_path = _described_in(folder / "soc", described.soc, "N6-BOARD-002", "chip", document.where("soc"))
     nor_path = _described_in(
-        folder / "nor", described.nor.commands, "N6-BOARD-013", "commands of a NOR", document.where("nor", "commands")
+        folder / "nor", described.nor.commands, "N6-BOARD-013", "NOR commands", document.where("nor", "commands")
     )
     described_soc = read_soc(soc_path, shown_as=_shown(soc_path, folder))
     soc = described_soc.soc

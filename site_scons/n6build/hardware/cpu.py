@@ -1,4 +1,4 @@
-"""The processors that code is made for: how they are called by the compiler, by themselves and by the emulator."""
+"""The processors that code is compiled for: their names for the compiler, in their own registers and in the emulator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CpuName = Literal["cortex-m55"]
 
 @dataclass(frozen=True)
 class Cpu:
-    """name: of the chip's description, of GCC and of QEMU. part: number in its CPUID (Arm Cortex-M55 manual, SCB). flags: of GCC,
-    for all code that is linked together."""
+    """name: in the chip's description, for GCC and for QEMU. part: number in CPUID (Arm Cortex-M55 manual, SCB). flags: of
+    GCC, for all code that is linked together."""
 
     name: CpuName
     part: int

@@ -1,4 +1,4 @@
-"""Linker scripts of FSBL and Appli: where the boot ROM and the FSBL put them."""
+"""Linker scripts of FSBL and Appli, for the addresses to which the boot ROM and the FSBL load them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from n6build.hardware.soc import Soc
 TEMPLATE = TEMPLATES / "program.ld.j2"
 _FSBL_STACK_BYTES = 8 << 10
 _APPLI_STACK_BYTES = 16 << 10
-# Room that constants, initialised data and the whole image have before they move what lies behind them.
+# Constants, initialised data and the image may grow by up to this before what follows them moves.
 _CONSTANTS_ALIGNMENT = 1 << 10
 _DATA_ALIGNMENT = 256
 _VARIABLES_ALIGNMENT = 16 << 10
 
 
 def fsbl_script(soc: Soc) -> str:
+    """The linker script of the FSBL: behind the boot header, in what the boot ROM loads."""
     boot = soc.boot
     return _script(
         soc, "FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES
@@ -23,6 +24,7 @@ def fsbl_script(soc: Soc) -> str:
 
 
 def appli_script(soc: Soc) -> str:
+    """The linker script of the Appli: behind the boot header, at the address to which the FSBL copies it."""
     load = soc.load_and_run
     return _script(
         soc, "Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES

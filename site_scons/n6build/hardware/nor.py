@@ -1,4 +1,4 @@
-"""Commands and registers of a family of octal NOR parts, as boards/nor/<name>.yaml says them."""
+"""Commands and registers of a family of octal NOR parts, as described in boards/nor/<name>.yaml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Opcode = Annotated[int, Range(0, 0xFF)]
 
 @dataclass(frozen=True)
 class ModeRegister:
-    """The values that a part's register takes for each mode."""
+    """The values of a part's mode register for each mode."""
 
     address: Address
     spi: Opcode
@@ -26,7 +26,7 @@ class ModeRegister:
 
 @dataclass(frozen=True)
 class DummyRegister:
-    """cycles: dummy cycles of reading in octal mode, by the value of the register. chosen: the cycles that firmware sets."""
+    """cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles that the firmware sets."""
 
     address: Address
     cycles: tuple[Annotated[int, Range(0, 31)], ...]
@@ -34,7 +34,7 @@ class DummyRegister:
 
     @property
     def value(self) -> int:
-        """For the cycles that are chosen."""
+        """The register's value for the chosen cycles."""
         return self.cycles.index(self.chosen)
 
 
@@ -42,7 +42,7 @@ class DummyRegister:
 class NorCommands:
     """Opcodes; addresses have 32 bits. second_byte: what follows the opcode in octal mode. memory_type: of XSPI DCR1.
 
-    read, program, erase_4k, erase_64k: on one line. read_str, read_dtr: on eight lines, at one edge and at both.
+    read, program, erase_4k, erase_64k: on one line. read_str, read_dtr: on eight lines, at one clock edge and at both.
     register_dummy_cycles: of `read_register` at both edges.
     """
 
@@ -63,20 +63,21 @@ class NorCommands:
 
     @property
     def second_byte_mask(self) -> int:
-        """The second byte of a command is its opcode, exclusive or this."""
+        """The second byte of a command is its opcode XOR this."""
         return 0xFF if self.second_byte == "inverse" else 0
 
     def octal(self, opcode: int) -> int:
-        """The 16 bits of a command on eight lines, the opcode in the upper byte."""
+        """The 16 bits of a command on eight lines, with the opcode in the upper byte."""
         return opcode << 8 | (opcode ^ self.second_byte_mask)
 
     def erase(self, sector: int) -> int | None:
-        """The command that erases a sector of so many bytes; None where there is none."""
+        """The opcode that erases a sector of `sector` bytes; None if there is none."""
         return {4 << 10: self.erase_4k, 64 << 10: self.erase_64k}.get(sector)
 
 
 def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
-    """path: boards/nor/<name>.yaml. shown_as: its name in messages. Raises N6-NOR-001, N6-YAML-00x."""
+    """path: boards/nor/<name>.yaml. shown_as: its name in messages. Raises N6-NOR-001 if its name or its dummy cycles are
+    wrong, N6-YAML-00x."""
     document = read_document(path, shown_as=shown_as)
     commands = document.load(NorCommands)
     if commands.name != path.stem:

@@ -1,4 +1,5 @@
-"""What is known of the chip, as boards/soc/<name>.yaml says it. All sizes are bytes; addresses are of the secure alias."""
+"""What is known about the chip, as described in boards/soc/<name>.yaml. All sizes are bytes; addresses are of the secure
+alias."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from n6build.hardware.cpu import CpuName
 Level = Literal["LOW", "MID", "HIGH"]
 
 _SYSTEM_EXCEPTIONS = 16
-# Of a register with set_clear, from the register itself.
+# Bytes from a register with set_clear to its aliases.
 SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
 
 
@@ -29,6 +30,8 @@ class BankPower:
 
 @dataclass(frozen=True)
 class Memory:
+    """power: None for a memory that is always on."""
+
     base: Address
     size: Size
     power: BankPower | None = None
@@ -41,7 +44,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Boot:
-    """payload_offset: in the image, of the program's first byte, its vector table. max_image: bytes, header included."""
+    """header_address: where the boot ROM puts the image. payload_offset: of the program's first byte, its vector table, in
+    the image. max_image: bytes, header included."""
 
     header_address: Address
     payload_offset: Size
@@ -50,14 +54,15 @@ class Boot:
 
 @dataclass(frozen=True)
 class Relocatable:
-    """executable_ram: of the Appli, for the code and data of all models that it installs."""
+    """executable_ram: bytes of the Appli for the code and data of all models that it installs."""
 
     executable_ram: Size
 
 
 @dataclass(frozen=True)
 class LoadAndRun:
-    """payload_offset: as in Boot. max_bytes: of the image and of what the program needs behind it."""
+    """load_address: where the FSBL puts the image. payload_offset: as in Boot. max_bytes: of the image and the program's
+    other data."""
 
     load_address: Address
     payload_offset: Size
@@ -74,7 +79,7 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Register:
-    """set_clear: the register has a set alias and a clear alias. fields: a bit, or [lowest, highest]."""
+    """set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest, highest]."""
 
     offset: Address
     set_clear: bool = False
@@ -83,6 +88,8 @@ class Register:
 
 @dataclass(frozen=True)
 class Peripheral:
+    """base: None for a peripheral with several `instances`, which have an address each. clock: None if it is always on."""
+
     registers: dict[str, Register]
     base: Address | None = None
     instances: dict[str, Address] = field(default_factory=dict)
@@ -91,7 +98,7 @@ class Peripheral:
 
 @dataclass(frozen=True)
 class Pll:
-    """The oscillator / divm * divn / post."""
+    """Output: oscillator / divm * divn / post."""
 
     divm: Annotated[int, Range(1, 63)]
     divn: Annotated[int, Range(10, 2500)]
@@ -100,13 +107,15 @@ class Pll:
 
 @dataclass(frozen=True)
 class Divider:
+    """One of IC1, IC2, IC6, IC11: a PLL's output divided by `by`."""
+
     pll: str
     by: Annotated[int, Range(1, 256)]
 
 
 @dataclass(frozen=True)
 class ClockProfile:
-    """dividers: empty where CPU and buses stay on the oscillator. overdrive: with a raised core supply."""
+    """dividers: empty if CPU and buses stay on the oscillator. overdrive: needs a raised core supply."""
 
     plls: dict[str, Pll] = field(default_factory=dict)
     dividers: dict[str, Divider] = field(default_factory=dict)
@@ -116,7 +125,7 @@ class ClockProfile:
 
 @dataclass(frozen=True)
 class Clock:
-    """What a profile comes to, in Hz. xspi_source_hz: what is divided for XSPI2, of PLL1 where that runs, else HCLK."""
+    """The clocks of a profile, in Hz. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else HCLK."""
 
     name: str
     profile: ClockProfile
@@ -127,7 +136,8 @@ class Clock:
 
 @dataclass(frozen=True)
 class InternalPool:
-    """A memory pool that is a whole memory of the chip; freq_ratio is NPU clock / memory clock, powers are mW."""
+    """A memory pool that is a whole memory of the chip. freq_ratio: NPU clock / memory clock. read_power, write_power: mW.
+    byte_width: of the bus."""
 
     fname: str
     memory: str
@@ -149,6 +159,9 @@ class Profile:
 
 @dataclass(frozen=True)
 class Soc:
+    """device_id: DEV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system exceptions.
+    cache_line: bytes. hsi_hz: the internal oscillator. interrupts: numbers by name. pools, profiles, clock_profiles: by name."""
+
     name: str
     cpu: CpuName
     device_id: int
@@ -166,7 +179,7 @@ class Soc:
     profiles: dict[str, Profile]
 
     def clock(self, name: str) -> Clock:
-        """name: of a clock profile that there is."""
+        """The clocks of a profile. Raises KeyError for a name that is not in `clock_profiles`."""
         profile = self.clock_profiles[name]
         plls = {name: self.hsi_hz // pll.divm * pll.divn // pll.post for name, pll in profile.plls.items()}
         hz = {name: plls[divider.pll] // divider.by for name, divider in profile.dividers.items()}
@@ -176,11 +189,12 @@ class Soc:
 
     @property
     def vector_alignment(self) -> int:
-        """Bytes: of a vector table, whose size rounded up to a power of two it is (Armv8-M manual, VTOR)."""
+        """Bytes: the size of the vector table, rounded up to a power of two (Armv8-M manual, VTOR)."""
         vectors = 4 * (_SYSTEM_EXCEPTIONS + self.interrupt_count)
         return 1 << (vectors - 1).bit_length()
 
     def memory_at(self, address: int) -> tuple[str, Memory] | None:
+        """Name and memory that contain the address (secure alias), else None."""
         for name, memory in self.memories.items():
             if memory.base <= address < memory.end:
                 return name, memory
@@ -188,14 +202,14 @@ class Soc:
 
 
 def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
-    """bits: a bit, or [lowest, highest]. -> (lowest bit, mask)."""
+    """bits: a bit, or [lowest, highest]. Returns (lowest bit, mask)."""
     low, high = (bits, bits) if isinstance(bits, int) else (bits[0], bits[-1])
     return low, ((1 << (high - low + 1)) - 1) << low
 
 
 @dataclass(frozen=True)
 class SocDescription:
-    """files: that say it, the chip's own first, then those that it includes."""
+    """files: that describe the chip, its own first, then those that it includes."""
 
     soc: Soc
     files: tuple[Path, ...]
@@ -207,7 +221,7 @@ def load_soc(path: Path, *, shown_as: str | None = None) -> Soc:
 
 
 def read_soc(path: Path, *, shown_as: str | None = None) -> SocDescription:
-    """As `load_soc`, with the files that have been read."""
+    """As `load_soc`, with the files that were read. Raises N6-SOC-001 to N6-SOC-007, N6-YAML-00x."""
     document = read_merged_document(path, shown_as=shown_as)
     soc = document.load(Soc)
     if soc.name != path.stem:
@@ -268,7 +282,9 @@ _DIVIDERS = {"IC1", "IC2", "IC6", "IC11"}
 def _check_clock(name: str, profile: ClockProfile, document: Document) -> None:
     where = document.where("clock_profiles", name)
     if profile.dividers and set(profile.dividers) != _DIVIDERS:
-        raise N6Error("N6-SOC-005", f"a profile has all of {', '.join(sorted(_DIVIDERS))} or none", where=where)
+        raise N6Error(
+            "N6-SOC-005", f"a profile needs all of {', '.join(sorted(_DIVIDERS))}, or none of them", where=where
+        )
     for divider in profile.dividers.values():
         if divider.pll not in profile.plls:
             hint = did_you_mean(divider.pll, profile.plls)

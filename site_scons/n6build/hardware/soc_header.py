@@ -13,6 +13,7 @@ TEMPLATE = TEMPLATES / "n6_soc.h.j2"
 
 
 def soc_header(soc: Soc) -> str:
+    """The text of n6_soc.h."""
     return render(
         TEMPLATE,
         {

@@ -1,1 +1,1 @@
-"""Every board with every model, for daily builds: what came of each pair, against the last time."""
+"""Every board with every model, for daily builds: the result of each pair, compared with the last time."""

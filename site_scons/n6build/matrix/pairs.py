@@ -14,12 +14,12 @@ ALL = "all"
 
 
 def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
-    """Those of one application each, for a virtual board of its own: pairs whose board lacks the profile are left out.
+    """Choices for one application each, on a virtual board of its own; pairs whose board lacks the profile are omitted.
 
-    boards, models: 'all', or names with commas between them. Raises N6-OPTION-008 for option mode, N6-BOARD-00x, N6-MODEL-00x.
+    boards, models: 'all', or names separated by commas. Raises N6-OPTION-008 for option mode, N6-BOARD-00x, N6-MODEL-00x.
     """
     if choices.modes:
-        raise N6Error("N6-OPTION-008", "'mode' is for target run, a matrix has none", hint="omit mode")
+        raise N6Error("N6-OPTION-008", "'mode' is for target run, not for a matrix", hint="omit mode")
     found = [load_board(name) for name in _names(boards, board_names())]
     described = [(name, load_model(name)) for name in _names(models, model_names())]
     return [

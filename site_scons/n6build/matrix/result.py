@@ -1,4 +1,4 @@
-"""What came of each pair of board and model, and what has changed since the last time."""
+"""The result of each pair of board and model, and what has changed since the last time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ Built = Literal["built", "cache", "up to date"]
 
 @dataclass(frozen=True)
 class PairResult:
-    """failure: what stopped it, empty where all is well. seconds: that its own targets took. appli_bytes, activation_bytes: 0
-    where it did not get so far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`.
-    """
+    """failure: what stopped it, empty if it passed. seconds: taken by its own targets. appli_bytes, activation_bytes: 0 if it
+    did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`."""
 
     board: str
     model: str
@@ -36,12 +35,13 @@ class PairResult:
 
     @property
     def passed(self) -> bool:
+        """Whether nothing failed."""
         return not self.failure
 
 
 @dataclass(frozen=True)
 class Row:
-    """change: against the last time, in words."""
+    """change: since the last time, in words."""
 
     result: PairResult
     change: str
@@ -56,8 +56,8 @@ def pair_result(
     anew: Collection[str],
     failures: Sequence[tuple[str, str]] | None,
 ) -> PairResult:
-    """run: run.json. done: steps of this build, of all pairs. anew: outputs of this pair that were not there before, or not like
-    this. failures: of the build, as (file, what stopped it); None where this pair came to its end."""
+    """run: run.json. done: steps of this build, of all pairs. anew: outputs of this pair that did not exist before, or are
+    different. failures: of the build, as (file, what stopped it); None if this pair was completed."""
     folder = str(Path(run).parent)
     own = {
         step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
@@ -80,15 +80,15 @@ def pair_result(
 
 
 def _built(own: Collection[str], done: Sequence[DoneStep], anew: Collection[str]) -> Built:
-    """From where the files of a pair came."""
+    """Where the files of a pair came from."""
     if any(step.target in own and step.stage not in ("run", "flash") for step in done):
         return "built"
-    # What is there anew, though no step was done.
+    # New files although no step was done.
     return "cache" if anew else "up to date"
 
 
 def _failure(plan: Plan, own: Collection[str], failures: Sequence[tuple[str, str]]) -> str:
-    """Of its own targets, or of what it shares with others."""
+    """The first failure of its own targets, else of targets shared with other pairs."""
     made = {output: step.name for step in plan.steps for output in step.outputs}
     of_pair = [text for file, text in failures if made.get(file) in own]
     shared = [text for file, text in failures if file in made]
@@ -100,7 +100,7 @@ def _size(path: Path) -> int:
 
 
 def _activations(plan: Path) -> int:
-    """Bytes of RAM, of all pools that a loader does not find in flash."""
+    """Bytes of RAM: of all pools except those read in place from flash."""
     if not plan.is_file():
         return 0
     planned = read_plan(plan)
@@ -109,6 +109,7 @@ def _activations(plan: Path) -> int:
 
 
 def rows_of(results: Sequence[PairResult], before: Sequence[PairResult]) -> list[Row]:
+    """The results with their changes. before: results of the last time, in any order."""
     known = {(each.board, each.model): each for each in before}
     return [Row(each, _change(each, known.get((each.board, each.model)))) for each in results]
 
@@ -133,11 +134,12 @@ def _change(now: PairResult, before: PairResult | None) -> str:
 
 
 def results_json(results: Sequence[PairResult]) -> str:
+    """The text of matrix.json."""
     return to_json([asdict(result) for result in results])
 
 
 def read_results(path: Path) -> list[PairResult]:
-    """Of the last time; none where there was none, or it cannot be read."""
+    """The results of the last time; none if the file does not exist or cannot be read."""
     try:
         return [PairResult(**values) for values in json.loads(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The table of a matrix: for a terminal, as JUnit XML, and as a page."""
+"""The table of a matrix: for a terminal, as JUnit XML, and as an HTML page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instruct
 
 
 def cells(row: Row) -> tuple[str, ...]:
+    """Texts in the order of COLUMNS."""
     result = row.result
     return (
         result.board,
@@ -34,7 +35,7 @@ def _verdict(result: PairResult) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned columns, then the failures in full."""
+    """Aligned columns, followed by the first line of each failure."""
     lines = [COLUMNS, *(cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
     text = "".join(
@@ -53,7 +54,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def matrix_junit(rows: Sequence[Row]) -> bytes:
-    """One test case a pair."""
+    """One test case per pair, as JUnit XML in UTF-8."""
     return junit(
         "n6build matrix",
         [
@@ -64,6 +65,7 @@ def matrix_junit(rows: Sequence[Row]) -> bytes:
 
 
 def page(rows: Sequence[Row]) -> str:
+    """The text of matrix.html."""
     shown = [(row, cells(row)) for row in rows]
     passed = sum(row.result.passed for row in rows)
     template = page_environment(TEMPLATE.parent).get_template(TEMPLATE.name)

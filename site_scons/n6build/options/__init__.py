@@ -1,1 +1,1 @@
-"""What one may choose, and what was chosen."""
+"""What can be chosen, and what was chosen."""

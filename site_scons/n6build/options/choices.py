@@ -1,4 +1,4 @@
-"""What somebody has chosen for a build: every option there is, with its default and its words, as a field of its type."""
+"""What was chosen for a build: every option, with its default and its help text, as a field of its type."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from n6build.network.backend_names import backend_names
 from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, switch, word
 
 LoadMode = Literal["copy", "xip"]
-# By the names of their modules, which need not be loaded for that.
+# Names of the modules, which need not be loaded for that.
 _PROGRAMMERS = [
     name.rpartition(".")[2] for name in modules_matching("n6build.flash.programmers.*", {"n6build": LIBRARY})
 ]
-# Of a run; the names are those of ST's load-and-run.
+# Of a run, with the names of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
 
@@ -26,7 +26,7 @@ def _modes(setting: Setting) -> tuple[str, ...]:
     modes = {word.strip() for word in setting.value.split(",") if word.strip()}
     for unknown in sorted(modes - set(MODES)):
         raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))
-    # What is on the board has the clock that it has.
+    # The clock of what is already on the board is fixed.
     for one, other in (("copy", "xip"), ("no-flash", "no-run"), ("no-flash", "max-speed")):
         if {one, other} <= modes:
             raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
@@ -35,10 +35,11 @@ def _modes(setting: Setting) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a plan follows from, and nothing else that can be chosen.
+    """All that a plan follows from, and nothing else that can be chosen.
 
     models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
-    built. pair: of a matrix, which has a virtual board for each. c_flags: of the project around. debug_info: of what is linked.
+    built. pair: of a matrix, in which each pair has its own virtual board. c_flags: of the surrounding project. debug_info:
+    of what is linked.
     """
 
     board: str = word(
@@ -57,7 +58,7 @@ class Choices:
     )
     backend: str = word(
         "auto",
-        f"the network compiler: {', '.join(backend_names())}; auto takes ST's tool where it is found, else the reference "
+        f"the network compiler: {', '.join(backend_names())}; auto takes ST's tool if it is found, else the reference "
         "backend, which runs every epoch on the CPU",
         ("auto", *backend_names()),
         environment="N6BUILD_BACKEND",
@@ -71,7 +72,7 @@ class Choices:
     load: LoadMode = word(
         "copy", "run a model's code from RAM (copy) or in place (xip)", ("copy", "xip"), loader="reloc"
     )
-    split: bool = switch(False, "1 makes the weights a file of their own", loader="reloc")
+    split: bool = switch(False, "1 puts the weights into a separate file", loader="reloc")
     secure: bool = switch(True, "0 compiles for the non-secure state, with pools in that alias", loader="reloc")
     slots: int = number(1, "2 keeps an older model (A/B) until a new one has proved itself", ("1", "2"), loader="reloc")
     addresses: str = word(
@@ -92,7 +93,7 @@ class Choices:
         "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
         environment="N6BUILD_SIGN",
     )
-    dry: bool = switch(False, "flash: 1 prints what would be programmed, and touches nothing")
+    dry: bool = switch(False, "flash: 1 only prints what would be programmed")
     inputs: str = path(
         "run: .npy with a row for each inference, sent over the console; default: the test vectors in flash"
     )
@@ -131,24 +132,24 @@ class Choices:
 
 @dataclass(frozen=True)
 class Invocation:
-    """How scons was called: nothing of it is in what a plan makes."""
+    """How scons was called; it does not affect what a plan makes."""
 
     boards: str = word("all", "target matrix: which boards, a,b or all")
     models: str = word("all", "target matrix: which models, a,b or all")
     cache: str = word(
         "",
-        "folder for what was built once, shared by checkouts and machines (SCons CacheDir)",
+        "folder for build products, shared by checkouts and machines (SCons CacheDir)",
         environment="N6BUILD_CACHE",
     )
     debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
     no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
     verbose: bool = switch(False, "1 shows whole command lines")
-    explain: str = word("", "says why this file was made again, or will be, or why not; nothing is built")
+    explain: str = word("", "explains why this file was or will be made again, or why not; nothing is built")
 
 
 def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
-    """launched: folder in which the caller typed the command, where relative paths start. Raises N6-OPTION-002 for values that
-    are not possible, alone or together, and N6-OPTION-005 for a name."""
+    """launched: folder in which the command was typed, where relative paths start. Raises N6-OPTION-002 for values that are
+    not possible, alone or together, N6-OPTION-004 for a mode that needs loader=reloc, and N6-OPTION-005 for a name."""
     choices = chosen(Choices, settings, launched, launched=str(launched))
     if settings["debug"].value == "1":
         choices = replace(choices, verbosity=2)

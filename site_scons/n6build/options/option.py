@@ -1,4 +1,4 @@
-"""An option of a build: said once, as a field of the dataclass that holds what was chosen."""
+"""An option of a build, declared once, as a field of the dataclass that holds what was chosen."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ Loader = Literal["linked", "reloc"]
 
 @dataclass(frozen=True)
 class Setting:
-    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'."""
+    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'. option: its name."""
 
     value: str
     origin: str
+    option: str
 
 
 @dataclass(frozen=True)
 class Option:
-    """default: as text. choices: empty where any text is possible. environment: variable that gives the value, or None.
-    loader: the only one that it is for, or None. field, parse: of the dataclass that it becomes a value of; paths are relative
-    to the folder that `parse` gets."""
+    """default: as text. choices: empty if any text is possible. environment: variable that gives the value, or None. loader:
+    the only one that it is for, or None. field: of the dataclass that holds the value. parse: makes the value; relative paths
+    start at the folder that it gets."""
 
     name: str
     default: str
@@ -37,11 +38,11 @@ class Option:
     environment: str | None
     loader: Loader | None
     field: str
-    parse: Callable[[Setting, Path], Any]
+    parse: Callable[[Setting, Path], object]
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
-    """Of a dataclass whose fields are made by the functions below; fields without an option are the caller's to fill."""
+    """The options of a dataclass whose fields are made by the functions below; other fields are filled by the caller."""
     return tuple(
         dataclasses.replace(field.metadata[_KEY], name=field.metadata[_KEY].name or field.name, field=field.name)
         for field in dataclasses.fields(kind)
@@ -49,8 +50,9 @@ def options_of(kind: type) -> tuple[Option, ...]:
     )
 
 
-def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: Any) -> T:
-    """folder: where relative paths start. others: fields without an option. Raises N6-OPTION-002."""
+def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: object) -> T:
+    """The dataclass with the chosen values. folder: where relative paths start. others: fields without an option. Raises
+    N6-OPTION-002."""
     values = {option.field: option.parse(settings[option.name], folder) for option in options_of(kind)}
     return kind(**values, **others)
 
@@ -63,12 +65,12 @@ def word(
     environment: str | None = None,
     loader: Loader | None = None,
 ) -> Any:
-    """A text, one of `choices` where there are any."""
+    """A text, one of `choices` if there are any."""
     return _field(default, default, help, lambda setting, _: setting.value, choices, environment, loader)
 
 
 def names(default: str, help: str, *, name: str = "", environment: str | None = None) -> Any:
-    """a,b: a tuple of texts. name: of the option, where the field has another."""
+    """a,b: a tuple of texts. name: of the option, if it differs from the field's."""
     return _field(
         tuple(default.split(",")),
         default,
@@ -82,7 +84,7 @@ def names(default: str, help: str, *, name: str = "", environment: str | None = 
 
 
 def switch(default: bool, help: str, *, loader: Loader | None = None) -> Any:
-    """0 or 1: a bool."""
+    """0 or 1, as a bool."""
     return _field(default, str(int(default)), help, lambda setting, _: setting.value == "1", ("0", "1"), None, loader)
 
 
@@ -92,11 +94,11 @@ def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader 
 
 
 def count(help: str, of: str) -> Any:
-    """How many; 0 where nothing is given. of: what is counted, for the message."""
+    """A number; 0 if nothing is given. of: what is counted, for the message. Its `parse` raises N6-OPTION-002."""
 
     def parse(setting: Setting, _: Path) -> int:
         if setting.value and not setting.value.isdecimal():
-            what = f"'{setting.value}' is not a number of {of}"
+            what = f"'{setting.option}={setting.value}' is not a number of {of}"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
         return int(setting.value or 0)
 
@@ -104,14 +106,14 @@ def count(help: str, of: str) -> Any:
 
 
 def path(help: str, *, loader: Loader | None = None) -> Any:
-    """A path as text, empty where none is given; a relative one starts where the command was typed."""
+    """A path as text, empty if none is given; a relative one starts where the command was typed."""
     return _field(
         "", "", help, lambda setting, launched: str(launched / setting.value) if setting.value else "", (), None, loader
     )
 
 
 def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str) -> T:
-    """Whatever `parse` makes of a text; `default` of none."""
+    """Whatever `parse` makes of the text. default: the value without a text. name: of the option."""
     made: T = _field(default, "", help, lambda setting, _: parse(setting), (), None, None, name)
     return made
 
@@ -120,7 +122,7 @@ def _field(
     default: Any,
     text: str,
     help: str,
-    parse: Callable[[Setting, Path], Any],
+    parse: Callable[[Setting, Path], object],
     choices: tuple[str, ...],
     environment: str | None,
     loader: Loader | None,

@@ -14,10 +14,10 @@ OPTIONS = (*options_of(Choices), *options_of(Invocation))
 
 
 def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
-    """folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not possible), N6-OPTION-004 (without
-    effect), N6-YAML-00x."""
+    """The setting of every option. folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
+    possible), N6-OPTION-004 (no effect), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
-    settings = {option.name: Setting(option.default, "default") for option in OPTIONS}
+    settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in (_user_settings(), folder / SETTINGS_FILE):
         if path.is_file():
             from n6build.base.yaml_schema import read_document  # noqa: PLC0415 - most builds have no such file.
@@ -25,13 +25,13 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
             document = read_document(path)
             for name, value in document.load(dict[str, str]).items():
                 _known(name, options, document.where(name))
-                settings[name] = Setting(value, path.name)
+                settings[name] = Setting(value, path.name, name)
     for option in OPTIONS:
         if option.environment and environment.get(option.environment):
-            settings[option.name] = Setting(environment[option.environment], option.environment)
+            settings[option.name] = Setting(environment[option.environment], option.environment, option.name)
     for name, value in arguments.items():
         _known(name, options, None)
-        settings[name] = Setting(value, "command line")
+        settings[name] = Setting(value, "command line", name)
     for name, setting in settings.items():
         _check(options[name], setting, settings["loader"].value)
     return settings
@@ -44,7 +44,7 @@ def _user_settings() -> Path:
 
 
 def _check(option: Option, setting: Setting, loader: str) -> None:
-    """An option without effect is a mistake that shows too late."""
+    """An option without effect is an error, since it would otherwise go unnoticed."""
     if option.choices and setting.value not in option.choices:
         hint = did_you_mean(setting.value, option.choices)
         what = f"'{option.name}={setting.value}' is not possible"

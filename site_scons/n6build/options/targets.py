@@ -1,4 +1,4 @@
-"""What may be asked for on the command line, beside files."""
+"""What can be asked for on the command line, besides files."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ TARGETS = {
     "doctor": "which tools were found, what is missing and why it matters",
 }
 
-# Work where a compiler is missing.
+# These work without a compiler.
 LISTS = ("boards", "models", "doctor")
 
 
 def check_targets(targets: Collection[str], files: Collection[str], *, explain: bool) -> None:
-    """files: those of `targets` that exist. explain: whether option explain is given. Raises N6-OPTION-003 with the nearest name,
-    N6-OPTION-010 for a plan of a matrix."""
+    """files: those of `targets` that exist. explain: whether option explain is given. Raises N6-OPTION-003 with the nearest
+    name, N6-OPTION-010 for a plan of a matrix."""
     for target in targets:
         # SCons would say that it does not know how to make the file.
         if target not in TARGETS and target not in files and "/" not in target:
             raise N6Error("N6-OPTION-003", f"no target '{target}'", hint=did_you_mean(target, TARGETS))
     if "matrix" in targets and ("plan" in targets or explain):
-        what = "a plan is of one application, target matrix builds many"
+        what = "a plan covers one application, but target matrix builds many"
         raise N6Error("N6-OPTION-010", what, hint="omit matrix, and name board and model")

@@ -1,4 +1,4 @@
-"""A plan as few boxes as tell it: steps of one kind in one folder are one, and arrows that others imply are left out."""
+"""A plan as few boxes: steps of one kind in one folder are drawn as one, and arrows implied by others are omitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _LETTERS = 26
 
 @dataclass(frozen=True)
 class Box:
-    """label: the files; of several compilations the folder of their sources. level: how many steps are before it."""
+    """label: the files, or for several compilations the folder of their sources. level: length of the longest chain of steps
+    before it."""
 
     steps: tuple[Step, ...]
     label: str
@@ -23,16 +24,18 @@ class Box:
 
     @property
     def verb(self) -> str:
+        """What all its steps do, as on the console."""
         return self.steps[0].verb
 
     @property
     def files(self) -> int:
+        """Number of files that its steps make."""
         return sum(len(step.outputs) for step in self.steps)
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Indices of boxes. after: the one has only to be done before the other, which reads nothing of it."""
+    """tail, head: indices of boxes. after: the tail only has to be done first; the head reads nothing of it."""
 
     tail: int
     head: int
@@ -40,7 +43,7 @@ class Edge:
 
 
 def boxes_of(plan: Plan) -> tuple[Box, ...]:
-    """In the order of the first step of each. Steps of one box are equally deep in the plan, so boxes never need each other."""
+    """In the order of the first step of each. Steps of one box are equally deep in the plan, so no boxes form a cycle."""
     levels = _levels(plan)
     groups: dict[tuple[object, ...], list[Step]] = {}
     for step in plan.steps:
@@ -53,7 +56,7 @@ def boxes_of(plan: Plan) -> tuple[Box, ...]:
 
 
 def edges_of(plan: Plan, boxes: Sequence[Box]) -> tuple[Edge, ...]:
-    """Transitively reduced. One that stands for content gives way only to others that do, an order to any."""
+    """Transitively reduced. An edge for content gives way only to other edges for content, one for order to any."""
     place = {step.name: number for number, box in enumerate(boxes) for step in box.steps}
     content: list[int] = []
     order: list[int] = []
@@ -79,12 +82,12 @@ def _levels(plan: Plan) -> dict[str, int]:
 
 
 def _makers(plan: Plan, place: Mapping[str, int], files: Iterable[str]) -> int:
-    """Boxes as the bits of a number: sets of them are compared thousands of times."""
+    """Boxes as the bits of a number, since sets of them are compared thousands of times."""
     return reduce(or_, (1 << place[plan.makers[file].name] for file in files if file in plan.makers), 0)
 
 
 def _reduced(before: Sequence[int], by_level: Sequence[int]) -> list[int]:
-    """Of what each box needs, what it does not need by way of another as well."""
+    """Of the boxes that each box needs, those that it does not also need indirectly."""
     kept = [0] * len(before)
     above = [0] * len(before)
     for number in by_level:
@@ -104,7 +107,7 @@ def _numbers(bits: int) -> list[int]:
 
 
 def _labels(groups: Sequence[Sequence[Step]]) -> list[str]:
-    """The last parts of each path: one more than elsewhere where two boxes would be called the same."""
+    """The last parts of each path, with one more part if two boxes would otherwise have the same label."""
     paths = [_path(group) for group in groups]
     used: dict[tuple[str, str], set[str]] = {}
     for group, path in zip(groups, paths, strict=True):
@@ -117,7 +120,7 @@ def _label(group: Sequence[Step], path: str, used: Mapping[tuple[str, str], set[
     if len(group) > 1 and group[0].verb != "Compile":
         names = ", ".join(_last(step.name, 1) for step in group)
         return names if len(names) <= _LETTERS else f"{names[: _LETTERS - 3]}..."
-    # 'kernels' may be anything, 'firmware/kernels' is known.
+    # 'kernels' could be anything, 'firmware/kernels' is clear.
     for parts in range(1 if len(group) == 1 else 2, 4):
         label = _last(path, parts)
         if len(used[group[0].verb, label]) == 1:
@@ -130,7 +133,7 @@ def _path(group: Sequence[Step]) -> str:
 
 
 def _shown(step: Step) -> str:
-    """Nobody knows object files; everybody knows what they are compiled from."""
+    """For a compilation its source, which is better known than the object file."""
     return step.sources[0] if step.verb == "Compile" and step.sources else step.name
 
 

@@ -1,8 +1,8 @@
-"""The code behind a step: every module of ours that its module imports, directly or not, and the packages of others.
+"""The code behind a step: every module of the library that its module imports, directly or not, and third-party packages.
 
-Found by reading, each time, without a cache that could be stale: all modules take some milliseconds. Imports inside functions
-count, and so does the pattern of a call of `members`; one that is written in a docstring adds at most a module too many. Modules
-are never imported by a name that is made up at run time; a test makes sure of that.
+Found by reading the sources each time, without a cache that could be stale; all modules take a few milliseconds. Imports
+inside functions count, and so does the pattern in a call of `members`; one inside a docstring adds at most an unnecessary
+module. No module is imported by a name computed at run time; a test makes sure of that.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _IMPORT = re.compile(
 )
 _MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
-# Distributions whose name is not that of what one imports.
+# Distributions whose name differs from that of the package that is imported.
 _DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial"}
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @dataclass(frozen=True)
 class _Module:
-    """direct: modules of ours that importing it loads, itself and its imports alone. packages: distributions of others."""
+    """direct: modules of the library that it imports itself. packages: third-party distributions."""
 
     path: str
     digest: str
@@ -40,7 +40,7 @@ class _Module:
 
 @dataclass
 class Code:
-    """roots: name of a top-level package or module -> its folder or file. Files are read once in the life of an object."""
+    """roots: name of a top-level package or module -> its folder or file. An object reads each file only once."""
 
     roots: Mapping[str, Path]
     _modules: dict[str, _Module | None] = field(default_factory=dict)
@@ -51,11 +51,11 @@ class Code:
     _digests: dict[str, str] = field(default_factory=dict)
 
     def files_of(self, module: str) -> list[str]:
-        """Paths of all files of ours that importing `module` may load."""
+        """Sorted paths of all files below `roots` that importing `module` may load."""
         return sorted(found.path for name in self.parts_of(module) if (found := self._modules.get(name)) is not None)
 
     def parts_of(self, module: str) -> dict[str, str]:
-        """Name -> digest, of modules of ours and of distributions of others, sorted by name."""
+        """Name -> digest of modules below `roots` and of third-party distributions, sorted by name."""
         if module not in self._closures:
             parts: dict[str, str] = {}
             waiting = [name for name in _with_parents(module) if self._file(name)]
@@ -73,6 +73,7 @@ class Code:
         return self._closures[module]
 
     def digest_of(self, module: str) -> str:
+        """SHA-256 of `parts_of` a module and of Python's version."""
         if module not in self._digests:
             text = "\n".join([_PYTHON, *(f"{name} {digest}" for name, digest in self.parts_of(module).items())])
             self._digests[module] = hashlib.sha256(text.encode()).hexdigest()
@@ -119,7 +120,7 @@ class Code:
         return None
 
     def _package(self, distribution: str) -> str:
-        """The list of a distribution's files has their hashes in it; who edits an installed file by hand is not noticed."""
+        """The list of a distribution's files has their hashes in it; an installed file edited by hand goes unnoticed."""
         if not self._folders:
             self._folders.update(_installed())
         if distribution not in self._packages:
@@ -152,7 +153,7 @@ def _with_parents(name: str) -> list[str]:
 
 
 def imports_in(data: bytes, package: str) -> set[str]:
-    """package: that the module is in, for relative imports."""
+    """Names that a module's source imports. package: that the module is in, for relative imports."""
     found: set[str] = set()
     for match in _IMPORT.finditer(data):
         source, names, plain = match.groups()
@@ -188,4 +189,5 @@ def _file_digest(path: str) -> str:
 
 
 def library_code() -> Code:
+    """The code of n6build in this checkout."""
     return Code({"n6build": ROOT / "site_scons" / "n6build"})

@@ -1,4 +1,4 @@
-"""Carries out the command of a step: an argument list without a shell, in the project's folder, and nothing to answer."""
+"""Carries out the command of a step: an argument list without a shell, in the project's folder, with nothing on stdin."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from n6build.plan.step import Step
 
 
 def command_of(step: Step) -> list[str]:
-    """With what depends on where it runs, and on nothing else: a host's path in debug information would make equal sources differ
-    between machines."""
+    """The step's command, for compilations with options that depend on where it runs: they keep the host's paths out of debug
+    information, so that equal sources give equal objects on every machine."""
     if not step.depfile:
         return list(step.command)
     places = dict.fromkeys((str(ROOT), str(Path.cwd())))
@@ -22,11 +22,12 @@ def command_of(step: Step) -> list[str]:
 
 
 def shown_command(step: Step) -> str:
+    """The command as a line for a shell."""
     return shlex.join(step.command)
 
 
 def run_command(step: Step, environment: Mapping[str, str]) -> None:
-    """What it says goes to the console. Raises N6-STEP-010 where it fails, N6-STEP-011 where it does not start."""
+    """Its output goes to the console. Raises N6-STEP-010 if it fails, N6-STEP-011 if it cannot be started."""
     for output in step.outputs:
         Path(output).parent.mkdir(parents=True, exist_ok=True)
     command = command_of(step)
@@ -38,6 +39,6 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     except OSError as error:
         raise N6Error("N6-STEP-011", f"cannot be run: {error.strerror}", where=command[0]) from error
     if status:
-        how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
+        how = f"ended with status {status}" if status > 0 else f"was stopped by signal {-status}"
         where = step.sources[0] if step.stage == "compile" and step.sources else step.name
-        raise N6Error("N6-STEP-010", f"{Path(command[0]).name} {how}", where=where, hint="its own words are above")
+        raise N6Error("N6-STEP-010", f"{Path(command[0]).name} {how}", where=where, hint="its output is above")

@@ -1,7 +1,7 @@
-"""What a compiler says it has read, and whether the build knew of it before.
+"""What a compiler reports to have read, and whether the build knew about it beforehand.
 
 The build finds headers by reading `#include` lines, since a shared cache is asked before anything is compiled. What only the
-compiler sees is an error: a name made up by a macro, and the assembler's .incbin, which no list has.
+compiler sees is an error: a header name made by a macro, and the assembler's .incbin, which no list mentions.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 
 
 def read_depfile(data: bytes) -> list[str]:
-    """The files of the first rule, as the compiler names them; headers of the compiler itself are not among them (-MMD), they are
-    part of the toolchain, which is an input as a whole."""
+    """The files of the first rule, as the compiler names them. Its own headers are not among them (-MMD): they are part of
+    the toolchain, which is an input as a whole."""
     rule = data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
     _, _, names = rule.partition(b": ")
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
 
 
 def check_headers(step: Step, read: Sequence[str], known: Iterable[str]) -> None:
-    """known: what the build knew of before. Raises N6-STEP-012 with the header that it did not, N6-STEP-013 for .incbin."""
+    """known: headers that the build found beforehand. Raises N6-STEP-012 for a header that is not among them, N6-STEP-013 for
+    .incbin or #embed of a file that is not a source."""
     expected = {os.path.realpath(path) for path in (*step.sources, *known)}
     for path in read:
         if os.path.realpath(path) not in expected:
@@ -37,7 +38,7 @@ def check_headers(step: Step, read: Sequence[str], known: Iterable[str]) -> None
                 "N6-STEP-012",
                 f"step {step.name} includes {path} in a way that the build does not see",
                 where=step.sources[0],
-                hint='write #include "name.h" with the name itself, not with a macro that becomes it',
+                hint='write #include "name.h" with the name itself, not a macro that expands to it',
             )
     for path in read:
         _check_incbin(step, path, expected)
@@ -53,5 +54,5 @@ def _check_incbin(step: Step, path: str, expected: set[str]) -> None:
         folders = ("", os.path.dirname(path), *step.include_folders)
         if not named or not any(os.path.realpath(os.path.join(each, file)) in expected for each in folders):
             line = data.count(b"\n", 0, match.start()) + 1
-            what = f"step {step.name} takes in the file {file or 'of an .incbin'}, which is none of its sources"
+            what = f"step {step.name} includes the file {file or 'of an .incbin'}, which is not one of its sources"
             raise N6Error("N6-STEP-013", what, where=f"{path}:{line}", hint="make it one, or use a C array")

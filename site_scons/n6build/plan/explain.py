@@ -1,9 +1,9 @@
-"""Why a step has to be done, or why not: by what the ledger knows of the last time."""
+"""Why a step has to be done, or why not, according to what the ledger knows about the last time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from n6build.plan.plan import Plan, needs_of
 from n6build.plan.signature import signed_parts
 from n6build.plan.step import Step
 
+Parts = Mapping[str, object]
+Ignored = Callable[[str], bool]
 State = Literal["up to date", "to do", "if changed"]
 _SHOWN_DIGITS = 12
 _SHOWN_LETTERS = 60
@@ -21,8 +23,7 @@ _SHOWN_LETTERS = 60
 
 @dataclass(frozen=True)
 class Status:
-    """reasons: one line each. 'if changed': something that it is made of is going to be made again, perhaps with the same
-    bytes."""
+    """reasons: one line each. 'if changed': an input is going to be made again, perhaps with the same bytes."""
 
     step: Step
     state: State
@@ -30,14 +31,14 @@ class Status:
 
 
 def statuses(plan: Plan, ledger: Ledger, code: Code, top: str) -> list[Status]:
-    """In the order of the plan. Nothing is run for it, and no network is asked."""
+    """In the order of the plan. top: folder of the project, absolute. No program is run and no network is accessed."""
     found: dict[str, Status] = {}
     for step in plan.steps:
         found[step.name] = _status(step, plan, found, ledger, signed_parts(step, code, top))
     return list(found.values())
 
 
-def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Mapping[str, Any]) -> Status:
+def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Parts) -> Status:
     waiting = {
         maker.name
         for file in (*needs_of(step), *_headers_of(step, ledger))
@@ -47,7 +48,7 @@ def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger
     if reasons:
         return Status(step, "to do", reasons)
     if step.always:
-        return Status(step, "to do", ("it is done whenever it is asked for",))
+        return Status(step, "to do", ("it runs whenever it is asked for",))
     taken = {*step.sources, *step.templates, *_headers_of(step, ledger)}
     used = [name for name in sorted(waiting) if not taken.isdisjoint(plan.makers[name].outputs)]
     if used:
@@ -65,19 +66,19 @@ def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
     return maker is not None and maker.name in names
 
 
-def reasons_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
-    """As `changes_for`, and what has become of its outputs."""
+def reasons_for(step: Step, ledger: Ledger, parts: Parts, *, ignoring: Ignored | None = None) -> Iterator[str]:
+    """As `changes_for`, followed by what happened to the step's outputs since."""
     yield from changes_for(step, ledger, parts, ignoring=ignoring)
     if step.name in ledger.entries:
         yield from ledger.objections(step)
 
 
-def changes_for(step: Step, ledger: Ledger, parts: Mapping[str, Any], *, ignoring: Any = None) -> Iterator[str]:
-    """What speaks for doing it, most telling first; nothing where all is as it was. ignoring: files whose change does not
-    count."""
+def changes_for(step: Step, ledger: Ledger, parts: Parts, *, ignoring: Ignored | None = None) -> Iterator[str]:
+    """Reasons to do the step, the most informative first; none if everything is as it was. parts: as of `signed_parts`.
+    ignoring: whether a change of this file does not count."""
     entry = ledger.entries.get(step.name)
     if entry is None:
-        yield "it was never made in this build folder"
+        yield "it has never been made in this build folder"
         return
     yield from _changed_parts(entry.parts, parts)
     for file, was in entry.inputs.items():
@@ -107,7 +108,7 @@ def _changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterato
             known = dict(old or [])
             for tool, digest in new:
                 if known.get(tool) != digest:
-                    yield f"{tool} is another one"
+                    yield f"{tool} has changed"
         elif isinstance(new, list):
             yield from _changed_list(name, old or [], new)
         else:
@@ -123,7 +124,7 @@ def _changed_list(name: str, old: list[str], new: list[str]) -> Iterator[str]:
     if added:
         yield f"its {what} now: {_short(' '.join(added))}"
     if not gone and not added:
-        yield f"its {what} are in another order"
+        yield f"its {what} are in a different order"
 
 
 def _parsed(text: Any) -> Any:
@@ -153,12 +154,12 @@ def _short(value: Any) -> str:
 
 
 def explanation(status: Status, entry: Entry | None) -> list[str]:
-    """Lines for somebody who wonders about one file."""
+    """Lines about one file, for its user. entry: of the last time, None if there was none."""
     lines = []
     if status.state == "up to date":
-        lines.append("is up to date: nothing that it is made of has changed")
+        lines.append("is up to date: none of its inputs has changed")
     elif status.state == "if changed":
-        lines.append("will be made again if what it is made of comes out otherwise:")
+        lines.append("will be made again if any of its inputs changes:")
     else:
         lines.append("will be made:")
     lines += [f"  {reason}" for reason in status.reasons]

@@ -1,5 +1,5 @@
-"""A layout by Graphviz, where somebody has it installed. It is told numbers and tells numbers: names never reach it, and the
-drawing is ours."""
+"""A layout by Graphviz, if it is installed. Only numbers are exchanged with it: names never reach it, and the drawing is
+ours."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from n6build.plan.boxes import Edge
 from n6build.plan.layout import Layout, Point
 
 _SECONDS = 5.0
-# Graphviz counts in inches.
+# Graphviz measures in inches.
 _INCH = 72.0
 _SETTINGS = 'graph [rankdir=TB nodesep=0.15 ranksep=0.5]; node [shape=box fixedsize=true label=""]; edge [dir=none]'
 
 
 def find_dot(path: str | None = None) -> str | None:
-    """path: folders to look in, as in PATH, which it is where this is None."""
+    """The program, None if it is not installed. path: folders to search, as in PATH; None: those of PATH."""
     return shutil.which("dot", path=path)
 
 
 def dot_layout(dot: str, sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout | None:
-    """None where it fails, takes too long, or says something else than a layout of these boxes."""
+    """sizes: width and height of each box. None if it fails, takes too long, or answers with anything but a layout of these
+    boxes."""
     try:
         result = subprocess.run(
             [dot, "-Tplain"],
@@ -33,7 +34,7 @@ def dot_layout(dot: str, sizes: Sequence[tuple[float, float]], edges: Sequence[E
             errors="replace",
             timeout=_SECONDS,
             check=True,
-            # What decides how it behaves is its version alone.
+            # Nothing but its version may decide how it behaves.
             env={},
         )
         return _read(result.stdout, len(sizes), edges)
@@ -51,7 +52,7 @@ def _graph(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> str:
 
 
 def _read(text: str, count: int, edges: Sequence[Edge]) -> Layout:
-    """Raises ValueError, KeyError or IndexError where it is none."""
+    """Raises ValueError, KeyError or IndexError if the text is not a layout."""
     width = height = 0.0
     centres: dict[int, Point] = {}
     curves: dict[tuple[int, int], tuple[Point, ...]] = {}
@@ -78,7 +79,7 @@ def _read(text: str, count: int, edges: Sequence[Edge]) -> Layout:
 def _length(word: str) -> float:
     value = float(word) * _INCH
     if not math.isfinite(value):
-        raise ValueError(f"no length: {word}")
+        raise ValueError(f"not a length: {word}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""`scons plan` and option explain: what the console and files get to see of a plan."""
+"""`scons plan` and option explain: what the console and files show of a plan."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from n6build.plan.show import explain_text, plan_text
 
 
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
-    """Of the steps that these goals need; plan.json and plan.svg go to the build folder."""
+    """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001."""
     wanted = Plan(plan.behind(file for goal in goals for file in plan.goals.get(goal, (goal,))), plan.goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     print(plan_text(found, goals, verbose=verbose), end="", flush=True)
-    # As it follows from the choices: what a board holds by now belongs to no plan.
+    # The plan as it follows from the choices; what a board holds now is not part of it.
     portable = replace(wanted, goals={name: wanted.goals[name] for name in goals if name in wanted.goals})
     write_atomically(site.build / "plan.json", to_json(plan_json(portable)))
     write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
 
 
 def explain(file: str, plan: Plan, site: Site) -> None:
-    """Raises N6-STEP-014 for a file that no step of the plan makes."""
+    """Prints why the file was or will be made. Raises N6-STEP-014 for a file that no step of the plan makes."""
     name = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:

@@ -1,7 +1,7 @@
-"""Where boxes stand in a picture, and how the arrows between them run: in rows, each below all that its boxes need.
+"""Positions of boxes in a picture and of the arrows between them: in rows, each below all that its boxes need.
 
-After Sugiyama: rows by the longest way, order within a row by the mean of the neighbours, places by least squares. The same input
-gives the same picture.
+After Sugiyama: rows by the longest path, order within a row by the mean of the neighbours, positions by least squares. The
+same input gives the same picture.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ Point = tuple[float, float]
 _BETWEEN = 14.0
 _BESIDE_AN_ARROW = 10.0
 _BETWEEN_ROWS = 38.0
-# A row that would be wider is broken into several: a page shrinks a picture to its own width, and letters have to stay readable.
+# A wider row is broken into several: a page shrinks a picture to its own width, and letters have to stay readable.
 _WIDEST_ROW = 1400.0
 _SWEEPS = 12
-# Of arrows past rows: beyond them, arrows run straight and below the boxes.
+# Of arrows that pass rows; further arrows run straight, behind the boxes.
 _MOST_BENDS = 6000
 
 
 @dataclass(frozen=True)
 class Layout:
-    """centres: of the boxes. curves: of the edges, each a start and three more points for every cubic piece."""
+    """width, height, centres of the boxes and curves of the edges: pixels. curves: a start and three more points for each
+    cubic piece."""
 
     width: float
     height: float
@@ -37,7 +38,7 @@ class Layout:
 
 @dataclass
 class _Rows:
-    """Nodes are the boxes, and behind them bends of arrows that pass a row. chains: nodes of each edge, from row to row."""
+    """Nodes are the boxes, followed by the bends of arrows that pass a row. chains: nodes of each edge, from row to row."""
 
     widths: list[float]
     rows: list[list[int]]
@@ -48,7 +49,7 @@ class _Rows:
 
 
 def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
-    """sizes: width and height of each box."""
+    """sizes: width and height of each box in pixels."""
     if not sizes:
         return Layout(0.0, 0.0, (), ())
     levels = _broken(_levels(len(sizes), edges), [width for width, _ in sizes])
@@ -62,7 +63,7 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
     for number, row in enumerate(rows.rows):
         for node in row:
             down[node] = tops[number] + heights[number] / 2
-            # An arrow passes all of a row upright, clear of the boxes beside it.
+            # An arrow passes a row vertically, clear of the boxes beside it.
             half[node] = half[node] if node < rows.boxes else heights[number] / 2
     left = min(across[node] - rows.widths[node] / 2 for node in range(len(across)))
     right = max(across[node] + rows.widths[node] / 2 for node in range(len(across)))
@@ -81,7 +82,7 @@ def _neighbours(count: int, edges: Sequence[Edge]) -> tuple[list[list[int]], lis
 
 
 def _levels(count: int, edges: Sequence[Edge]) -> list[int]:
-    """By the longest way from the start. What more boxes wait for than it waits for stands next to those."""
+    """By the longest path from the start. A box with more successors than predecessors is moved down next to its successors."""
     above, below = _neighbours(count, edges)
     levels = [0] * count
     missing = [len(each) for each in above]
@@ -99,7 +100,7 @@ def _levels(count: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def _broken(levels: Sequence[int], widths: Sequence[float]) -> list[int]:
-    """Rows again, none wider than is well."""
+    """Levels again, with rows that are too wide broken into several."""
     rows: dict[int, list[int]] = {}
     for number, level in enumerate(levels):
         rows.setdefault(level, []).append(number)
@@ -120,7 +121,7 @@ def _with_bends(levels: Sequence[int], widths: Sequence[float], edges: Sequence[
         rows[level].append(number)
     result = _Rows([*widths], rows, [[] for _ in widths], [[] for _ in widths], [[] for _ in edges], len(widths))
     left = _MOST_BENDS
-    # Short ones first: they profit most.
+    # Short ones first, which benefit most.
     for number in sorted(
         range(len(edges)), key=lambda each: (levels[edges[each].head] - levels[edges[each].tail], each)
     ):
@@ -146,7 +147,7 @@ def _add_bend(rows: _Rows, row: int) -> int:
 
 
 def _order(rows: _Rows) -> None:
-    """Leaves the order in which the fewest arrows cross, of those that were tried."""
+    """Of the orders tried, leaves the one with the fewest crossings."""
     best, fewest = [[*row] for row in rows.rows], _crossings(rows)
     for sweep in range(_SWEEPS):
         place = {node: float(number) for row in rows.rows for number, node in enumerate(row)}
@@ -169,7 +170,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _crossings(rows: _Rows) -> int:
-    """Pairs of arrows that end in the other order than they begin."""
+    """Pairs of arrows that end in the opposite order."""
     count = 0
     for upper, lower in pairwise(rows.rows):
         place = {node: number for number, node in enumerate(lower)}
@@ -183,7 +184,7 @@ def _crossings(rows: _Rows) -> int:
 
 
 def _across(rows: _Rows) -> list[float]:
-    """Centre of each node: near to its neighbours in the rows above and below."""
+    """Centre of each node, near its neighbours in the rows above and below."""
     places = [0.0] * len(rows.widths)
     for row in rows.rows:
         offsets = [0.0, *accumulate(_apart(rows, one, other) for one, other in pairwise(row))]
@@ -197,7 +198,7 @@ def _across(rows: _Rows) -> list[float]:
                 beside = rows.above[node] if sweep % 2 == 0 else rows.below[node]
                 near = [*rows.above[node], *rows.below[node]] if both else beside
                 wanted.append(_mean([places[each] for each in near], places[node]))
-            # Arrows past a row are to be straight, rather than boxes in the middle.
+            # Straight arrows matter more than boxes in the middle.
             weights = [1.0 if node < rows.boxes else 4.0 for node in row]
             gaps = [_apart(rows, one, other) for one, other in pairwise(row)]
             for node, place in zip(row, _spaced(wanted, weights, gaps), strict=True):
@@ -211,7 +212,7 @@ def _apart(rows: _Rows, one: int, other: int) -> float:
 
 
 def _spaced(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """Nearest to where each wants to be, neighbours at least these gaps apart: a monotone regression, by merging blocks."""
+    """As near as possible to the wanted positions, neighbours at least these gaps apart: isotonic regression."""
     offsets = [0.0, *accumulate(gaps)]
     blocks: list[tuple[float, float, int]] = []
     for want, weight, offset in zip(wanted, weights, offsets, strict=True):

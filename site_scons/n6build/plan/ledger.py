@@ -1,7 +1,7 @@
-"""What was made of what: kept in the build folder, a line for each step that was done, written when it is done.
+"""What was made from what: kept in the build folder, one line for each step, written when the step is done.
 
-SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, finds
-outputs that somebody has altered, and survives a build that is killed.
+SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, detects
+altered outputs, and survives a build that is killed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LARGEST = 64 << 20
 
 @dataclass(frozen=True)
 class Output:
-    """state: size, times and inode of the file as it was written."""
+    """state: size, times and inode of the file when it was written. digest: SHA-256."""
 
     state: uses.State
     digest: str
@@ -32,11 +32,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Entry:
-    """parts: what the step was signed with. inputs: path -> digest, empty for a file that had to be absent. reason: why it was
-    done. origin: who did it."""
+    """parts: as of `signed_parts`. inputs: path -> digest, empty for a file that had to be absent. reason: why it was done.
+    origin: where it was done."""
 
     name: str
-    parts: Mapping[str, Any]
+    parts: Mapping[str, object]
     inputs: Mapping[str, str]
     outputs: Mapping[str, Output]
     reason: str
@@ -46,13 +46,13 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """entries: by the name of the step, the latest of each."""
+    """entries: the latest of each step, by its name."""
 
     path: Path
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def write(self, entry: Entry) -> None:
-        """One line, in one call: two threads cannot mix theirs, and a kill leaves at most the last one incomplete."""
+        """Appends one line in one call: threads cannot mix theirs, and a kill leaves at most the last line incomplete."""
         self.entries[entry.name] = entry
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = (canonical(_as_json(entry)) + "\n").encode()
@@ -63,7 +63,7 @@ class Ledger:
             os.close(handle)
 
     def objections(self, step: Step) -> list[str]:
-        """Outputs that are not as the step has left them, in words; nothing where nothing is known of it."""
+        """Outputs that are not as the step left them, one line each; none if the step is not in the ledger."""
         entry = self.entries.get(step.name)
         if entry is None:
             return []
@@ -74,18 +74,19 @@ def _objection(output: str, written: Output) -> str:
     try:
         state = uses.state_of(output)
     except OSError:
-        return f"{output} is not there"
+        return f"{output} is missing"
     if state == written.state or (state[0] == written.state[0] and uses.digest_of(output) == written.digest):
         return ""
-    return f"{output} was altered since it was made"
+    return f"{output} has been altered since it was made"
 
 
 def ledger_path(build: Path) -> Path:
+    """build: folder of all build products."""
     return build / FOLDER / "ledger.jsonl"
 
 
 def read_ledger(build: Path) -> Ledger:
-    """A line that is damaged or of another version counts as not there. A file that has grown long is written anew."""
+    """Ignores lines that are damaged or of another version. A file that has grown long is rewritten."""
     path = ledger_path(build)
     ledger = Ledger(path)
     try:
@@ -93,7 +94,7 @@ def read_ledger(build: Path) -> Ledger:
     except OSError:
         return ledger
     if data and not data.endswith(b"\n"):
-        # A build was killed while it wrote: the next line must not become part of this one.
+        # A build was killed while writing: the next line must not become part of this one.
         with path.open("ab") as file:
             file.write(b"\n")
     lines = data.splitlines()
@@ -108,11 +109,12 @@ def read_ledger(build: Path) -> Ledger:
 
 
 def output_of(path: str) -> Output:
-    """Raises OSError where it is not there."""
+    """State and digest of a file as it is now. Raises OSError if it does not exist."""
     return Output(uses.state_of(path), uses.digest_of(path))
 
 
 def digests(paths: Iterable[str]) -> dict[str, str]:
+    """Path -> SHA-256, empty for a file that cannot be read."""
     return {path: uses.digest_of(path) for path in paths}
 
 

@@ -1,8 +1,8 @@
-"""Does the steps of a plan, all of them: for command lines and tests. It keeps no track of what is up to date; that is the work
-of SCons, or of whoever calls single steps.
+"""Does the steps of a plan, all of them: for command lines and tests. It does not track what is up to date; that is the job
+of SCons, or of the caller of single steps.
 
-A plan in a file is a script: it names functions and commands to run. What is read here is checked for being a plan, not for what
-its commands do.
+A plan in a file is a script: it names functions and commands to run. A file that is read here is checked for being a plan,
+not for what its commands do.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _ToolFile(TypedDict):
 
 
 class _StepFile(TypedDict, total=False):
-    """Of what types the fields of a step are in a file. Which there are, `read_plan_json` knows."""
+    """Types of a step's fields in a file. `read_plan_json` checks their names."""
 
     verb: str
     stage: str
@@ -61,7 +61,7 @@ class _PlanFile(TypedDict):
 
 
 def local_site(build: Path, environment: Mapping[str, str]) -> Site:
-    """In the working directory."""
+    """A site in the working directory. build: folder of all build products. environment: of commands."""
     build = build.absolute()
     return Site(Path.cwd(), build, library_code(), read_ledger(build), environment)
 
@@ -74,11 +74,11 @@ def execute(
     jobs: int | None = None,
     on_step: Callable[[Step], None] = lambda _: None,
 ) -> None:
-    """Every step behind the outputs that are wanted, each when all that it needs is there. on_step: called before each, one at a
-    time.
+    """Does every step behind the wanted outputs, each as soon as all it needs is there. jobs: steps at a time, None for one
+    per CPU. on_step: called before each step, never by two threads at once.
 
-    Raises N6-STEP-014 before anything is done where no step makes a file that is wanted, and the first error of a step: what runs
-    by then is ended, and nothing else is started.
+    Raises N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running steps
+    are finished, and no others are started.
     """
     wanted = tuple(wanted)
     for file in wanted:
@@ -92,7 +92,7 @@ def execute(
     with ThreadPoolExecutor(jobs) as pool:
 
         def start_ready() -> None:
-            # No more than can run: what waits in the pool would be started after an error, too.
+            # No more than can run: what waits in the pool would be started even after an error.
             for name in [name for name, needs in left.items() if not needs][: jobs - len(running)]:
                 del left[name]
                 on_step(by_name[name])
@@ -110,9 +110,9 @@ def execute(
 
 
 def do_step(step: Step, site: Site) -> None:
-    """One step, as SCons does it: what was there before is gone when it begins, and there is nothing of it where it fails.
+    """One step, as SCons does it: old outputs are removed before it begins, and none is left if it fails.
 
-    Raises N6-FILE-001 where an old output cannot be removed, and what `perform` raises.
+    Raises N6-FILE-001 if an old output cannot be removed, and what `perform` raises.
     """
     objections = site.ledger.objections(step)
     if objections:
@@ -131,7 +131,7 @@ def do_step(step: Step, site: Site) -> None:
 
 
 def step_for(file: str, plan: Plan) -> Step:
-    """Raises N6-STEP-014 for a file that no step of the plan makes."""
+    """The step that makes `file`. Raises N6-STEP-014 if there is none in the plan."""
     name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:
@@ -140,8 +140,8 @@ def step_for(file: str, plan: Plan) -> Step:
 
 
 def read_plan_file(path: Path) -> Plan:
-    """Of `scons plan`. Raises N6-FILE-002 where it cannot be read, N6-FILE-003 where it is too large for a plan, N6-STEP-009
-    where it is none, and N6-STEP-003 to -008 for steps that cannot be."""
+    """path: a plan.json of `scons plan`. Raises N6-FILE-002 if it cannot be read, N6-FILE-003 if it is too large for a plan,
+    N6-STEP-009 if it is not one, and N6-STEP-003 to -008 for steps that are not valid."""
     data = read_at_most(_regular(path), _LARGEST_PLAN)
     try:
         values = json.loads(data)
@@ -150,7 +150,7 @@ def read_plan_file(path: Path) -> Plan:
     except (ValueError, RecursionError) as error:
         raise _no_plan(str(error), path) from error
     except N6Error as error:
-        # Whoever has made the steps is not here to be named.
+        # The code that made the steps is unknown: the file is named instead.
         raise N6Error(error.id, error.what, where=str(path), hint=error.hint) from error
     for step in plan.steps:
         for text in _texts(step):
@@ -159,7 +159,7 @@ def read_plan_file(path: Path) -> Plan:
 
 
 def _regular(path: Path) -> Path:
-    """A pipe would be waited for, and a device has no end. Raises N6-FILE-002."""
+    """Refuses pipes, which would block, and devices, which have no end. Raises N6-FILE-002."""
     try:
         if stat.S_ISREG(path.stat().st_mode):
             return path
@@ -186,7 +186,7 @@ def _make_room(step: Step) -> None:
 
 def _check_types(values: Any) -> None:
     """Raises ValueError with the place of what is wrong."""
-    import msgspec  # noqa: PLC0415 - SCons loads this module on the way of every build, and reads no such file.
+    import msgspec  # noqa: PLC0415 - SCons loads this module in every build, without reading such a file.
 
     try:
         msgspec.convert(values, _PlanFile)
@@ -196,7 +196,7 @@ def _check_types(values: Any) -> None:
         module = str(step.get("function", "")).partition(":")[0]
         # To look for a module imports the package that it is in.
         if module.partition(".")[0] in sys.stdlib_module_names:
-            raise ValueError(f"'{step['function']}' is a function of Python itself, none of a step")
+            raise ValueError(f"'{step['function']}' is a function of Python itself, not of a step")
 
 
 def _texts(step: Step) -> Iterator[str]:
@@ -206,14 +206,14 @@ def _texts(step: Step) -> Iterator[str]:
 
 
 def _check_text(text: str, step: Step, path: Path) -> None:
-    """What the operating system cannot be told."""
+    """Refuses text that the operating system does not accept."""
     try:
         ends = b"\0" in os.fsencode(text)
     except UnicodeEncodeError:
         ends = True
     if ends:
-        raise _no_plan(f"step {step.name!a} has {text!a} in it, which no file and no argument can be called", path)
+        raise _no_plan(f"step {step.name!a} contains {text!a}, which cannot be the name of a file or an argument", path)
 
 
 def _no_plan(why: str, path: Path) -> N6Error:
-    return N6Error("N6-STEP-009", f"is not a plan: {why}", where=str(path), hint="scons plan writes it anew")
+    return N6Error("N6-STEP-009", f"is not a plan: {why}", where=str(path), hint="scons plan writes it again")

@@ -1,4 +1,4 @@
-"""One build at a time in a build folder: two would spoil each other's database, and what they make."""
+"""One build at a time in a build folder: two would corrupt each other's database and outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from n6build.plan.ledger import FOLDER
 
 def locked_build_folder(build: Path) -> int:
     """Waits until the folder is free, and says so. Returns a descriptor that holds the lock until it is closed, at the latest
-    when the process ends, however it does. Programs that are started do not inherit it. Raises N6-FILE-001."""
+    when the process ends; programs that are started do not inherit it. Raises N6-FILE-001."""
     path = build / FOLDER / "lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,7 +24,7 @@ def locked_build_folder(build: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         other = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
-        say("Waiting", str(path.parent.parent.name), f"another build is at work there (process {other or 'unknown'})")
+        say("Waiting", str(path.parent.parent.name), f"another build is using it (process {other or 'unknown'})")
         fcntl.flock(handle, fcntl.LOCK_EX)
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

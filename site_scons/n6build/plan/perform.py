@@ -1,4 +1,4 @@
-"""Does one step: the same for SCons, for the executor in `local`, and for the command `python -m n6build step`."""
+"""Does one step, in the same way for SCons, for the executor in `local`, and for the command `python -m n6build step`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
@@ -25,7 +24,7 @@ from n6build.plan.watch import watched
 
 @dataclass(frozen=True)
 class DoneStep:
-    """stage: such as network or compile. target: the first file it made."""
+    """stage: such as network or compile. target: the first file that it made."""
 
     stage: str
     target: str
@@ -35,9 +34,9 @@ class DoneStep:
 @dataclass
 class Site:
     """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
-    `top`, which is the working directory. environment: of commands. done, failed: in this process. plan: of all steps.
-    noticed: what had become of a step's outputs before it was done again, by its name.
-    """
+    `top`, which is the working directory. environment: of commands. done, failed: by this process. plan: all steps. noticed:
+    by the name of a step, what had happened to its outputs before it was done again. began: of the monotonic clock, in
+    seconds."""
 
     top: Path
     build: Path
@@ -55,15 +54,15 @@ _site: Site | None = None
 
 
 def current_site() -> Site | None:
-    """Of the step that is being done: for a report of the build that it is part of."""
+    """The site of the latest step, None before the first: for a report about the build that it is part of."""
     return _site
 
 
 def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
-    """headers: of a compilation, that the build knew of before; None where nobody keeps track of them.
+    """headers: that the build found for a compilation beforehand; None if nothing looks for them.
 
-    Raises N6Error: what the step's function raises, N6-STEP-001, -002, -005, -010 to -013. Nothing is entered into the ledger
-    then.
+    Raises N6-STEP-001, -002, -005, -007 and -010 to -013, and what the step's function raises. Nothing is entered into the
+    ledger then.
     """
     global _site  # noqa: PLW0603 - one build a process
     _site = site
@@ -78,7 +77,7 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
         _check_outputs(step)
         read = _read_by_compiler(step, headers)
     except BaseException:
-        # What a command has made and nobody vouches for; a function writes its outputs whole or not at all.
+        # A failed command may leave incomplete outputs; a function writes them completely or not at all.
         for output in filter(None, (*step.outputs, step.depfile) if step.command else ()):
             Path(output).unlink(missing_ok=True)
         site.failed.append(DoneStep(step.stage, step.name, time.monotonic() - began))
@@ -89,7 +88,7 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
 
 
 def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
-    """A cache brought its outputs."""
+    """Enters a step into the ledger whose outputs came from a cache. headers: that it read."""
     parts = signed_parts(step, site.code, str(site.top))
     _enter(step, site.ledger, parts, headers, "a cache had it", "elsewhere", 0.0)
 
@@ -124,7 +123,7 @@ def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
 def _check_outputs(step: Step) -> None:
     for output in step.outputs:
         if not os.path.isfile(output):
-            what = f"step {step.name} ended well and has not made {output}"
+            what = f"step {step.name} succeeded, but did not make {output}"
             raise N6Error("N6-STEP-005", what, where=step.made_at or None)
 
 
@@ -140,7 +139,7 @@ def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -
 def _enter(
     step: Step,
     ledger: Ledger,
-    parts: Mapping[str, Any],
+    parts: Mapping[str, object],
     headers: Iterable[str],
     reason: str,
     origin: str,
@@ -158,7 +157,7 @@ def _enter(
 
 
 def _absent(step: Step, headers: Iterable[str]) -> list[str]:
-    """Headers that would have been taken instead, had they been there: of the same name in a folder that is looked at before."""
+    """Missing files that would have been taken instead of the headers: of the same name, in a folder that is searched earlier."""
     absent = []
     for header in headers:
         for number, folder in enumerate(step.include_folders):

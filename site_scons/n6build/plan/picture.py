@@ -1,4 +1,4 @@
-"""A picture of a plan, as SVG: no script, no font and nothing else from elsewhere, light and dark."""
+"""A picture of a plan as SVG: without scripts, fonts or anything else from elsewhere; light and dark."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LEGEND = 34.0
 _HEIGHT = 42.0
 _NARROWEST = 78.0
 _PADDING = 10.0
-# A letter is about that wide, in the fonts that browsers have: a little more than in most.
+# Approximate width of a letter in pixels: slightly more than in most fonts of browsers.
 _BOLD, _PLAIN, _MONO = 7.3, 6.2, 6.5
 _MARK = 5.0
 _NAMES_IN_TIP = 16
-# More than Graphviz draws in the time that somebody waits for.
+# With more boxes, Graphviz takes longer than anybody waits for.
 _MOST_FOR_DOT = 250
 
-# In a page, a style sheet counts everywhere: all of it is told to stay in here.
+# In a page, a style sheet applies everywhere: every rule is limited to this picture.
 _STYLE = """
 .n6-plan { color-scheme: light dark; --plan-paper: #ffffff; --plan-ink: #1c2330; --plan-quiet: #5b6577; --plan-line: #c6cdd9;
   --plan-box: #f4f6f9; --plan-ran: #1d4ed8; --plan-tint: #dbe7ff; --plan-arrow: #8b95a7; }
@@ -61,17 +61,17 @@ class _Drawn:
 
     @property
     def count(self) -> str:
-        """What stands beside the verb."""
+        """The text beside the verb."""
         if self.state == "partly ran":
             return f"{self.ran} of {len(self.box.steps)} ran"
         return f"{self.box.files} files" if self.box.files > 1 else ""
 
 
 def plan_svg(plan: Plan, done: Collection[str] | None = None, *, dot: str | None = None) -> str:
-    """An element <svg>, which may be a file or stand in a page.
+    """An element <svg>, for a file of its own or as part of a page.
 
-    done: names of the steps that this build has done; None where that is not to be shown. dot: Graphviz' program, as `find_dot`
-    finds it; without it, and where it fails, the layout is our own.
+    done: names of the steps that this build has done; None if that is not to be shown. dot: the program of Graphviz, as from
+    `find_dot`; without it, or if it fails, the layout is our own.
     """
     boxes = boxes_of(plan)
     edges = edges_of(plan, boxes)
@@ -110,7 +110,7 @@ def _svg(layout: Layout, drawn: Sequence[_Drawn], sizes: Sequence[tuple[float, f
             "class": "n6-plan",
             **size,
             "viewBox": f"0 0 {size['width']} {size['height']}",
-            # A page may shrink the picture to its own width: that far, and no further.
+            # A page may shrink the picture to its own width, but not enlarge it.
             "style": f"--n6-plan-width: {size['width']}px",
             "role": "img",
             "aria-label": f"{_in_all(drawn)}; each box has a tip with the files",
@@ -167,7 +167,7 @@ def _tip(drawn: _Drawn) -> str:
 
 
 def _draw_mark(parent: Element, state: State, centre: Point) -> None:
-    """Nobody has to tell colours apart: a dot for what ran, half of one for a part."""
+    """Readable without colours: a dot if all of it ran, half a dot for a part."""
     if state not in ("ran", "partly ran"):
         return
     x, y = centre
@@ -182,7 +182,7 @@ def _draw_mark(parent: Element, state: State, centre: Point) -> None:
 def _draw_edges(
     parent: Element, drawn: Sequence[_Drawn], edges: Sequence[Edge], curves: Sequence[Sequence[Point]]
 ) -> None:
-    """What ran above what did not, where arrows end at the same box."""
+    """Arrows of steps that ran are drawn last, over others that end at the same box."""
     both = [bool(drawn[edge.tail].ran and drawn[edge.head].ran) for edge in edges]
     for wanted in (False, True):
         for edge, curve, ran in zip(edges, curves, both, strict=True):
@@ -198,7 +198,7 @@ def _draw_edge(parent: Element, edge: Edge, curve: Sequence[Point], *, ran: bool
 
 
 def _arrowhead(before: Point, end: Point) -> str:
-    """Drawn, not a marker: a page in which several pictures stand has no names that could be the same."""
+    """Drawn rather than a marker, whose name could clash in a page with several pictures."""
     dx, dy = end[0] - before[0], end[1] - before[1]
     length = (dx * dx + dy * dy) ** 0.5
     dx, dy = (dx / length, dy / length) if length > 1e-6 else (0.0, 1.0)
@@ -220,7 +220,7 @@ class _Sample:
 
 
 def _samples(drawn: Sequence[_Drawn], edges: Sequence[Edge]) -> list[_Sample]:
-    """Of what is in the picture, but for states: who sees none in a colour wants to know what the colour would be."""
+    """For what is in the picture, and for all states, even if none of the boxes has one."""
     samples = [_Sample(_in_all(drawn))]
     states: tuple[State, ...] = ("ran", "partly ran", "up to date")
     if any(each.state != "planned" for each in drawn):

@@ -1,4 +1,4 @@
-"""A plan: steps that fit together, and names for what somebody may ask for."""
+"""A plan: steps that fit together, and goals, which are names for what may be asked for."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """steps: each behind those that make its sources. goals: what a name such as 'build' asks for, as outputs of steps."""
+    """steps: each behind those that make its sources. goals: outputs of steps that a name such as 'build' stands for."""
 
     steps: tuple[Step, ...]
     goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def makers(self) -> dict[str, Step]:
-        """By output."""
+        """Output -> the step that makes it."""
         return {output: step for step in self.steps for output in step.outputs}
 
     def step_of(self, file: str) -> Step | None:
+        """The step that makes the file, None if there is none."""
         return self.makers.get(file)
 
     def behind(self, wanted: Iterable[str]) -> tuple[Step, ...]:
-        """The steps that are needed for these outputs, in the order of the plan."""
+        """The steps needed for these outputs, in the order of the plan."""
         needed: set[str] = set()
         waiting = list(wanted)
         while waiting:
@@ -45,14 +46,15 @@ class Plan:
 
 
 def needs_of(step: Step) -> tuple[str, ...]:
-    """Files that have to be there before it runs."""
+    """Files that have to exist before the step runs."""
     return (*step.sources, *step.templates, *step.after)
 
 
 def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None = None) -> Plan:
-    """Steps in any order; one that comes twice counts once.
+    """steps: in any order; equal ones count once.
 
-    Raises N6-STEP-003 where two steps make one file, N6-STEP-004 for a circle, N6-STEP-007 for a function that is not there.
+    Raises N6-STEP-003 if two steps make the same file, N6-STEP-004 for a cycle, N6-STEP-007 for a function that does not
+    exist.
     """
     makers: dict[str, Step] = {}
     different: dict[Step, None] = dict.fromkeys(steps)
@@ -67,7 +69,7 @@ def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None =
 
 
 def joined(plans: Sequence[Plan]) -> Plan:
-    """What several plans have in common is there once."""
+    """The steps and goals of several plans, common ones once. Raises what `make_plan` raises."""
     goals: dict[str, dict[str, None]] = {}
     for plan in plans:
         for name, files in plan.goals.items():
@@ -82,7 +84,7 @@ def _described(step: Step) -> str:
 
 
 def _check_function(step: Step) -> None:
-    """Without importing it, which takes its time: by the text of its module."""
+    """By the text of its module, which is faster than importing it."""
     module, _, name = step.function.partition(":")
     if not module:
         return
@@ -114,7 +116,7 @@ def _ordered(steps: Iterable[Step], makers: Mapping[str, Step]) -> tuple[Step, .
 
 
 def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> None:
-    """Without recursion: plans of others may be deep."""
+    """Without recursion, since plans may be deep."""
     path: dict[str, tuple[Step, Iterator[str]]] = {first.name: (first, iter(needs_of(first)))}
     if first in done:
         return
@@ -126,10 +128,13 @@ def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> N
                 continue
             if below.name in path:
                 names = [*path]
-                circle = " <- ".join([*names[names.index(below.name) :], below.name])
-                what = f"steps need each other in a circle: {circle}"
+                cycle = " <- ".join([*names[names.index(below.name) :], below.name])
+                what = f"steps depend on each other in a cycle: {cycle}"
                 raise N6Error(
-                    "N6-STEP-004", what, where=step.made_at or None, hint="a step needs only what comes before"
+                    "N6-STEP-004",
+                    what,
+                    where=step.made_at or None,
+                    hint="a step may only need outputs of earlier steps",
                 )
             path[below.name] = (below, iter(needs_of(below)))
             break
@@ -138,8 +143,8 @@ def _visit(first: Step, makers: Mapping[str, Step], done: dict[Step, None]) -> N
             del path[name]
 
 
-def plan_json(plan: Plan) -> dict[str, Any]:
-    """Only what differs from a step that says nothing."""
+def plan_json(plan: Plan) -> dict[str, object]:
+    """The plan for a JSON file; fields of steps that have their default are omitted."""
     return {
         "format": FORMAT,
         "goals": {name: list(files) for name, files in plan.goals.items()},
@@ -158,25 +163,27 @@ def _step_json(step: Step) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ([], {})}
 
 
-def read_plan_json(values: Any) -> Plan:
-    """Of `plan_json`. Raises N6-STEP-009 where it is not a plan of this version, and what `make_plan` does."""
+def read_plan_json(values: object) -> Plan:
+    """values: as of `plan_json`. Raises N6-STEP-009 if it is not a plan of this version, and what `make_plan` raises."""
     plan = read_trusted_plan_json(values)
     return make_plan(plan.steps, plan.goals)
 
 
-def read_trusted_plan_json(values: Any) -> Plan:
-    """Of a plan that was checked before it was written. Raises N6-STEP-009 where it is not a plan of this version."""
+def read_trusted_plan_json(values: object) -> Plan:
+    """`read_plan_json` for a plan that was checked before it was written. Raises N6-STEP-009 if it is not a plan of this
+    version."""
+    document: Any = values
     try:
-        if values["format"] != FORMAT:
-            raise ValueError(f"format {values['format']}, not {FORMAT}")
+        if document["format"] != FORMAT:
+            raise ValueError(f"format {document['format']}, not {FORMAT}")
         steps = []
-        for each in values["steps"]:
+        for each in document["steps"]:
             given: dict[str, Any] = {
                 name: tuple(value) if isinstance(value, list) else value for name, value in each.items()
             }
             given["tools"] = tuple(Tool(str(tool["name"]), str(tool["digest"])) for tool in each.get("tools", ()))
             given["parameters"] = canonical(each.get("parameters", {}))
             steps.append(Step(**given, made_at="plan.json"))
-        return Plan(tuple(steps), {str(name): tuple(map(str, files)) for name, files in values["goals"].items()})
+        return Plan(tuple(steps), {str(name): tuple(map(str, files)) for name, files in document["goals"].items()})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise N6Error("N6-STEP-009", f"is not a plan: {error}", hint="scons plan writes it anew") from error
+        raise N6Error("N6-STEP-009", f"is not a plan: {error}", hint="scons plan writes it again") from error

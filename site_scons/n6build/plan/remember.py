@@ -1,5 +1,5 @@
-"""A plan that was made before, while nothing that it was made from has changed: choices, code, and every file that planning has
-read, looked for or listed. Finding that out takes some milliseconds; planning takes some hundreds."""
+"""A plan made earlier, as long as nothing that it was made from has changed: choices, code, and every file that planning
+read, looked for or listed. Checking that takes a few milliseconds; planning takes hundreds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
@@ -18,10 +17,11 @@ from n6build.plan.plan import Plan, plan_json, read_trusted_plan_json
 from n6build.plan.step import canonical
 
 
-def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Callable[[], Plan], *, keep: bool) -> Plan:
-    """key: all that was chosen, as JSON can say it. planner: module whose import closure makes the plan.
-    keep: False where nothing may be written. Raises what `make`
-    does."""
+def remembered_plan(
+    key: object, build: Path, code: Code, planner: str, make: Callable[[], Plan], *, keep: bool
+) -> Plan:
+    """key: all choices, as JSON values. build: folder of all build products. planner: module whose import closure makes the
+    plan. keep: False if nothing may be written. Raises what `make` raises."""
     text = canonical(key)
     path = build / FOLDER / "plans" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     signature = code.digest_of(planner)
@@ -41,7 +41,7 @@ def remembered_plan(key: Any, build: Path, code: Code, planner: str, make: Calla
 
 
 def _read(path: Path, key: str, signature: str) -> Plan | None:
-    """Whatever is wrong with it: it is made anew."""
+    """None if the plan has to be made again, for whatever reason."""
     try:
         document = json.loads(path.read_bytes())
         if document["key"] != key or document["code"] != signature:

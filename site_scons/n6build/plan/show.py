@@ -15,7 +15,7 @@ from n6build.plan.explain import Status
 from n6build.plan.step import Step
 
 _COLUMNS = 100
-# Behind the verb; and behind 'from', 'with', 'why' below it.
+# Columns behind the verb, and behind 'from', 'with', 'why' below it.
 _SUBJECT_AT = 12
 _DETAIL_AT = _SUBJECT_AT + 5
 _FOLDED_FROM = 3
@@ -27,9 +27,8 @@ _BARE = re.compile(r"[A-Za-z_][\w./+-]*")
 def plan_text(
     statuses: Sequence[Status], goals: Sequence[str] = (), *, verbose: bool = False, columns: int = _COLUMNS
 ) -> str:
-    """goals: names of what was asked for. Neighbours of one folder that are alike, and are what they are for the same reasons,
-    share a line. verbose: each step on its own, with all there is to say of it. columns: that no line is longer than.
-    """
+    """goals: names of what was asked for. Adjacent steps of one folder with the same state and reasons share a line. verbose:
+    each step separately, in full. columns: maximum length of a line."""
     lines = [_line("Goals", ", ".join(goals), "", columns)] if goals else []
     room = columns - _DETAIL_AT
     same = _reasons_of_all(statuses)
@@ -53,7 +52,7 @@ def _alone(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
 
 
 def _folded(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
-    """What is alike is brought together within its folder, and otherwise left where it is."""
+    """Groups similar steps within a folder, and keeps the order otherwise."""
     for _, neighbours in groupby(statuses, key=lambda status: (status.step.verb, _folder(status.step.name))):
         alike: dict[tuple[object, ...], list[Status]] = {}
         for status in neighbours:
@@ -63,7 +62,7 @@ def _folded(statuses: Sequence[Status]) -> Iterator[tuple[Status, ...]]:
 
 
 def _reasons_of_all(statuses: Sequence[Status]) -> tuple[str, ...]:
-    """In a new build folder there is one for everything, which is said once."""
+    """In a new build folder all steps have the same reason, which is shown once."""
     reasons = {(status.state, status.reasons) for status in statuses}
     return statuses[0].reasons if len(statuses) > 1 and len(reasons) == 1 else ()
 
@@ -88,7 +87,7 @@ def _line(verb: str, subject: str, detail: str, columns: int, *, dim: bool = Fal
 
 
 def _details(alike: Sequence[Status], room: int, *, why: bool) -> Iterator[str]:
-    """A step that waits for others is told in two lines: its reasons name what it is made from."""
+    """A step that waits for others takes two lines: its reasons name its inputs."""
     if alike[0].state == "to do":
         steps = [status.step for status in alike]
         files = _by_folder(dict.fromkeys(file for step in steps for file in _sources(step)))
@@ -134,7 +133,7 @@ def _sources(step: Step) -> tuple[str, ...]:
 
 
 def _by_folder(files: Iterable[str]) -> list[tuple[str, int]]:
-    """(what to call them, how many they are): many files of one folder by their folder, in the order of the first of each."""
+    """(label, number of files): many files of one folder by their folder, in the order of the first of each."""
     folders: dict[str, list[str]] = {}
     for file in files:
         folders.setdefault(_folder(file), []).append(file)
@@ -192,7 +191,7 @@ def _parameters(step: Step) -> str:
 
 
 def _readable(value: Any, depth: int) -> str:
-    """JSON with as few marks as it can be understood with. Names and texts are cut nowhere, deep nesting is."""
+    """JSON with as little punctuation as possible. Names and texts are never cut, deep nesting is."""
     if isinstance(value, dict):
         return f"{{{_items(value, depth + 1)}}}" if depth < _DEPTH_SHOWN or not value else "{...}"
     if isinstance(value, list):

@@ -1,27 +1,27 @@
-"""What a step is signed with: one canonical text of all that decides what it makes, but for the contents of its sources.
+"""What a step is signed with: one canonical text of all that decides what it makes, except the contents of its sources.
 
-Equal on every machine and in every checkout: paths into a checkout are written without where it stands.
+Equal on every machine and in every checkout: the locations of checkout and project are replaced by placeholders.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from n6build.base.paths import ROOT
 from n6build.plan.closure import Code
 from n6build.plan.step import Step, canonical
 
-# Carries out commands: what it adds to them decides what they make.
+# Runs commands; the options that it adds affect what they make.
 COMMANDS = "n6build.plan.command"
 
 
 def signature(step: Step, code: Code, top: str) -> str:
-    """top: folder of the project, absolute."""
+    """The canonical text of `signed_parts`. top: folder of the project, absolute."""
     return canonical(signed_parts(step, code, top))
 
 
-def signed_parts(step: Step, code: Code, top: str) -> dict[str, Any]:
+def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
+    """Name -> value that JSON can express. top: folder of the project, absolute."""
     module = step.function.partition(":")[0] or COMMANDS
 
     def portable(texts: tuple[str, ...]) -> list[str]:
@@ -44,7 +44,7 @@ def signed_parts(step: Step, code: Code, top: str) -> dict[str, Any]:
 
 
 def _portable(text: str, top: str) -> str:
-    """A project may stand inside of the checkout, or the other way round: the longer name first."""
+    """The project may be inside the checkout, or the other way round: the longer path is replaced first."""
     root = str(ROOT)
     for folder, name in sorted({top: "<project>", root: "<n6build>"}.items(), key=lambda item: -len(item[0])):
         if folder != os.sep and folder in text:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from n6build.base.errors import N6Error
 
@@ -20,7 +20,7 @@ _FUNCTION = re.compile(r"[a-z_][\w.]*:[a-z]\w*", re.ASCII)
 
 @dataclass(frozen=True)
 class Tool:
-    """A program or a library of others that makes bytes. digest: of all files that it consists of."""
+    """A third-party program or library that makes bytes. digest: of all files that it consists of."""
 
     name: str
     digest: str
@@ -28,14 +28,17 @@ class Tool:
 
 @dataclass(frozen=True)
 class Step:
-    """Paths are relative to the project's folder where they are in it, with '/'.
+    """Paths are relative to the project's folder if they are inside it, with '/'.
 
-    verb, stage: what the console and the summary call it. function: 'module:name' of a function of one argument, a `Call`.
-    command: an argument list, instead of a function; no shell sees it. parameters: canonical JSON (`to_parameters`).
-    templates: that it renders, with all they include. include_folders: where a compiler looks for headers, in this order.
-    depfile: where the compiler says what it has read. after: outputs of steps that have to be done before, whose content does
-    not matter. state: files and folders that it consults or changes beside its outputs, such as the record of a board.
-    always: whoever asks for its outputs wants it to run. shared: whether another checkout may take what it made.
+    verb, stage: names on the console and in the summary. function: 'module:name' of a function with one argument, a `Call`.
+    command: an argument list, instead of a function; run without a shell. parameters: canonical JSON (`to_parameters`).
+    templates: those that it renders, with all that they include. include_folders: where a compiler looks for headers, in this
+    order. depfile: where the compiler lists what it read. after: outputs of steps that have to be done first, whose content
+    does not matter. state: files and folders that it consults or changes besides its outputs, such as the record of a board.
+    always: runs whenever its outputs are asked for. shared: whether another checkout may take what it made. quiet: prints no
+    line of its own. made_at: file:line of the code that made it, for messages.
+
+    Raises N6-STEP-005 to -008 for fields that are not valid.
     """
 
     verb: str
@@ -63,13 +66,13 @@ class Step:
 
     @property
     def name(self) -> str:
-        """Of its kind in a plan: no two steps make the same file."""
+        """The first output: unique, since no two steps of a plan make the same file."""
         return self.outputs[0]
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a step's function gets. build: the folder of all build products."""
+    """What a step's function gets. build: folder of all build products."""
 
     outputs: tuple[Path, ...]
     sources: tuple[Path, ...]
@@ -77,7 +80,7 @@ class Call:
     build: Path
 
     def parameters_as(self, kind: type[T]) -> T:
-        """kind: a dataclass with the parameters' names. Raises N6-STEP-006 where they are not of its types."""
+        """kind: a dataclass with the parameters' names. Raises N6-STEP-006 if they do not match its types."""
         import msgspec  # noqa: PLC0415 - a build that runs nothing need not wait for it.
 
         try:
@@ -86,25 +89,27 @@ class Call:
             raise N6Error("N6-STEP-006", f"parameters are not those of {kind.__name__}: {error}") from error
 
 
-def to_parameters(value: Any) -> str:
-    """A dataclass or a mapping as one text that is equal for equal values. Raises N6-STEP-006 for what JSON cannot say."""
+def to_parameters(value: object) -> str:
+    """A dataclass or mapping as a text that is equal for equal values. Raises N6-STEP-006 for what JSON cannot express."""
     try:
         return canonical(asdict(value) if is_dataclass(value) and not isinstance(value, type) else value)
     except (TypeError, ValueError) as error:
         raise N6Error("N6-STEP-006", f"a parameter cannot be written as JSON: {error}", where=_caller()) from error
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
+    """JSON with sorted keys and without spaces. Raises TypeError or ValueError for what JSON cannot express."""
     return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def output_with(step: Step, suffix: str) -> str:
-    """The only output whose name ends like this."""
+    """The only output with this suffix. Raises ValueError if there are none or several."""
     (found,) = [output for output in step.outputs if output.endswith(suffix)]
     return found
 
 
 def outputs_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The outputs of all steps, in their order."""
     return tuple(output for step in steps for output in step.outputs)
 
 
@@ -121,16 +126,16 @@ def _check(step: Step) -> None:
         step.state,
     ):
         if not isinstance(listed, tuple):
-            raise _wrong(step, "N6-STEP-008", f"{listed!r} is not a list of texts")
+            raise _wrong(step, "N6-STEP-008", f"{listed!r} is not a tuple of strings")
     if bool(step.function) == bool(step.command):
         raise _wrong(step, "N6-STEP-007", "needs either a function or a command")
     if step.function and not _FUNCTION.fullmatch(step.function):
         what = f"'{step.function}' is not a function of a module"
-        raise _wrong(step, "N6-STEP-007", what, "name a function that stands in a module as 'module:name'")
+        raise _wrong(step, "N6-STEP-007", what, "name a top-level function of a module as 'module:name'")
     if isinstance(step.command, str) or not all(isinstance(each, str) for each in step.command):
-        raise _wrong(step, "N6-STEP-007", "a command is a list of texts", "no shell takes it apart")
+        raise _wrong(step, "N6-STEP-007", "a command is a tuple of strings", "it is run without a shell")
     if not _is_canonical(step.parameters):
-        raise _wrong(step, "N6-STEP-006", "its parameters are no canonical JSON", "make them with to_parameters")
+        raise _wrong(step, "N6-STEP-006", "its parameters are not canonical JSON", "make them with to_parameters")
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
             raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "paths have no '.', '..' or '//' in them")

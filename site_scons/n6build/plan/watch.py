@@ -1,8 +1,8 @@
 """Compares what a step's function opens with what the step declares.
 
-`files` notes what is read through it. An audit hook of the interpreter sees what goes round it: every file that Python code opens
-and every folder that it lists, in this thread. It does not see what a library in machine code opens, nor what a program that is
-started does: such readers get bytes, and such programs are given a folder of their own.
+`files` notes what is read through it. An audit hook of the interpreter sees what bypasses it: every file that Python code
+opens and every folder that it lists, in this thread. It does not see what a library in machine code or a started program
+opens: such libraries get bytes, and such programs a folder of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from n6build.base.uses import Use, Uses, line_of, names_in, recorded
 from n6build.plan.step import Step
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# What the interpreter reads by itself: code, which the signature covers.
+# What the interpreter reads on its own: code, which the signature covers.
 _CODE = (".py", ".pyc", ".so", ".pth")
 
 
@@ -48,7 +48,7 @@ _seen: ContextVar[_Seen | None] = ContextVar("opened", default=None)
 
 @contextmanager
 def watched(step: Step, top: Path, build: Path) -> Iterator[Uses]:
-    """Raises N6-STEP-001 behind the block for a file that the step has read and not declared, N6-STEP-002 for one that it has
+    """Raises N6-STEP-001 after the block for a file that the step has read but not declared, N6-STEP-002 for one that it has
     written. top, build: folders of the project and of what it builds, absolute."""
     _install_hook()
     view = _View(step, top, build)
@@ -69,11 +69,11 @@ class _View:
     build: Path
 
     def sees(self, path: str) -> bool:
-        """In the build folder nothing exists but what is declared: somebody may have left anything there."""
+        """In the build folder only declared files exist for the step; others may be left over from earlier builds."""
         return path in self._declared() or not _inside(path, str(self.build)) or self._is_state(path)
 
     def check(self, uses: Uses, opened: list[_Opened]) -> None:
-        # What went through `files` is known with the names that counted.
+        # For listings through `files`, the names that counted are known.
         listed = {use.path for use in uses.lines if use.kind == "listing"} | _code_folders()
         for each in opened:
             if each.written:
@@ -96,11 +96,11 @@ class _View:
             "N6-STEP-001",
             f"step {self.step.name} {did} {_shown(path, self.top)}, which it does not declare",
             where=line or self.step.made_at or None,
-            hint="make it a source of the step: otherwise a change of it would not be built",
+            hint="make it a source of the step: otherwise a change to it would not cause a rebuild",
         )
 
     def _lists_declared(self, use: Use) -> bool:
-        """Whether all that is in the folder is declared: then a file more or less is another plan."""
+        """Whether all files in the folder are declared: then another file would change the plan."""
         return all(os.path.join(use.path, name) in self._declared() for name in names_in(use.path, use.pattern))
 
     def _check_written(self, opened: _Opened) -> None:
@@ -109,7 +109,7 @@ class _View:
         folder, name = os.path.split(path)
         if os.path.basename(folder) == "__pycache__":
             return  # A module that the step imports, compiled by the interpreter.
-        # Files are written under another name beside their own, and renamed when they are whole.
+        # Files are written under a temporary name next to their own, and renamed when they are complete.
         temporary = name.startswith(".") and any(
             folder == os.path.dirname(output) and name.startswith(f".{os.path.basename(output)}.") for output in outputs
         )
@@ -119,7 +119,7 @@ class _View:
             "N6-STEP-002",
             f"step {self.step.name} writes {_shown(path, self.top)}, which it does not declare",
             where=opened.line or self.step.made_at or None,
-            hint="make it an output of the step: otherwise nobody knows of what it was made",
+            hint="make it an output of the step: otherwise nothing records what it was made from",
         )
 
     def _declared(self) -> frozenset[str]:
@@ -158,7 +158,7 @@ def _shown(path: str, top: Path) -> str:
 
 @cache
 def _interpreter() -> tuple[str, ...]:
-    """A virtual environment may stand in the checkout."""
+    """The virtual environment may be inside the checkout."""
     return tuple({os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)})
 
 
@@ -171,7 +171,7 @@ def _code_folders() -> frozenset[str]:
 
 @cache
 def _install_hook() -> None:
-    """For the life of the process: a hook cannot be taken out again."""
+    """For the life of the process: a hook cannot be removed."""
     sys.addaudithook(_hook)
 
 
@@ -180,10 +180,10 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         return
     seen = _seen.get()
     if seen is None or not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
-        return  # A descriptor that is open already, or no path at all.
+        return  # A descriptor that is already open, or not a path.
     caller = sys._getframe(1)
     if caller.f_code.co_name.startswith("_rmtree") and caller.f_code.co_filename == shutil.__file__:
-        return  # Names relative to a descriptor, which nobody can resolve; nothing of it is read.
+        return  # Names relative to a descriptor, which cannot be resolved; nothing is read.
     path = os.path.abspath(os.fsdecode(arguments[0]))
     flags = arguments[2] if event == "open" and len(arguments) > 2 and isinstance(arguments[2], int) else 0
     seen.opened.append(_Opened(path, bool(flags & _WRITING), event != "open", line_of(caller)))

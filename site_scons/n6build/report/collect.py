@@ -1,4 +1,4 @@
-"""Fills a report from what the stages left."""
+"""Fills a report from what the stages produced."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from n6build.report.content import (
 )
 
 _UNITS: dict[str, Unit] = {"NODE_SW": "CPU", "NODE_SW_HW": "both"}
-# RAM in the chip, one behind the other; the last two only where they are used, they are the NPU cache's and the encoder's.
+# Consecutive RAM in the chip; the memories of NPU cache and video encoder are shown only if they are used.
 _RAM = ("FLEXRAM", *(f"AXISRAM{number}" for number in range(1, 7)))
 _SPECIAL_RAM = ("CACHEAXIRAM", "VENCRAM")
 _SLOT_KINDS: dict[str, Kind] = {"weights": "weights", "vectors": "vectors"}
@@ -44,7 +44,7 @@ def collect(
     actions: Sequence[DoneStep],
     seconds: float,
 ) -> Report:
-    """networks: (backend, artifacts), in the order of the plan. cycles: by network and epoch, empty where nothing ran."""
+    """networks: (backend, artifacts), in the order of the plan. cycles: by network and epoch, empty if nothing ran."""
     sections = tuple(
         _section(planned.model, backend, artifacts, cycles[number] if number < len(cycles) else {})
         for number, (planned, (backend, artifacts)) in enumerate(zip(plan.networks, networks, strict=True))
@@ -120,12 +120,12 @@ def _pools(networks: Sequence[tuple[str, NetworkArtifacts]]) -> list[Part]:
 
 
 def _secure(address: int) -> int:
-    """One memory has one place on the axis, whichever of its aliases a pool is in."""
+    """A memory has one place on the axis, whichever alias a pool is in."""
     return secure_alias(address) if address >> 28 == 2 else address
 
 
 def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRange) -> tuple[Part, ...]:
-    """Weights that are read in place are in a slot of the flash, as their file."""
+    """Parts that no axis shows completely. Weights read in place are shown by their file in a flash slot."""
     places = [*((space.address, space.size) for space in spaces), (flash.address, flash.size)]
     return tuple(
         part for part in parts if sum(shown.size for place in places for shown in _inside([part], *place)) < part.size
@@ -133,7 +133,7 @@ def _elsewhere(parts: Sequence[Part], spaces: Sequence[Space], flash: AddressRan
 
 
 def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
-    """What of the parts lies in [address, address + size)."""
+    """The parts clipped to [address, address + size)."""
     clipped = []
     for part in parts:
         begin, end = max(part.address, address), min(part.address + part.size, address + size)
@@ -145,7 +145,7 @@ def _inside(parts: Sequence[Part], address: int, size: int) -> tuple[Part, ...]:
 def _memory(
     board: Board, parts: Sequence[Part], pools: Sequence[Part], regions: Sequence[PlannedRegion]
 ) -> list[AddressRange]:
-    """The RAM that programs and networks share, and the external RAM where the board has some."""
+    """The RAM that programs and networks share, and the external RAM if the board has any."""
     memories = [(name, board.soc.memories[name]) for name in (*_RAM, *_SPECIAL_RAM)]
     spaces = [Space(name, each.base, each.size, _inside(parts, each.base, each.size)) for name, each in memories]
     spaces = [space for space in spaces if space.parts or space.name in _RAM]

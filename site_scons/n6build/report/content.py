@@ -1,4 +1,4 @@
-"""What stands in a report. Addresses and sizes are bytes, shares 0 to 1, times seconds."""
+"""The content of a report. Addresses and sizes are bytes, shares 0 to 1, times seconds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Space:
 
 @dataclass(frozen=True)
 class AddressRange:
-    """Spaces on one axis, drawn to one scale: [address, address + size). pools: memory pools of the networks on it."""
+    """Spaces on one axis, drawn to one scale: [address, address + size). pools: the networks' memory pools on it."""
 
     title: str
     address: int
@@ -56,7 +56,7 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """bytes: that it reads or writes, 0 where that is not known. cycles: None where the network was not run in this build."""
+    """bytes: read or written, 0 if unknown. cycles: None if the network was not run in this build."""
 
     index: int
     kind: str
@@ -80,21 +80,25 @@ class NetworkSection:
 
     @property
     def macs(self) -> int:
+        """Multiply-accumulate operations of all epochs."""
         return sum(epoch.macs for epoch in self.epochs)
 
     def macs_on(self, unit: Unit) -> int:
+        """Multiply-accumulate operations of the epochs on this unit."""
         return sum(epoch.macs for epoch in self.epochs if epoch.unit == unit)
 
     def epochs_on(self, unit: Unit) -> int:
+        """Number of epochs on this unit."""
         return sum(epoch.unit == unit for epoch in self.epochs)
 
 
 @dataclass(frozen=True)
 class Report:
-    """elsewhere: used ranges that are not wholly inside a memory or a region of the board, so that no axis shows all of them.
+    """elsewhere: used ranges that are not completely inside a memory or region of the board, so that no axis shows all of
+    them.
 
-    versions: of tools and parts. actions: what this call of scons has rebuilt. plan_svg: picture of the build plan, an element as
-    `plan_svg` of n6build.plan.picture makes it; for the page alone, which shows it as it is. Empty: no picture.
+    versions: of tools and libraries. actions: steps that this call of scons has done. plan_svg: picture of the build plan, an
+    element made by `plan_svg` of n6build.plan.picture, which the page shows as it is; empty: no picture.
     """
 
     application: str
@@ -112,14 +116,14 @@ class Report:
 
 
 def urgency(result: Result) -> tuple[int, str]:
-    """Order of a reader: failed errors, failed warnings, what was waived, what is well, what had nothing to look at."""
+    """Sort key: failed errors, failed warnings, waived, passed, not applicable; within each by id."""
     failed = {"error": 0, "warning": 1}[result.severity]
     return {"failed": failed, "waived": 2, "passed": 3, "not applicable": 4}[result.state], result.id
 
 
 def report_json(report: Report) -> str:
-    """The fields above under their names but for the picture; each space has its `used` bytes as well, and check_counts says how
-    many checks have passed, failed, warned, were waived, or had nothing to look at (not applicable)."""
+    """The fields of `Report` under their names, except the picture; with the `used` bytes of each space, and check_counts,
+    the number of checks in each state."""
     document = asdict(report)
     document["check_counts"] = counts(report.checks)
     del document["plan_svg"]

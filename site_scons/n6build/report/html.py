@@ -1,4 +1,4 @@
-"""The report as one page: no script, nothing from any network, light and dark, on paper too."""
+"""The report as one page: no scripts, nothing from the network, light and dark, also for printing."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ EPOCHS_SHOWN = 20
 
 
 def report_html(report: Report) -> str:
+    """The text of report.html."""
     from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja2, which a build that renders nothing need not wait for.
 
     environment = page_environment(TEMPLATE.parent)
@@ -23,7 +24,7 @@ def report_html(report: Report) -> str:
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
-    # The one place where text is believed to be markup: `plan_svg` has made it, and has escaped what is in it.
+    # The only text that is trusted as markup: `plan_svg` made it, and escaped all names in it.
     picture = Markup(report.plan_svg)
     template = environment.get_template(TEMPLATE.name)
     return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))

@@ -1,20 +1,23 @@
-"""Pages from templates: what comes from outside is escaped, and cannot drive what shows it."""
+"""Pages from templates: text from outside is escaped, and cannot control what displays it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from n6build.base.console import printable
 from n6build.base.files import read_bytes
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 def _finalize(value: object) -> object:
-    """Of the texts from outside only; markup is the page's own."""
+    """Only texts from outside become printable; markup is the page's own."""
     return printable(value) if type(value) is str else value
 
 
-def page_environment(folder: Path) -> Any:
+def page_environment(folder: Path) -> Environment:
     """A Jinja2 environment over the templates of a folder, in which a missing value is an error."""
     import jinja2  # noqa: PLC0415 - a build that renders nothing need not wait for it.
 

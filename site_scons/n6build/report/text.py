@@ -16,6 +16,7 @@ _UNITS: tuple[tuple[Unit, str], ...] = (("NPU", "the NPU"), ("CPU", "the CPU"), 
 
 
 def report_text(report: Report) -> str:
+    """Lines with a newline at the end of each."""
     lines = [f"{report.application} on {report.board}, profile {report.profile}", ""]
     for network in report.networks:
         lines += [*_network(network), ""]
@@ -39,6 +40,7 @@ def _end(path: str, columns: int) -> str:
 
 
 def share_text(part: int, whole: int) -> str:
+    """'12.5%'; '0.0%' of an empty whole."""
     return f"{part / whole:.1%}" if whole else "0.0%"
 
 
@@ -64,7 +66,7 @@ def _network(network: NetworkSection) -> Iterator[str]:
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:
-    """To scale: one letter is a 64th of the axis; what is used but smaller is one letter all the same."""
+    """To scale: one letter is a 64th of the axis; a smaller used range is still one letter."""
     yield f"{axis.title}, 0x{axis.address:08X}..0x{axis.address + axis.size:08X}, {kib(axis.size)}"
     row = ["."] * _WIDTH
     for space in axis.spaces:

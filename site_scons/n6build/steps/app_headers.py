@@ -1,4 +1,4 @@
-"""app_config.h and app_buffers.h, where model.yaml describes an application."""
+"""app_config.h and app_buffers.h, for models whose model.yaml describes an application."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
+    """classes: labels of the outputs. name, folder: of the compiled network."""
+
     application: Application
     classes: tuple[str, ...]
     name: str
@@ -25,7 +27,7 @@ class Parameters:
 
 
 def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
-    """None where nothing is described."""
+    """No step if model.yaml describes no application."""
     model = network.model
     if model.application is None:
         return ()
@@ -42,6 +44,7 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
 
 
 def make(call: Call) -> None:
+    """Writes app_config.h and app_buffers.h."""
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name)
     config, buffers = call.outputs

@@ -1,7 +1,7 @@
 """The pipeline in its order: from models to a checked inference on a board, as one plan.
 
-Goals: build (default), network, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report where they are asked for,
-since a board has to be named for them.
+Goals: build (default), network, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
+asked for, since they need a board to be named.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from n6build.steps.verdict import verdict_step
 def application_plan(
     choices: Choices, environment: Environment, goals: Collection[str], programmer: str = "", notes: Path | None = None
 ) -> Plan:
-    """goals: what is asked for; those that need a board are in the plan only then. programmer: name of the one that was chosen
-    for them, such as 'virtual'. notes: folder that keeps what tools have said of themselves; None: nothing is kept.
+    """goals: what is asked for; those that need a board are in the plan only then. programmer: name of the one chosen for
+    them, such as 'virtual'. notes: folder for what tools say about themselves; None: nothing is kept.
 
-    Raises N6Error for whatever cannot be built as it was chosen.
+    Raises N6Error for whatever cannot be built as chosen.
     """
     job = job_of(choices, environment, notes)
     check_goals(choices, goals)
@@ -100,7 +100,7 @@ def _hex(job: Job, images: Images, manifest: Step) -> Part:
 def _report(
     job: Job, networks: Sequence[NetworkSteps], images: Images, checks: Step, before: BeforeFlash, board: Part
 ) -> Part:
-    """Of a build, and of the run where one was asked for."""
+    """The report on a build, and on the run if one was asked for."""
     done = outputs_of(board.steps)
     step = report_step(
         job.folder,

@@ -1,4 +1,4 @@
-"""A board as steps take it: its description as a source, what was chosen of it as parameters."""
+"""A board as steps take it: its description as a source, what was chosen for it as parameters."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from n6build.hardware.boards import read_board
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """clock: name of a profile of the chip. alias: of its memories, which the pools are in."""
+    """clock: name of a clock profile of the chip. alias: of the chip's memories, which the pools are in."""
 
     clock: str
     alias: Alias
 
 
 def choice_of(board: Board) -> BoardChoice:
+    """What was chosen for the board, for parameters of a step."""
     return BoardChoice(board.clock.name, board.alias)
 
 
 def board_files(board: Board) -> tuple[str, ...]:
-    """board.yaml, then the chip's description, what that includes, and the NOR's."""
+    """board.yaml, then the chip's description with what it includes, then the NOR's."""
     return tuple(map(project_path, board.files))
 
 
@@ -34,16 +35,16 @@ def soc_files(board: Board) -> tuple[str, ...]:
 
 
 def boards_folder(board: Board) -> str:
-    """Descriptions of all boards, which one on a cable is compared with; they do not decide what is programmed."""
+    """Folder of all board descriptions, with which a connected board is compared; it does not affect what is programmed."""
     return project_path(board.files[0].parent.parent)
 
 
 def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:
-    """sources: of a step, with the files of a board among them."""
+    """sources: of a step, including a board.yaml. Raises what `read_board` raises."""
     return board_as_chosen(next(path for path in sources if path.name == "board.yaml"), choice)
 
 
 def board_as_chosen(file: Path, choice: BoardChoice) -> Board:
-    """file: board.yaml."""
+    """file: board.yaml. Raises what `read_board` raises."""
     board = read_board(file)
     return replace(board, clock=board.soc.clock(choice.clock), alias=choice.alias)

@@ -1,4 +1,4 @@
-"""n6_board.h: what the firmware knows of the board."""
+"""n6_board.h: what the firmware knows about the board."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_boar
 
 
 def board_header_step(folder: str, board: Board) -> Step:
+    """Makes <folder>/n6_board.h."""
     return Step(
         verb="Header",
         stage="header",
@@ -24,5 +25,6 @@ def board_header_step(folder: str, board: Board) -> Step:
 
 
 def make(call: Call) -> None:
+    """Writes n6_board.h."""
     board = chosen_board(call.sources, call.parameters_as(BoardChoice))
     write_atomically(call.outputs[0], board_header.board_header(board))

@@ -1,5 +1,5 @@
-"""checks.json: what the pre-flight checks have found. The verdict is a step of its own, since a report has to be possible of a
-build whose checks fail."""
+"""checks.json: the results of the pre-flight checks. The verdict is a separate step, so that a report is possible even if
+checks fail."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode: of relocatable models."""
+    """load_mode: of relocatable models, empty if there are none."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
@@ -70,7 +70,7 @@ def checks_step(
     installed: Sequence[tuple[NetworkSteps, str]],
     load_mode: str,
 ) -> Step:
-    """plan: memory_plan.json. installed: with network_rel.bin of each, empty where networks are linked into the Appli."""
+    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli."""
     parameters = Parameters(
         choice_of(board),
         tuple(_network(each) for each in networks),
@@ -105,6 +105,7 @@ def _network(steps: NetworkSteps) -> _Network:
 
 
 def make(call: Call) -> None:
+    """Runs all checks and writes checks.json."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     subject = Subject(

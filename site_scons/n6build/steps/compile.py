@@ -13,9 +13,9 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class Compilation:
-    """How C files are compiled. folders: where headers are looked for, in this order. defines: NAME or NAME=value. after: headers
-    that are generated, which have to be there before. named_by_macros: headers that `#include NAME` stands for, which nobody
-    finds by reading."""
+    """How C files are compiled. folders: searched for headers, in this order. defines: NAME or NAME=value. after: generated
+    headers, which have to exist first. named_by_macros: headers that `#include NAME` refers to, which cannot be found by
+    reading."""
 
     toolchain: Toolchain
     folders: tuple[str, ...] = ()
@@ -25,23 +25,28 @@ class Compilation:
     named_by_macros: tuple[str, ...] = ()
 
     def looking_in(self, *folders: str | Path) -> Compilation:
+        """With further folders for headers, searched last."""
         return replace(self, folders=(*self.folders, *map(project_path, folders)))
 
     def defining(self, *defines: str) -> Compilation:
+        """With further macros, NAME or NAME=value."""
         return replace(self, defines=(*self.defines, *defines))
 
     def with_flags(self, *flags: str) -> Compilation:
+        """With further flags of the compiler."""
         return replace(self, flags=(*self.flags, *flags))
 
     def including(self, *headers: str | Path) -> Compilation:
-        """By macros that become their names."""
+        """With headers that are included by macros which expand to their names."""
         return replace(self, named_by_macros=(*self.named_by_macros, *map(project_path, headers)))
 
     def behind(self, files: Sequence[str]) -> Compilation:
+        """With further files that have to exist first."""
         return replace(self, after=(*self.after, *files))
 
 
 def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
+    """output: the object file, next to which the compiler writes <output>.d."""
     source = project_path(source)
     depfile = f"{output}.d"
     return Step(
@@ -71,7 +76,7 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
 
 
 def compile_steps(folder: str, sources: Sequence[str | Path], how: Compilation) -> tuple[Step, ...]:
-    """Objects of the sources' names in one folder, in their order."""
+    """One object for each source, named after it, in `folder`, in the order of the sources."""
     return tuple(compile_step(f"{folder}/{Path(source).stem}.o", source, how) for source in sources)
 
 
@@ -84,7 +89,7 @@ def link_step(
     libraries: Sequence[str | Path] = (),
     flags: Sequence[str] = LINK_FLAGS,
 ) -> Step:
-    """Makes the ELF file and, beside it, the linker's map. Objects in the order in which they are laid out."""
+    """Makes the ELF file and, next to it, the linker's map. objects: in the order in which they are laid out."""
     map_file = str(Path(elf).with_suffix(".map"))
     linked = (*objects, *map(project_path, libraries))
     return Step(

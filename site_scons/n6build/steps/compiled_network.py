@@ -1,4 +1,4 @@
-"""A compiled network as later stages know it, whichever backend has made it."""
+"""A compiled network as later stages know it, whichever backend made it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class NetworkSteps:
-    """A network of the application. name: of its files. folder: that they are in. pools: that its compiler is given."""
+    """A network of the application. name: of its files. folder: of its files. pools: given to its compiler."""
 
     model: Model
     name: str
@@ -24,20 +24,22 @@ class NetworkSteps:
 
     @property
     def outputs(self) -> tuple[str, ...]:
+        """All files that the backend makes."""
         return self.step.outputs
 
     @property
     def raws(self) -> tuple[str, ...]:
-        """Weights, of one memory pool each."""
+        """Files of weights, one for each memory pool."""
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
     @property
     def c_files(self) -> tuple[str, ...]:
-        """What the Appli is linked with."""
+        """C files that are linked into the Appli."""
         return tuple(
             each for each in self.step.outputs if each.endswith(".c") and not Path(each).name.startswith("stai_")
         )
 
     @property
     def headers(self) -> tuple[str, ...]:
+        """Generated C headers."""
         return tuple(output for output in self.step.outputs if output.endswith(".h"))

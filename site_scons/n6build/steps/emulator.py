@@ -1,4 +1,4 @@
-"""The virtual board as an input: what its emulator was built from decides what a run gives."""
+"""The virtual board as an input: what its emulator was built from affects the result of a run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from n6build.virtual_board import machine
 
 
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
-    """None for a board on a cable."""
+    """Sources of a step that runs the emulator; none for a real board."""
     return tuple(map(project_path, machine.machine_inputs(board))) if target.probe == VIRTUAL else ()
 
 
 def emulator_templates(target: Target) -> tuple[str, ...]:
+    """Templates of a step that runs the emulator; none for a real board."""
     if target.probe != VIRTUAL:
         return ()
     templates = (soc_header.TEMPLATE, c_format.TEMPLATE, machine.TEMPLATE)

@@ -32,8 +32,8 @@ _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 
 @dataclass(frozen=True)
 class BoardFirmware:
-    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up:
-    objects."""
+    """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: its
+    object files."""
 
     board: Board
     folder: str
@@ -45,25 +45,27 @@ class BoardFirmware:
 
 @dataclass(frozen=True)
 class Program:
+    """A linked program. steps: all that make it. elf: its file."""
+
     steps: tuple[Step, ...]
     elf: str
 
 
 @dataclass(frozen=True)
 class Signing:
-    """keys: None where the tool is to write the header alone."""
+    """keys: None if the tool only writes the header."""
 
     tool: Path
     keys: Keys | None
 
 
 def c_files(directory: str) -> list[Path]:
-    """Of firmware/<directory>, by name."""
+    """The C files of firmware/<directory>, sorted."""
     return files_in(FIRMWARE / directory, "*.c")
 
 
 def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str]) -> BoardFirmware:
-    """flags: further ones of the project around."""
+    """folder: of the board. flags: further ones, from the surrounding project."""
     include = f"{folder}/include"
     headers = (soc_header_step(include, board), board_header_step(include, board), format_headers_step(include))
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
@@ -72,6 +74,7 @@ def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Seque
 
 
 def fsbl(firmware: BoardFirmware) -> Program:
+    """The first program, which the boot ROM loads."""
     folder = f"{firmware.folder}/fsbl"
     script = program_script_step(f"{folder}/fsbl.ld", firmware.board, "fsbl")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "fsbl")
@@ -84,7 +87,8 @@ def fsbl(firmware: BoardFirmware) -> Program:
 def appli(
     folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
 ) -> Program:
-    """plan: of the memory. What no model changes is compiled once a board."""
+    """The Appli with the networks linked into it. plan: of the memory. Objects that no model affects are compiled once per
+    board."""
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
     how = how.looking_in(*runtime.include_folders).defining(*runtime.defines)
@@ -93,12 +97,12 @@ def appli(
     kernels = compile_steps(f"{common}/kernels", c_files("kernels"), how.with_flags("-O3").behind(headers.outputs))
     of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign)
     shared = compile_steps(f"{common}/appli", c_files("appli"), how)
-    # The plan has compared the versions of network and runtime: before a compiler meets them.
+    # The plan compares the versions of network and runtime, before a compiler fails on a mismatch.
     generated = (*headers.outputs, *plan.outputs, *(header for network in networks for header in network.headers))
     of_networks = foreign.looking_in(*sorted({network.folder for network in networks} | {folder})).behind(generated)
     own: list[Step] = []
     for network in networks:
-        # Code of ST's compiler is not held to the warnings of this project.
+        # The warnings of this project are not enabled for the code of ST's compiler.
         quiet = of_networks if network.backend.strict else of_networks.with_flags("-w")
         if version := version_header_of(folder, network):
             quiet = quiet.with_flags("-include", version).including(version)
@@ -106,7 +110,7 @@ def appli(
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    # What changes seldom stands first, so that an edit behind it moves no address in front.
+    # What rarely changes comes first, so that an edit does not move the addresses in front of it.
     objects = (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up, *outputs_of((*shared, *own)))
     link = link_step(
         f"{folder}/appli/appli.elf",
@@ -119,12 +123,12 @@ def appli(
 
 
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
-    """No network is in it: it installs what it finds in flash."""
+    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory."""
     assert runtime.reloc is not None
     places = ("bring_up", "appli", "appli_reloc", "reloc")
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
-    # The models' security state is compared with that of this code.
+    # The security state of models is compared with that of this code.
     how = how.with_flags(SECURE)
     common = f"{firmware.folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     foreign = how.with_flags(*runtime.compile_flags)
@@ -144,6 +148,7 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
 
 
 def image_step(output: str, program: Program, kind: BinaryType, board: Board, signing: Signing | None) -> Step:
+    """The program with its boot header, signed if `signing` is given. kind: FSBL, else the Appli's place is taken."""
     boot, load = board.soc.boot, board.soc.load_and_run
     if kind is BinaryType.FSBL:
         load_address, payload_offset = boot.header_address, boot.payload_offset

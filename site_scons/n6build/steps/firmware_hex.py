@@ -11,6 +11,7 @@ from n6build.plan.step import Call, Step
 
 
 def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step:
+    """manifest: flash_manifest.json. images: the files that it lists."""
     return Step(
         verb="Hex",
         stage="image",
@@ -21,5 +22,6 @@ def firmware_hex_step(output: str, manifest: str, images: Sequence[str]) -> Step
 
 
 def make(call: Call) -> None:
+    """Writes the Intel hex file."""
     manifest = call.sources[0]
     write_chunks_atomically(call.outputs[0], hex_chunks(read_manifest(manifest).segments, manifest.parent))

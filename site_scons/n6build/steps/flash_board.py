@@ -1,4 +1,4 @@
-"""Stage 4: a board that holds what a manifest lists, and the receipt of it."""
+"""Stage 4: programs a board with what a manifest lists, and writes a receipt."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from n6build.steps.board import BoardChoice, board_as_chosen, board_files, board
 
 @dataclass(frozen=True)
 class Target:
-    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as the
-    option
-    has it. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board. everything:
-    whatever the board is believed to hold. dry: touch nothing, and tell.
-    """
+    """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as given
+    by the option. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board.
+    start: from flash, or from RAM by the debugger. everything: program all sectors, whatever the board is believed to hold.
+    dry: only report."""
 
     file: str
     board: BoardChoice
@@ -48,11 +47,12 @@ def target_of(
     everything: bool,
     dry: bool,
 ) -> Target:
+    """As `Target`, with the description and the choices of a board."""
     return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry)
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:
-    """output: the receipt. A dry run has a receipt of its own, which is never written."""
+    """output: the receipt. A dry run has a different receipt, so that it does not pass for a flashed board."""
     return Step(
         verb="Flash",
         stage="flash",
@@ -66,6 +66,7 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
 
 
 def make(call: Call) -> None:
+    """Programs the sectors that the board lacks, and writes the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     manifest = call.sources[0]
@@ -77,7 +78,7 @@ def make(call: Call) -> None:
         if identity is not None:
             carry_out(plan, programmer)
     if target.dry:
-        # As somebody may look at it, and nobody takes it for a board that was programmed.
+        # Without sectors, so that it does not pass for the receipt of a programmed board.
         write_receipt(call.outputs[0], Receipt(board.name, programmer.name, (), {}))
         return
     say_flashed(plan, programmer, board, starts_from_ram=target.start == "ram")
@@ -87,7 +88,7 @@ def make(call: Call) -> None:
 def planned(
     wanted: list[Sector], programmer: Programmer, board: Board, identity: Identity | None, target: Target
 ) -> FlashPlan:
-    """identity: of the board, which is looked at; None for a dry run."""
+    """The sectors to program. identity: of the board, which is then examined; None for a dry run."""
     record = recorded(programmer, board.name)
     if identity is not None and target.everything:
         record = replace(record, identity=identity)
@@ -97,5 +98,6 @@ def planned(
 
 
 def receipt_of(plan: FlashPlan, board: Board, programmer: Programmer) -> Receipt:
+    """Lists the sectors that were wanted, and those that had to be programmed."""
     sectors = {sector.address: sector.sha256 for sector in plan.wanted}
     return Receipt(board.name, programmer.name, tuple(sector.address for sector in plan.lacking), sectors)

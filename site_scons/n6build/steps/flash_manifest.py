@@ -15,7 +15,7 @@ from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_boar
 
 @dataclass(frozen=True)
 class FlashPart:
-    """content: None for a program, which stands at the start of its slot."""
+    """content: None for a program, which is at the start of its slot."""
 
     slot: str
     file: str
@@ -30,14 +30,14 @@ class _Place:
 
 @dataclass(frozen=True)
 class Parameters:
-    """places: of the images, in the order of the sources behind the plan."""
+    """places: of the images, in the order of the sources that follow the plan."""
 
     board: BoardChoice
     places: tuple[_Place, ...]
 
 
 def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, board: Board) -> Step:
-    """plan: memory_plan.json, which says where several images share a slot."""
+    """plan: memory_plan.json, which gives the addresses of images that share a slot."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
     return Step(
         verb="Manifest",
@@ -50,10 +50,11 @@ def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, boar
 
 
 def make(call: Call) -> None:
+    """Writes flash_manifest.json."""
     given = call.parameters_as(Parameters)
     addresses = read_plan(call.sources[0]).flash_addresses()
     images = call.sources[1 : 1 + len(given.places)]
-    # What the plan gives no place to is empty, and gets none.
+    # An image without an address in the plan is empty, and gets none.
     files = [
         FlashFile(place.slot, image, addresses.get(place.content) if place.content else None)
         for place, image in zip(given.places, images, strict=True)

@@ -1,6 +1,6 @@
-"""Stage 4 for relocatable models with two slots: each is put into the one that is not in use.
+"""Stage 4 for relocatable models with two slots: each new model is written to the slot that is not in use.
 
-Ends well where the board has started with the new models; real boards decide at their next start.
+On the virtual board this succeeds only if the board starts the new models; a real board decides at its next start.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def flash_models_step(
     target: Target,
     after: Sequence[str],
 ) -> Step:
-    """output: the receipt. plan: memory_plan.json. elves: of FSBL and Appli, for source lines. after: the programs' receipt."""
+    """output: the receipt. plan: memory_plan.json. elves: of FSBL and Appli, for source lines. after: receipts of the
+    programs."""
     return Step(
         verb="Flash",
         stage="flash",
@@ -51,6 +52,7 @@ def flash_models_step(
 
 
 def make(call: Call) -> None:
+    """Programs new models into their free slots, and writes the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     path, *elves = call.sources[:3]
@@ -58,7 +60,7 @@ def make(call: Call) -> None:
     programmer = chosen_programmer(target.probe, board, folder)
     record = programmer.record
     with board_lock(programmer):
-        # Before anything of it is read: another board would be read in the wrong way.
+        # Before anything is read: a different board would be read in the wrong way.
         identity = checked_identity(programmer, board)
 
         def read(address: int, size: int) -> bytes:
@@ -76,7 +78,7 @@ def make(call: Call) -> None:
         announce(flash, programmer, dry=False)
         carry_out(flash, programmer)
     for update in updates:
-        what = "is put into" if update.is_new else "is in"
+        what = "written to" if update.is_new else "already in"
         say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
     say_flashed(flash, programmer, board, starts_from_ram=target.start == "ram")
     if target.probe == VIRTUAL:

@@ -14,6 +14,7 @@ FORMATS = members("n6build.formats.*", "FORMAT", Format)
 
 
 def format_headers_step(folder: str) -> Step:
+    """Makes a header for each format, in `folder`."""
     return Step(
         verb="Header",
         stage="header",
@@ -25,5 +26,6 @@ def format_headers_step(folder: str) -> Step:
 
 
 def make(call: Call) -> None:
+    """Writes the headers."""
     for output, described in zip(call.outputs, FORMATS, strict=True):
         write_atomically(output, header_text(described))

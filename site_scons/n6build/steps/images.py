@@ -24,7 +24,8 @@ from n6build.steps.weights_image import weights_image_step
 
 @dataclass(frozen=True)
 class Images:
-    """What lies in flash. plan: of the memory. programs, weights: in the order of the manifest."""
+    """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. models: only
+    relocatable ones."""
 
     plan: Step
     programs: tuple[FlashPart, ...]
@@ -36,14 +37,17 @@ class Images:
 
     @property
     def elves(self) -> tuple[str, str]:
+        """ELF files of FSBL and Appli."""
         return self.fsbl.elf, self.appli.elf
 
     @property
     def files(self) -> tuple[str, ...]:
+        """The image files, in the order of the manifest."""
         return tuple(part.file for part in self.parts)
 
     @property
     def parts(self) -> tuple[FlashPart, ...]:
+        """The images with their slots, in the order of the manifest."""
         return (*self.programs, *self.weights)
 
 
@@ -72,7 +76,8 @@ def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[tuple[Step, Fla
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
-    """Of networks that are linked into the Appli, or that it installs. Raises what stage 2, the memory plan and signing raise."""
+    """Networks are linked into the Appli or installed by it, according to option loader. Raises what stage 2, the memory plan
+    and signing raise."""
     return _reloc_images(job, networks) if job.choices.loader == "reloc" else _linked_images(job, networks)
 
 

@@ -1,4 +1,4 @@
-"""What the steps of one application are made for: everything that was chosen, found on this machine."""
+"""What the steps of one application need to know: all choices, with what was found on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ON_A_BOARD = FLASHING | {"run"}
 
 @dataclass(frozen=True)
 class Job:
-    """folder: of the application, board_folder: of what all of a board share."""
+    """folder: of the application. board_folder: of what all applications of a board share. notes: as for `job_of`."""
 
     choices: Choices
     environment: Environment
@@ -38,16 +38,18 @@ class Job:
 
     @property
     def virtual_board(self) -> str:
+        """Folder of the virtual board: its NOR and its record."""
         parts = (self.choices.build, "virtual_board", self.board.name, self.choices.pair)
         return "/".join(part for part in parts if part)
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of C, from the project around."""
+        """Flags for C, from the surrounding project, that this compiler knows."""
         return tuple(without_unknown_flags(list(self.choices.c_flags)))
 
     @property
     def model_options(self) -> ModelOptions:
+        """For stage 2."""
         choices = self.choices
         return ModelOptions(
             secure=choices.secure,
@@ -59,6 +61,7 @@ class Job:
 
     @property
     def stage1(self) -> Stage1:
+        """For stage 1."""
         choices = self.choices
         return Stage1(
             self.board, choices.profile, choices.backend, choices.loader, self.runtime, self.environment, self.notes
@@ -66,8 +69,8 @@ class Job:
 
 
 def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:
-    """notes: folder that keeps what tools have said of themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
-    N6-TOOL-00x, N6-LLATON-00x for what there is not."""
+    """notes: folder for what tools say about themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
+    N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
     board = load_board(choices.board)
     models = tuple(load_model(name, relative_to=Path(choices.launched)) for name in choices.models)
     if choices.name:
@@ -87,13 +90,14 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009 and -011, N6-FLASH-023 and N6-ROMFS-007 for what has no effect or no sense."""
+    """Raises N6-OPTION-006 to -009 and -011, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no effect or make no
+    sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
     if choices.dry and "run" in goals and "no-flash" not in choices.modes:
         what = "dry=1 programs nothing, and 'run' would run what was there before"
-        raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is wanted")
+        raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is intended")
     if choices.loader != "reloc" and "flash-model" in goals:
         raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
     if "romfs" in goals and not choices.romfs:
@@ -107,10 +111,10 @@ def _check_run(choices: Choices) -> None:
     is_virtual = choices.probe == VIRTUAL
     linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
     if (choices.inputs or choices.expected) and len(choices.models) > 1:
-        what = "'inputs' and 'expected' are of a single network"
+        what = "'inputs' and 'expected' are for a single network"
         raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
     if choices.gdb and linked:
-        what = "'gdb=1' is for a run of the virtual board on its test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs, with probe=virtual")
+        what = "'gdb=1' is for a run on the virtual board with the test vectors in flash"
+        raise N6Error("N6-OPTION-009", what, hint="probe=virtual, without inputs, expected and runs")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")

@@ -11,6 +11,7 @@ NAMES = ("n6_kernels.h", "n6_kernels_plain.h")
 
 
 def kernel_headers_step(folder: str) -> Step:
+    """Makes both headers in `folder`."""
     return Step(
         verb="Header",
         stage="header",
@@ -21,6 +22,7 @@ def kernel_headers_step(folder: str) -> Step:
 
 
 def make(call: Call) -> None:
+    """Writes both headers."""
     from n6build.network.reference.kernel_headers import (  # noqa: PLC0415 - planning reads no operator.
         kernels_header,
         plain_kernels_header,

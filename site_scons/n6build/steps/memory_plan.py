@@ -23,8 +23,8 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """inputs: file of its test vectors, None where it has none. version_header: for the compiler, empty where the version gate is
-    not waived."""
+    """inputs: file of its test vectors, None if it has none. version_header: file for the compiler, empty unless the version
+    gate is waived."""
 
     model: str
     name: str
@@ -35,20 +35,26 @@ class PlannedNetwork:
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """sizes: bytes of memory pools that models want another size of."""
+class PlanParameters:
+    """Of either plan. sizes: bytes of the memory pools for which models want another size."""
 
     board: BoardChoice
     profile: str
     networks: tuple[PlannedNetwork, ...]
     sizes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Parameters(PlanParameters):
+    """runtime: that the Appli is linked with."""
+
     runtime: RuntimeVersion
 
 
 def memory_plan_step(
     folder: str, board: Board, profile: str, networks: Sequence[NetworkSteps], runtime: RuntimeVersion
 ) -> Step:
-    """Raises N6-POOL-00x where the regions of the external RAM cannot be laid out."""
+    """Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
     planned = tuple(
         replace(network, version_header=version_header_of(folder, each))
         for network, each in zip(planned_networks(networks), networks, strict=True)
@@ -68,11 +74,12 @@ def memory_plan_step(
 
 
 def version_header_of(folder: str, network: NetworkSteps) -> str:
-    """folder: of the memory plan. What network.c is compiled behind where the version gate is waived, else empty."""
+    """The header that network.c is compiled with if the version gate is waived, else empty. folder: of the memory plan."""
     return f"{folder}/{network.name}_ll_aton_version.h" if VERSION_GATE in network.model.waived else ""
 
 
 def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, ...]:
+    """The networks as parameters of a step."""
     return tuple(
         PlannedNetwork(
             each.model.name,
@@ -86,16 +93,18 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
 
 
 def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
+    """Bytes of the memory pools for which models want another size."""
     return {name: size for each in networks for name, size in each.model.network.pools.items()}
 
 
 def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
-    """All that stage 1 leaves, and the test vectors."""
+    """All that stage 1 makes, and the test vectors."""
     inputs = (project_path(each.model.inputs) for each in networks if each.model.inputs)
     return tuple(dict.fromkeys((*(file for each in networks for file in each.outputs), *inputs)))
 
 
 def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
+    """Reads what stage 1 made. Raises what `read_artifacts` and `compiled_network` raise."""
     return [
         compiled_network(
             each.model,
@@ -109,6 +118,7 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
 
 
 def make(call: Call) -> None:
+    """Writes memory_plan.json, n6_memory_plan.c, n6_pools.ld, and headers for networks of another version."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     networks = compiled(given.networks)

@@ -1,4 +1,4 @@
-"""A relocatable model, or its weights, as it lies in its flash slot."""
+"""A relocatable model, or its weights, as it is stored in its flash slot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from n6build.reloc.verify import check_model
 
 @dataclass(frozen=True)
 class SelfTestFiles:
-    """Test vectors of a model. expected: None where nobody promises these very bytes."""
+    """Test vectors of a model. expected: None if the outputs need not be bit-exact."""
 
     inputs: str
     expected: str | None
@@ -33,8 +33,8 @@ class SelfTestFiles:
 
 @dataclass(frozen=True)
 class Parameters:
-    """is_model: it is a whole model, not its weights alone. test: None where the other file of the model has it. room: bytes of
-    its part of the flash slot."""
+    """is_model: the whole model, not only its weights. test: None if the model's other file has it. room: bytes of its part
+    of the slot."""
 
     model: str
     is_model: bool
@@ -58,6 +58,7 @@ def model_slot_step(
 
 
 def make(call: Call) -> None:
+    """Writes the image for the slot."""
     given = call.parameters_as(Parameters)
     file, description = call.sources[0], read_description(call.sources[1])
     if given.is_model:

@@ -1,4 +1,4 @@
-"""Stage 1: each model of an application becomes network.c and its weights, by the backend that takes it."""
+"""Stage 1: each model of an application becomes network.c and its weights, by the backend chosen for it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Stage1:
-    """What stage 1 needs to know beside the models. backend: as asked for. loader: linked, or reloc. notes: folder for what
-    ST's tool has said of itself."""
+    """What stage 1 needs to know besides the models. backend: as asked for. loader: linked or reloc. notes: folder for what
+    ST's tool says about itself."""
 
     board: Board
     profile: str
@@ -32,16 +32,17 @@ class Stage1:
 
 
 def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[NetworkSteps, ...]:
-    """A single network goes to <folder>/network, several to a folder each, and each gets its part of the pool for weights.
+    """A single network goes to <folder>/network, each of several to a folder of its own, with its part of the pool for
+    weights.
 
-    Raises N6Error for pools that are no good, a backend that cannot take a model, and tools that are not there.
+    Raises N6Error for invalid pools, a backend that cannot take a model, and missing tools.
     """
     names = network_names(models)
     pools_of_each = pools_of_networks(given.board, given.profile, [model.network.pools for model in models])
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
-        # The command line is stronger than model.yaml.
+        # The command line overrides model.yaml.
         asked = given.backend if given.backend != "auto" else model.network.backend
         backend = backend_for(_source(model, ""), asked, given.environment)
         compilation = Compilation(
@@ -59,7 +60,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
 
 
 def check_options(model: Model) -> None:
-    """Of all backends, whichever one is taken. Raises N6-YAML-00x, and what backends have to say."""
+    """The options of all backends, whichever is used. Raises N6-YAML-00x, and what backends raise for their options."""
     for backend in BACKENDS:
         if section := model.network.backends.get(backend.name):
             backend.check_options(section)

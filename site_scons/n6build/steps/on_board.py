@@ -1,4 +1,4 @@
-"""What is done with a board: programming it, starting it, running it."""
+"""What is done with a board: programming, starting and running it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def on_board(
     asked: Collection[str],
     programmer: str,
 ) -> Part:
-    """asked: targets; nothing where none of them needs a board. programmer: as a step knows it. Raises N6-OPTION-006."""
+    """asked: targets; no steps if none of them needs a board. programmer: as given to steps. Raises N6-OPTION-006."""
     if not ON_A_BOARD & set(asked):
         return Part((), {})
     choices = job.choices
@@ -62,13 +62,13 @@ def on_board(
 
 
 def _receipt(job: Job, target: Target, part: str) -> str:
-    """A dry run has one of its own: it must not pass for what it only reports."""
+    """A dry run gets a different name: it must not pass for what it only reports."""
     words = (target.name, job.board.name, job.choices.pair, part, "dry" if target.dry else "")
     return f"{job.choices.build}/flash/{'-'.join(word for word in words if word)}.json"
 
 
 def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
-    """Of models with two slots only one of them is written, and the rest first."""
+    """With two slots, only one of each model is written, after everything else."""
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
@@ -87,7 +87,7 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
         models = listed("model_manifest", images.weights)
         return [models, flashed("models", models, images.weights)]
     if choices.dry:
-        what = "with slots=2 it depends on what the board holds what is programmed; dry=1 does not ask it"
+        what = "with slots=2, what is programmed depends on what the board holds, and dry=1 does not ask the board"
         raise N6Error("N6-OPTION-006", what, hint="omit dry=1, or slots=1")
     first: list[Step] = []
     if not alone:

@@ -9,7 +9,7 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class Part:
-    """goals: what may be asked for by name -> files; one that is empty is known, and there is nothing to do for it."""
+    """goals: name -> files that it stands for; an empty one is known, but has nothing to do."""
 
     steps: tuple[Step, ...]
     goals: dict[str, tuple[str, ...]]

@@ -19,10 +19,13 @@ _SCRIPTS = {"fsbl": linker_script.fsbl_script, "appli": linker_script.appli_scri
 
 @dataclass(frozen=True)
 class Parameters:
+    """program: which of the two."""
+
     program: Literal["fsbl", "appli"]
 
 
 def program_script_step(output: str, board: Board, program: Literal["fsbl", "appli"]) -> Step:
+    """output: the linker script."""
     return Step(
         verb="Script",
         stage="header",
@@ -35,5 +38,6 @@ def program_script_step(output: str, board: Board, program: Literal["fsbl", "app
 
 
 def make(call: Call) -> None:
+    """Writes the linker script."""
     script = _SCRIPTS[call.parameters_as(Parameters).program]
     write_atomically(call.outputs[0], script(load_soc(call.sources[0])))

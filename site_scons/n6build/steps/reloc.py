@@ -1,4 +1,4 @@
-"""Stage 2: networks as relocatable models, and where they lie in flash."""
+"""Stage 2: networks as relocatable models, and their places in flash."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from n6build.steps.reloc_sources import reloc_sources_step
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: the model as a C array, too. flags: of C, further
-    ones of the project around."""
+    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: also make the model as a C array. flags:
+    further ones for C, from the surrounding project."""
 
     secure: bool = True
     split: bool = False
@@ -44,7 +44,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SourceNetwork:
-    """A network as stage 1 leaves it. strict: its C is held to the warnings of this project. waived: ids of checks."""
+    """A network as stage 1 makes it. strict: compile its C with the warnings of this project. waived: ids of checks."""
 
     name: str
     folder: str
@@ -54,12 +54,13 @@ class SourceNetwork:
 
     @property
     def raws(self) -> tuple[str, ...]:
+        """Files of weights, one for each memory pool."""
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
 
 @dataclass(frozen=True)
 class ModelSteps:
-    """file: network_rel.bin. params: the weights where they are split off, else None. others: what was asked for beside."""
+    """file: network_rel.bin. params: file of the weights if they are split off, else None. others: further files asked for."""
 
     steps: tuple[Step, ...]
     description: str
@@ -70,6 +71,7 @@ class ModelSteps:
 
     @property
     def files(self) -> tuple[str, ...]:
+        """All files of the model, network_rel.bin first."""
         return (self.file, *([self.params] if self.params else []), *self.others)
 
 
@@ -91,8 +93,8 @@ def model_steps(
     options: ModelOptions,
     out: str = "",
 ) -> ModelSteps:
-    """common: folder for objects that all models are linked with. out: for the files of the model, where it is another folder
-    than that of what they are made from. Raises N6-RELOC-020."""
+    """common: folder for objects that all models are linked with. out: folder for the files of the model, if it differs from
+    that of its intermediate files. Raises N6-RELOC-020."""
     name = network.name
     out = out or folder
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
@@ -100,7 +102,7 @@ def model_steps(
         folder, network.step, name, network.folder, runtime.identity, network.waived, secure=options.secure
     )
     conf, pools, wrapper, script, description = sources.outputs
-    # A network from elsewhere may be of the reference backend, too; the linker leaves out what is not called.
+    # A prebuilt network may come from the reference backend; the linker omits what is not called.
     kernel_headers = kernel_headers_step(f"{common}/include")
     base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders, f"{common}/include")
     base = base.behind(kernel_headers.outputs)
@@ -147,7 +149,7 @@ def model_steps(
 
 
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
-    """A network that another tool has left somewhere, as a folder of stage 1 within `work`."""
+    """A network made by another tool, imported as a folder of stage 1 inside `work`."""
     folder = f"{work}/network"
     return SourceNetwork(found.name, folder, import_step(folder, found), strict=False)
 
@@ -155,9 +157,9 @@ def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
 def stage2_plan(
     found: PrebuiltNetwork, work: str, out: str, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> tuple[Plan, ModelSteps]:
-    """Stage 2 by itself, of a network from elsewhere: for the command line and for tests. work: folder for all that the files of
-    the model in `out` are made from. Goals: network, reloc. Raises N6-RELOC-020, and N6-STEP-00x where the folders are in each
-    other's way."""
+    """Stage 2 alone, for a network made by another tool: for the command line and for tests. work: folder of intermediate
+    files. out: folder of the model's files. Goals: network, reloc. Raises N6-RELOC-020, and N6-STEP-00x if files in the
+    folders collide."""
     network = imported_network(found, work)
     common = common_folder(work, runtime, options)
     model = model_steps(work, common, network, runtime, toolchain, options, out)
@@ -174,6 +176,7 @@ def common_folder(board_folder: str, runtime: Runtime, options: ModelOptions) ->
 def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
+    """The steps of a model in <folder>/<name>_rel. Raises N6-RELOC-020."""
     strict = network.backend.strict
     source = SourceNetwork(network.name, network.folder, network.step, strict, tuple(network.model.waived))
     common = common_folder(board_folder, runtime, options)
@@ -191,9 +194,9 @@ def reloc_plan(
     addresses: str,
     load_mode: LoadMode,
 ) -> RelocPlan:
-    """slots: 1, or 2 for A and B. addresses: of the only model. Raises N6-SLOT-00x."""
+    """slots: 1, or 2 for A and B. addresses: of the only model. Raises N6-SLOT-001, N6-SLOT-002, N6-POOL-00x."""
     if addresses and (len(models) > 1 or slots > 1):
-        what = f"'addresses' places one model in one slot, there are {len(models)} in {slots} each"
+        what = f"'addresses' places one model in one slot, but there are {len(models)} with {slots} each"
         raise N6Error("N6-SLOT-002", what, hint="omit it, or slots=1 and a single model")
     places = (
         slots_at(board, addresses, split=split)
@@ -228,7 +231,7 @@ def _slot_steps(
         # Only the reference backend promises the reference interpreter's very bytes.
         expected = described.expected if network.backend.exact else None
         test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
-    # With the weights, which make the outputs.
+    # The test goes with the weights, which the outputs depend on.
     of_model = None if model.params else test
     part = planned.slots[0]
     name = described.name

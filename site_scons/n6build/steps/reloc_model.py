@@ -1,4 +1,4 @@
-"""network_rel.bin: a linked relocatable model, with its weights behind it or without."""
+"""network_rel.bin: a linked relocatable model, with or without its weights behind it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from n6build.reloc.pools import params_chunks
 
 @dataclass(frozen=True)
 class Parameters:
-    """split: the weights are a file of their own."""
+    """split: the weights are in a separate file."""
 
     split: bool
 
 
 def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[str]) -> Step:
-    """link: of the model, with its map. raws: weights, as stage 1 leaves them."""
+    """link: of the model, with its map. raws: files of weights, as stage 1 makes them."""
     return Step(
         verb="Model",
         stage="reloc",
@@ -33,7 +33,7 @@ def reloc_model_step(output: str, link: Step, description: str, raws: Sequence[s
 
 
 def split_model_step(output: str, link: Step) -> Step:
-    """New weights leave it as it is."""
+    """link: of the model, with its map. New weights do not affect the output."""
     return Step(
         verb="Model",
         stage="reloc",
@@ -45,6 +45,7 @@ def split_model_step(output: str, link: Step) -> Step:
 
 
 def make(call: Call) -> None:
+    """Writes network_rel.bin."""
     elf, map_file = call.sources[:2]
     linked = read_linked_model(elf, map_file)
     if call.parameters_as(Parameters).split:

@@ -1,4 +1,4 @@
-"""network_rel_params.bin: the weights of a relocatable model, where they are a file of their own."""
+"""network_rel_params.bin: the weights of a relocatable model, if they are in a separate file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from n6build.reloc.pools import params_chunks
 
 
 def reloc_params_step(output: str, description: str, raws: Sequence[str]) -> Step:
+    """description: of the model, in JSON. raws: files of weights, as stage 1 makes them."""
     return Step(
         verb="Params",
         stage="reloc",
@@ -21,6 +22,7 @@ def reloc_params_step(output: str, description: str, raws: Sequence[str]) -> Ste
 
 
 def make(call: Call) -> None:
+    """Writes network_rel_params.bin."""
     description, *raws = call.sources
     parts = read_description(description).params_parts({raw.name: raw for raw in raws})
     write_chunks_atomically(call.outputs[0], params_chunks(parts))

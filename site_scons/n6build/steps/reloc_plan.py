@@ -15,17 +15,15 @@ from n6build.memory_plan.make import make_reloc_plan
 from n6build.memory_plan.plan import PlannedModel, plan_json
 from n6build.network.pools.board_pools import external_regions
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.board import board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.memory_plan import PlannedNetwork, compiled, network_files, planned_networks, sizes_of
+from n6build.steps.memory_plan import PlanParameters, compiled, network_files, planned_networks, sizes_of
 
 
 @dataclass(frozen=True)
-class Parameters:
-    board: BoardChoice
-    profile: str
-    networks: tuple[PlannedNetwork, ...]
-    sizes: dict[str, int]
+class Parameters(PlanParameters):
+    """models: with their places in flash. load_mode: of all models."""
+
     models: tuple[PlannedModel, ...]
     load_mode: LoadMode
 
@@ -38,7 +36,7 @@ def reloc_plan_step(
     models: Sequence[PlannedModel],
     load_mode: LoadMode,
 ) -> Step:
-    """Raises N6-POOL-00x where the regions of the external RAM cannot be laid out."""
+    """Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
     sizes = sizes_of(networks)
     external_regions(board, sizes)
     parameters = Parameters(choice_of(board), profile, planned_networks(networks), sizes, tuple(models), load_mode)
@@ -54,6 +52,7 @@ def reloc_plan_step(
 
 
 def make(call: Call) -> None:
+    """Writes memory_plan.json and n6_models.c."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     regions = external_regions(board, given.sizes)

@@ -10,6 +10,7 @@ from n6build.reloc.description import read_description
 
 
 def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
+    """descriptions: of the models, in JSON. The table goes to the console, too."""
     return Step(
         verb="Pools",
         stage="reloc",
@@ -22,6 +23,7 @@ def reloc_pool_table_step(output: str, descriptions: Sequence[str]) -> Step:
 
 
 def make(call: Call) -> None:
+    """Prints the table and writes it."""
     from n6build.reloc.show import pool_table  # noqa: PLC0415 - planning shows nothing.
 
     pools_of_each = [read_description(path).pools for path in call.sources]

@@ -1,4 +1,4 @@
-"""What is compiled and linked into a relocatable model beside network.c, and the description that later steps read."""
+"""What is compiled and linked into a relocatable model besides network.c, and the description that later steps read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from n6build.reloc.preconditions import check_buffers_known, version_for
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1. waived: of the version gate."""
+    """folder: of stage 1. waived: the version gate, or nothing."""
 
     name: str
     folder: str
@@ -65,6 +65,7 @@ def reloc_sources_step(
 
 
 def make(call: Call) -> None:
+    """Writes the C files, the linker script and the description."""
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name)
     check_epochs(artifacts, given.runtime)

@@ -32,6 +32,7 @@ def reloc_summary_step(outputs: Sequence[str], models: Sequence[str], *, shown: 
 
 
 def make(call: Call) -> None:
+    """Writes the summary, and prints it if it is to be shown."""
     from n6build.reloc.show import summary  # noqa: PLC0415 - planning shows nothing.
 
     text = "\n".join(summary(read_reloc_file(model)) for model in call.sources)

@@ -1,4 +1,4 @@
-"""A page about the build that has just been done; the same as text and as JSON."""
+"""A page about the build that was just done, also as text and as JSON."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Network:
 
 @dataclass(frozen=True)
 class Parameters:
-    """run: run.json, empty where nothing ran."""
+    """run: run.json, empty if nothing ran."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
@@ -63,7 +63,7 @@ def report_step(
     run: str,
     others: Sequence[str],
 ) -> Step:
-    """plan: memory_plan.json. run: run.json, empty where nothing is run. others: what else this build makes."""
+    """plan: memory_plan.json. run: run.json, empty if nothing is run. others: further files that this build makes."""
     described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
     files = (file for each in networks for file in each.outputs)
     return Step(
@@ -75,13 +75,14 @@ def report_step(
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
         after=tuple(others),
         function="n6build.steps.report:make",
-        # It tells what this very build has done.
+        # It reports what this build has done.
         always=True,
         shared=False,
     )
 
 
 def make(call: Call) -> None:
+    """Prints the report, and writes report.html, report.txt and report.json."""
     given = call.parameters_as(Parameters)
     plan, manifest, fsbl, appli, checks = call.sources[:5]
     artifacts = [read_artifacts(Path(each.folder), each.name) for each in given.networks]
@@ -105,7 +106,7 @@ def make(call: Call) -> None:
         seconds=time.monotonic() - site.began if site else 0.0,
     )
     if site and site.plan.steps:
-        # Without Graphviz, which is not there on every machine: the same page everywhere.
+        # Without Graphviz, which not every machine has: the page is the same everywhere.
         report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
     text = report_text(report)
     for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):

@@ -20,7 +20,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Parameters:
-    """size: of the partition, bytes. entries: of the sources, in their order. described_in: file, for messages."""
+    """size: of the partition, bytes. entries: names of the sources, in their order. described_in: file, for messages."""
 
     number: str
     size: int
@@ -29,7 +29,7 @@ class Parameters:
 
 
 def romfs_step(output: str, partition: RomfsPartition, files: Sequence[str], described_in: str) -> Step:
-    """files: of the partition's entries, models as network_rel.bin."""
+    """files: of the partition's entries, models as network_rel.bin. described_in: name of the description, for messages."""
     entries = tuple(_Entry(entry.name, entry.alignment) for entry in partition.entries)
     return Step(
         verb="Romfs",
@@ -42,6 +42,7 @@ def romfs_step(output: str, partition: RomfsPartition, files: Sequence[str], des
 
 
 def make(call: Call) -> None:
+    """Writes the image of the partition, and says how full it is."""
     given = call.parameters_as(Parameters)
     files = zip(given.entries, call.sources, strict=True)
     image = make_romfs([RomfsFile(entry.name, read_bytes(file), entry.alignment) for entry, file in files])

@@ -1,4 +1,4 @@
-"""Target romfs: the models of a description of a file system, and the images of its partitions."""
+"""Target romfs: the models in the description of a file system, and the images of its partitions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from n6build.steps.romfs import romfs_step
 
 
 def romfs_partitions(job: Job) -> Part:
-    """Every model is compiled with the profile of its entry, 'default' being that of the build.
+    """Every model is compiled with the profile of its entry; 'default' is that of the build.
 
-    Raises N6-ROMFS-00x for the description, and what stage 1 and 2 raise for a model.
+    Raises N6-ROMFS-00x for the description, and what stages 1 and 2 raise for a model.
     """
     steps: list[Step] = []
     images: list[str] = []
@@ -40,7 +40,7 @@ def romfs_partitions(job: Job) -> Part:
 
 
 def _model(job: Job, entry: RomfsEntry, made: dict[tuple[Path, str], ModelSteps], steps: list[Step]) -> ModelSteps:
-    """made: models that another partition has, too."""
+    """made: models of all partitions so far."""
     choices, board = job.choices, job.board
     profile = choices.profile if entry.profile == DEFAULT_PROFILE else entry.profile
     if profile not in board.profiles():

@@ -1,4 +1,4 @@
-"""Boots a board that was flashed, lets it infer, and compares: run.json, and the same as JUnit XML."""
+"""Boots a flashed board, runs inferences, and compares the outputs: run.json, and the same as JUnit XML."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class _Network:
 
 @dataclass(frozen=True)
 class Session:
-    """inputs, expected: other vectors than the model's, empty for those. console: serial port, empty for the probe's. runs:
-    how many inferences over the link; 0: each input once. silent: several run at the same time, and end in a table."""
+    """inputs, expected: files of vectors instead of the model's, empty for those. console: serial port, empty for the
+    probe's. runs: number of inferences over the link; 0: each input once. silent: no output, since several sessions run in
+    parallel."""
 
     inputs: str = ""
     expected: str = ""
@@ -56,11 +57,14 @@ class Session:
 
     @property
     def over_the_link(self) -> bool:
+        """Whether inputs are sent over the console instead of being read from flash."""
         return bool(self.inputs or self.expected or self.runs)
 
 
 @dataclass(frozen=True)
 class Parameters:
+    """networks: in the order of the Appli."""
+
     target: Target
     networks: tuple[_Network, ...]
     session: Session
@@ -89,7 +93,7 @@ def run_board_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.run_board:make",
-        # Somebody who asks for a run wants to see one.
+        # Asking for a run means running again.
         always=True,
         shared=False,
     )
@@ -102,6 +106,7 @@ def _network(steps: NetworkSteps) -> _Network:
 
 
 def make(call: Call) -> None:
+    """Runs the board and writes run.json and run.xml. Raises N6-VEC-00x, N6-RUN-00x and N6-LINK-00x."""
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[:2]
@@ -144,7 +149,7 @@ def _run_on_probe(
 
 
 def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session) -> list[LinkedNetwork]:
-    """Inputs go over the console, outputs come back: on a real board always, on the virtual one with options inputs and runs."""
+    """Inputs and outputs go over the console: always on a real board, on the virtual one if `session.over_the_link`."""
     return [_linked_network(model, artifacts, session) for model, artifacts in networks]
 
 
@@ -152,13 +157,13 @@ def _linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Sessi
     file = Path(session.inputs) if session.inputs else model.inputs
     if file is None:
         hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
-        raise N6Error("N6-VEC-003", f"model {model.name} has no inputs to run on", hint=hint)
+        raise N6Error("N6-VEC-003", f"there are no inputs to run model {model.name} on", hint=hint)
     inputs = read_vectors(file)
-    # Those of model.yaml belong to its own inputs.
+    # The expected outputs of model.yaml belong to its own inputs.
     wanted = Path(session.expected) if session.expected else None if session.inputs else model.expected
     expected = read_vectors(wanted) if wanted else None
     if expected and expected.count != inputs.count:
-        what = f"has {expected.count} rows, the inputs have {inputs.count}"
+        what = f"has {expected.count} rows, but the inputs have {inputs.count}"
         raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")
     labels = () if session.inputs else model.labels
     return LinkedNetwork(model, artifacts, inputs, expected, labels, session.runs or inputs.count)

@@ -15,8 +15,8 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_address: of the header. payload_offset: in the image. public: how many public keys stand among the sources, behind
-    program and tool; then the private one. None: without keys."""
+    """load_address: for the header. payload_offset: bytes from the start of the image to the program. public: number of
+    public keys among the sources, behind program and tool and before the private key; None: without keys."""
 
     kind: str
     load_address: int
@@ -33,6 +33,7 @@ def signed_image_step(
     tool: Path,
     keys: Keys | None,
 ) -> Step:
+    """tool: STM32_SigningTool_CLI. keys: None to write the header without signing."""
     given = (*keys.public, keys.private) if keys else ()
     return Step(
         verb="Sign",
@@ -44,12 +45,13 @@ def signed_image_step(
         ),
         tools=(Tool(tool.name, digest_of(tool)),),
         function="n6build.steps.signed_image:make",
-        # A signature is another one each time, and made with a key that not everybody has.
+        # A signature is different each time, and made with a key that not everybody has.
         shared=False,
     )
 
 
 def make(call: Call) -> None:
+    """Runs the signing tool, checks the image and writes it."""
     given = call.parameters_as(Parameters)
     elf, tool, *keys = call.sources
     found = Keys(tuple(keys[: given.public]), keys[given.public]) if given.public is not None else None

@@ -50,6 +50,7 @@ def sizes_step(
 
 
 def make(call: Call) -> None:
+    """Prints and writes the table, and says how many sectors would be programmed."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     manifest, fsbl, appli, plan_file = call.sources[:4]
@@ -64,13 +65,13 @@ def make(call: Call) -> None:
 
 
 def _say_lacking(board: Board, manifest: Path, virtual_board: Path) -> None:
-    """By what the records say. No board is asked."""
+    """According to the records; no board is accessed."""
     records = [virtual_board / VIRTUAL_RECORD, *records_folder().glob("*.json")]
     wanted = wanted_sectors(read_manifest(manifest), manifest.parent)
     found = lacking_now(wanted, board.name, records)
     if found is None:
         everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
-        say("To flash", f"{everything}, all of it: no such board was programmed from here")
+        say("To flash", f"{everything}, all of it: no such board has been programmed from here")
     else:
         name, sectors, size = found
         say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")

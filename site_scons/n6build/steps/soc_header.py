@@ -1,4 +1,4 @@
-"""n6_soc.h: what the firmware knows of the chip."""
+"""n6_soc.h: what the firmware knows about the chip."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from n6build.steps.board import soc_files
 
 
 def soc_header_step(folder: str, board: Board) -> Step:
+    """Makes <folder>/n6_soc.h."""
     return Step(
         verb="Header",
         stage="header",
@@ -24,4 +25,5 @@ def soc_header_step(folder: str, board: Board) -> Step:
 
 
 def make(call: Call) -> None:
+    """Writes n6_soc.h."""
     write_atomically(call.outputs[0], soc_header.soc_header(load_soc(call.sources[0])))

@@ -1,4 +1,4 @@
-"""Starts what is in flash, and listens to nobody: mode=no-run."""
+"""mode=no-run: starts what is in flash, without reading the console."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from n6build.steps.flash_board import Target
 
 
 def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Board, target: Target) -> Step:
-    """fsbl: its ELF file."""
+    """output: a note of what was started. fsbl: its ELF file."""
     return Step(
         verb="Start",
         stage="run",
@@ -37,10 +37,11 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
 
 
 def make(call: Call) -> None:
+    """Starts the board and writes the note; a virtual board only runs during a session."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
     if target.probe == VIRTUAL:
-        say("Ready", f"{board.name} (virtual)", "it is on while somebody runs it; mode=no-run")
+        say("Ready", f"{board.name} (virtual)", "it is only on during a run; mode=no-run")
     else:
         programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
         with board_lock(programmer):
@@ -50,7 +51,8 @@ def make(call: Call) -> None:
 
 
 def begin(programmer: Programmer, start: Literal["flash", "ram"], fsbl: Path) -> None:
-    """By a reset, or by the debugger: the boot ROM leaves a board in peace whose selectors stand for programming."""
+    """Starts the board by a reset, or by the debugger: with its selectors set for programming, the boot ROM does not start
+    it."""
     if start == "ram":
         payload = payload_of(fsbl)
         cast(ProbeProgrammer, programmer).start(RamProgram(payload.address, payload.data))

@@ -1,4 +1,4 @@
-"""The test vectors of one network, as they lie in flash."""
+"""The test vectors of one network, as they are stored in flash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from n6build.plan.step import Call, Step
 
 
 def vectors_image_step(folder: str, inputs: str, network: str, networks: int) -> Step:
-    """inputs: .npy of the model. networks: how many the application has."""
+    """inputs: .npy of the model. networks: number in the application."""
     return Step(
         verb="Vectors",
         stage="image",
@@ -20,4 +20,5 @@ def vectors_image_step(folder: str, inputs: str, network: str, networks: int) ->
 
 
 def make(call: Call) -> None:
+    """Writes the vectors with their trailer."""
     write_atomically(call.outputs[0], slot_image(read_vectors(call.sources[0]).data, 0))

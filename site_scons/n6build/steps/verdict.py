@@ -1,4 +1,5 @@
-"""checks.txt: the results of the checks in words. A failed check of severity error ends the build here, in front of the flash."""
+"""checks.txt: the results of the checks in words. A failed check of severity error ends the build here, before anything is
+flashed."""
 
 from __future__ import annotations
 
@@ -9,18 +10,20 @@ from n6build.plan.step import Call, Step
 
 
 def verdict_step(output: str, checks: str) -> Step:
+    """output: checks.txt. checks: checks.json."""
     return Step(
         verb="Verdict",
         stage="checks",
         outputs=(output,),
         sources=(checks,),
         function="n6build.steps.verdict:make",
-        # Its words are those of the checks.
+        # The checks print their own lines.
         quiet=True,
     )
 
 
 def make(call: Call) -> None:
+    """Prints the results, and writes checks.txt unless a check has failed. Raises the error of a failed check."""
     results = read_results(call.sources[0])
     lines = list(described(results))
     for verb, text in lines:

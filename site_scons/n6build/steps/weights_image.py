@@ -1,4 +1,4 @@
-"""The weights of one memory pool, as they lie in flash."""
+"""The weights of one memory pool, as they are stored in flash."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
+    """network: its name."""
+
     network: str
 
 
 def weights_image_step(folder: str, raw: str, network: str, plan: str, networks: int) -> Step:
-    """raw: of stage 1. plan: memory_plan.json. networks: how many the application has."""
+    """raw: of stage 1. plan: memory_plan.json. networks: number in the application."""
     return Step(
         verb="Weights",
         stage="image",
@@ -28,7 +30,7 @@ def weights_image_step(folder: str, raw: str, network: str, plan: str, networks:
 
 
 def make(call: Call) -> None:
-    """Empty where the network compiler has put nothing into the pool."""
+    """Writes the weights with their trailer; empty if the network compiler put nothing into the pool."""
     network = call.parameters_as(Parameters).network
     raw, plan = call.sources
     images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]

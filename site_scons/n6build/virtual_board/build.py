@@ -1,9 +1,9 @@
-"""Builds the emulator, once per user and per content of our machine files and of the description of the chip.
+"""Builds the emulator, once per user and per content of our machine files and of the chip's description.
 
     python -m n6build.virtual_board.build
 
 QEMU 7.2 from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The
-configured tree stays in the cache, so that a changed machine file, or another chip, costs seconds.
+configured tree stays in the cache, so that a changed machine file or another chip takes only seconds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONFIGURE = (
     "--enable-fdt=system",
     "--disable-werror",
 )
-# Small changes to QEMU's own files: file, text that stands there once, its replacement.
+# Small changes to QEMU's own files: file, text that occurs in it once, its replacement.
 _FIND_MACHINE = (
     "run_command('sh', '-c', 'cd \"$0\" && ls stm32n6virt.c n6virt_*.c', meson.current_source_dir(), check: true)"
 )
@@ -61,7 +61,7 @@ _EDITS = (
         "        .in_debug = true,\n",
     ),
 )
-# What has to be there to build, by the file that shows it.
+# Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {
     "libglib2.0-dev": "glib-2.0",
     "libpixman-1-dev": "pixman-1",
@@ -80,19 +80,19 @@ _COMMANDS = {
 
 
 def find_emulator(soc: Soc) -> Path:
-    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 where it was not built."""
+    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 if it has not been built."""
     binary = _binary(machine_sources(soc))
     if not binary.is_file():
         raise N6Error(
             "N6-VB-001",
-            f"the virtual board is not built for {soc.name} as it is described, or for these machine files",
+            f"the virtual board has not been built for {soc.name} as described, or for these machine files",
             hint="make setup (a few minutes, once)",
         )
     return binary
 
 
 def build_emulator(soc: Soc) -> Path:
-    """Raises N6-VB-002 to N6-VB-005."""
+    """The binary, built if necessary. Raises N6-VB-002 to N6-VB-005, and N6-FILE-00x."""
     sources = machine_sources(soc)
     binary = _binary(sources)
     if binary.is_file():
@@ -114,7 +114,7 @@ def build_emulator(soc: Soc) -> Path:
 
 
 def chips() -> list[Soc]:
-    """Of the boards of this project, by name."""
+    """The chips of all boards of this project, by name."""
     return sorted({soc.name: soc for soc in (load_board(name).soc for name in board_names())}.values(), key=_name)
 
 
@@ -168,11 +168,11 @@ def _install(packages: list[str]) -> None:
     environment = for_installing(DEBIAN_FRONTEND="noninteractive")
     for step in (["apt-get", "update", "--quiet"], command):
         if subprocess.run([*prefix, *step], env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
-            raise N6Error("N6-VB-004", f"installing {' '.join(packages)} did not work", hint=f"as root: {shown}")
+            raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"as root: {shown}")
 
 
 def _unpacked() -> Path:
-    """QEMU's tree, unpacked whole or not at all."""
+    """QEMU's tree, unpacked completely or not at all."""
     tree = _cache() / f"qemu-{_recipe()}"
     if tree.is_dir():
         return tree
@@ -194,7 +194,7 @@ def _unpacked() -> Path:
 
 
 def _prepare(tree: Path) -> None:
-    """One device configuration of our own; no firmware blobs, which the distribution's source does not have."""
+    """Adds our device configuration, and removes firmware blobs, which the distribution's source lacks."""
     (tree / "pc-bios" / "meson.build").write_text("roms = []\n")
     (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
     for name, old, new in _EDITS:
@@ -206,7 +206,7 @@ def _prepare(tree: Path) -> None:
 
 
 def _add_machine(tree: Path, sources: dict[str, str]) -> None:
-    """Unchanged files keep their time, so that ninja compiles only what changed."""
+    """Unchanged files keep their time stamps, so that ninja compiles only what changed."""
     folder = tree / "hw" / "arm"
     for name, text in sources.items():
         path = folder / name
@@ -230,7 +230,7 @@ def _compile(tree: Path) -> None:
 
 
 def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> None:
-    """Runs with its output in a log; on a terminal the steps are counted. Raises N6-VB-005 with the end of the log."""
+    """Runs a command with its output in a log; a terminal shows a step counter. Raises N6-VB-005 with the end of the log."""
     log = folder / "n6build.log"
     shown = sys.stdout.isatty()
     with (
@@ -266,6 +266,7 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
 
 
 def main() -> int:
+    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed."""
     try:
         for soc in chips():
             build_emulator(soc)

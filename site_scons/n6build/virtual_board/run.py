@@ -1,9 +1,9 @@
-"""Runs the emulator on a NOR or a program, and reads what the firmware prints and what the board objects to.
+"""Runs the emulator on a NOR or a program, and reads what the firmware prints and what the virtual board objects to.
 
-Whoever waits for the virtual board waits in guest time: an instruction is one unit of it, and how busy the host is plays no part.
-A processor that sleeps executes nothing; guest time then jumps to what wakes it, by as many units as SysTick ticks until there,
-and where nothing can wake it the run ends at once, as silent. The host's own time is only good for noticing an emulator that
-hangs: one whose guest time stands still.
+All waiting is done in guest time, of which an instruction is one unit; how busy the host is does not matter. While the
+processor sleeps, guest time jumps to whatever wakes it, by as many units as SysTick ticks until then; if nothing can wake it,
+the run ends at once, as silent. The host's time only serves to detect an emulator that hangs: one whose guest time stands
+still.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Literal, TypedDict, Unpack
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
@@ -26,13 +26,13 @@ from n6build.hardware.board import Board
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234
-# An instruction is a unit of guest time, and sleep takes none of the host's.
+# An instruction is a unit of guest time, and sleep takes no time of the host.
 GUEST_TIME_OPTIONS = ("-icount", "shift=0,sleep=off")
-# Instructions for a second of guest time: the CPU's clock after reset.
+# Instructions per second of guest time: the CPU's clock after reset.
 GUEST_HZ = 64_000_000
-# Status of an emulator that has reached a limit of guest time.
+# Exit status of an emulator that has reached a limit of guest time.
 LIMIT_STATUS = 124
-# Of the host: that an emulator may take for 2^20 instructions, and for its end.
+# Seconds of the host's time that an emulator may take for 2^20 instructions, and to end.
 HANGS_S = 300.0
 _END_S = 60.0
 _LOOK_S = 1.0
@@ -53,8 +53,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class RunResult:
-    """ended: 'stopped' by the caller's choice, by 'timeout' of guest time, or 'exited' by itself, then with an exit_code, else
-    None. instructions: executed in all, without sleep.
+    """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, or 'exited' by itself, only
+    then with an exit_code. instructions: executed in total, without sleep.
 
     banks_on: RAM banks that were on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were cleaned.
     """
@@ -70,10 +70,11 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of guest time, in instructions; None: no limit. silence: in which the console neither says nor hears a byte.
+    """Of guest time, in instructions; None: no limit. silence: during which the console neither sends nor receives a byte.
 
-    An idle host executes 200 million a second, but only 15 million of code that polls a peripheral: a firmware that computes
-    without end is ended in half a minute, one that polls in some minutes, one that starts again and again in three minutes.
+    An idle host executes 200 million per second, but only 15 million of code that polls a peripheral: firmware that computes
+    forever is stopped after half a minute, firmware that polls after some minutes, firmware that restarts again and again
+    after three.
     """
 
     instructions: int | None = 40_000_000_000
@@ -81,7 +82,7 @@ class Limits:
 
     @property
     def options(self) -> str:
-        """Of the machine."""
+        """As properties of QEMU's machine."""
         values = {"max-instructions": self.instructions, "max-silence": self.silence}
         return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
@@ -91,7 +92,7 @@ UNLIMITED = Limits(None, None)
 
 @dataclass
 class GuestTime:
-    """Of a running emulator, which writes it to a file every 2^20 instructions."""
+    """Guest time of a running emulator, which writes it to `file` every 2^20 instructions."""
 
     file: Path
     _seen: int = -1
@@ -99,8 +100,8 @@ class GuestTime:
     _still_s: float = 0.0
 
     def read(self) -> int:
-        """Raises N6-VB-007 where it stands still while one looks again and again; a long time between two looks is none in which
-        it stood still, for who stops this process (Ctrl-Z) stops the emulator, too."""
+        """Instructions so far. Raises N6-VB-007 if it stands still while it is read again and again; a long pause between two
+        calls does not count, since whatever stops this process (Ctrl-Z) stops the emulator, too."""
         seen, now = self._read(), time.monotonic()
         if seen != self._seen:
             self._seen, self._still_s = seen, 0.0
@@ -114,6 +115,7 @@ class GuestTime:
 
     @property
     def has_begun(self) -> bool:
+        """Whether the emulator has written the file for the first time."""
         return self.file.is_file()
 
     def _read(self) -> int:
@@ -125,22 +127,49 @@ class GuestTime:
 
 @dataclass(frozen=True)
 class NorBoot:
-    """Boots from a NOR's file. board: whose NOR and flash slots these are. jedec_id: another one for the part to answer."""
+    """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
+    that."""
 
     nor: Path
     board: Board
     jedec_id: int | None = None
 
 
+class RunOptions(TypedDict, total=False):
+    """limits: default `Limits()`. on_line: called with each line of the console. gdb: wait for a debugger, without limits."""
+
+    limits: Limits
+    on_line: Callable[[str], None]
+    gdb: bool
+
+
+class Summary(TypedDict, total=False):
+    """What the emulator writes when it ends. ended: why, at a limit. cleaned: pairs of hexadecimal addresses."""
+
+    ended: str
+    instructions: int
+    banks_on: list[str]
+    cleaned: list[tuple[str, str]]
+
+
 def run_nor(
-    emulator: Path, boot: NorBoot, *, programs: Sequence[Path], stop: Callable[[str], bool], **options: Any
+    emulator: Path,
+    boot: NorBoot,
+    *,
+    programs: Sequence[Path],
+    stop: Callable[[str], bool],
+    **options: Unpack[RunOptions],
 ) -> RunResult:
-    """programs: ELF files, for source lines. options: limits, on_line, gdb as in `_run`."""
+    """Boots from a NOR. programs: ELF files, for source lines in findings. stop: called with each line of the console, True
+    ends the run. Raises N6-VB-006 if the emulator ends before the first instruction, N6-VB-007 if it hangs."""
     return _run(emulator, _nor_options(boot), [], programs, stop, **options)
 
 
-def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Any) -> RunResult:
-    """Starts an ELF file at its vector table in AXISRAM2, without boot ROM and NOR; semihosting is there."""
+def run_program(
+    emulator: Path, program: Path, *, stop: Callable[[str], bool], **options: Unpack[RunOptions]
+) -> RunResult:
+    """Starts an ELF file at its vector table in AXISRAM2, with semihosting, without boot ROM and NOR. stop, errors: as for
+    `run_nor`."""
     arguments = ["-kernel", str(program), "-semihosting-config", "enable=on,target=native"]
     return _run(emulator, "", arguments, [program], stop, **options)
 
@@ -148,13 +177,13 @@ def run_program(emulator: Path, program: Path, *, stop: Callable[[str], bool], *
 def nor_command(
     emulator: Path, boot: NorBoot, findings: Path, console: str, limits: Limits, guest_time: Path | None = None
 ) -> list[str]:
-    """The command line that boots from a NOR. findings, guest_time: files for them. console: where the serial port goes, as QEMU
-    has it."""
+    """The command line that boots from a NOR. findings, guest_time: files that the emulator writes. console: where the serial
+    port goes, in QEMU's syntax."""
     return _command(emulator, _nor_options(boot), findings, console, limits, guest_time)
 
 
 def _nor_options(boot: NorBoot) -> str:
-    """What of the board is outside of the chip: properties of the machine."""
+    """What the board has outside the chip, as properties of QEMU's machine."""
     board, commands = boot.board, boot.board.nor_commands
     values = {
         "appli-slot": board.slots.appli.address,
@@ -190,7 +219,7 @@ def _command(
 
 
 def _quoted(path: Path) -> str:
-    """In a list of machine options a comma is doubled."""
+    """Commas are doubled in a list of machine options."""
     return str(path).replace(",", ",,")
 
 
@@ -205,7 +234,7 @@ def _run(
     on_line: Callable[[str], None] = lambda _: None,
     gdb: bool = False,
 ) -> RunResult:
-    """on_line: called with each line of the console as it comes. gdb: waits for a debugger, as long as that takes."""
+    """Waits for a debugger without a limit if `gdb` is set."""
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         findings = Path(folder) / "findings.jsonl"
         guest_time = None if gdb else GuestTime(Path(folder) / "guest_time")
@@ -222,7 +251,7 @@ def _run(
 
 @dataclass(frozen=True)
 class _Watched:
-    """exit_code: None where it was stopped."""
+    """exit_code: None if the emulator was stopped."""
 
     lines: tuple[str, ...]
     exit_code: int | None
@@ -232,7 +261,7 @@ class _Watched:
 def _watch(
     command: list[str], stop: Callable[[str], bool], guest_time: GuestTime | None, on_line: Callable[[str], None]
 ) -> _Watched:
-    """guest_time: of the emulator, None where it may stand still."""
+    """guest_time: of the emulator, None if it may stand still."""
     arrived: queue.Queue[str | None] = queue.Queue()
     lines: list[str] = []
     stopped = closed = False
@@ -260,7 +289,7 @@ def _watch(
                 on_line(line)
                 stopped = stop(line)
         finally:
-            # A clean end lets the machine write its summary; what ended by itself keeps its exit code.
+            # A clean end lets the machine write its summary; an emulator that ended by itself keeps its exit code.
             if not closed:
                 process.send_signal(signal.SIGTERM)
             end(process)
@@ -269,24 +298,25 @@ def _watch(
         return _Watched(tuple(lines), None if stopped else process.returncode, errors.read())
 
 
-def end(process: subprocess.Popen[Any]) -> None:
-    """Waits for an emulator that was asked to end, or ends by itself."""
+def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    """Waits for an emulator that was asked to end or ends by itself, and kills it after a minute of the host's time."""
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:
         process.kill()
 
 
-def _forward(stream: Any, arrived: queue.Queue[str | None]) -> None:
+def _forward(stream: IO[str], arrived: queue.Queue[str | None]) -> None:
     while text := stream.readline(_LONGEST_LINE):
         arrived.put(text.rstrip("\r\n"))
     arrived.put(None)
 
 
-def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], dict[str, Any]]:
-    """What the emulator has written, and its summary, which is empty where it did not end in order."""
+def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], Summary]:
+    """path: what the emulator has written. programs: ELF files, for source lines. The summary is empty if the emulator did
+    not end properly."""
     findings: list[Finding] = []
-    summary: dict[str, Any] = {}
+    summary: Summary = {}
     for text in path.read_text().splitlines() if path.is_file() else []:
         entry = json.loads(text)
         if entry["kind"] == "summary":
@@ -298,10 +328,10 @@ def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], 
 
 def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
     findings, summary = read_findings(path, programs)
-    # The summary is written on every orderly end, also where the emulator gave up before the first instruction.
+    # The summary is written at every proper end, even if the emulator gave up before the first instruction.
     started = bool(findings) or int(summary.get("instructions", 0)) > 0
     if watched.exit_code and not started:
-        reason = next((line for line in watched.errors.splitlines() if line.strip()), "without a word")
+        reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
     ended: Literal["stopped", "timeout", "exited"] = "stopped" if watched.exit_code is None else "exited"
     if watched.exit_code == LIMIT_STATUS and summary.get("ended"):

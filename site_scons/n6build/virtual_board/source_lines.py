@@ -16,7 +16,7 @@ from n6build.base.files import read_bytes
 
 @dataclass(frozen=True)
 class SourceLine:
-    """file: as the compiler was given it. function: empty where none is known."""
+    """file: as it was passed to the compiler. function: empty if unknown."""
 
     file: str
     line: int
@@ -27,7 +27,7 @@ class SourceLine:
 
 
 def find_line(pc: int, programs: Sequence[Path]) -> SourceLine | None:
-    """The programs' addresses do not overlap, so the first that knows the address is right."""
+    """The line for an address. The programs' addresses do not overlap, so the first program that knows it is right."""
     for program in programs:
         elf = ELFFile(io.BytesIO(read_bytes(program)))
         if not elf.has_dwarf_info():

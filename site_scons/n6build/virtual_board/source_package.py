@@ -1,7 +1,7 @@
-"""QEMU's source as the distribution has it, fetched by apt without root and without a change to the system's settings.
+"""QEMU's source as the distribution has it, fetched by apt without root and without changing the system's settings.
 
-Most machines list binary packages only. So the system's own package sources are copied to a private folder with their type
-turned to source packages; apt keeps its lists there too.
+Most machines list binary packages only. So the system's package sources are copied to a private folder with their type
+changed to source packages; apt keeps its lists there, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _APT = Path("/etc/apt")
 
 
 def fetch_source(folder: Path) -> Path:
-    """The upstream tarball of QEMU 7.2, downloaded to `folder` unless it is there. Raises N6-VB-002, N6-VB-003."""
+    """The upstream tarball of QEMU 7.2, downloaded to `folder` unless it is there. Raises N6-VB-002 without apt, N6-VB-003 if
+    the source cannot be fetched."""
     found = _tarball(folder)
     if found:
         return found
@@ -34,7 +35,7 @@ def fetch_source(folder: Path) -> Path:
     try:
         _apt(["update"], options, folder)
     except N6Error as error:
-        # Perhaps somebody else's package source, of no concern here.
+        # Perhaps another package source, which does not matter here.
         unreachable = error
     try:
         version = _newest(options, folder)
@@ -52,7 +53,7 @@ def fetch_source(folder: Path) -> Path:
     _apt(["source", "--download-only", f"{PACKAGE}={version}"], options, folder)
     found = _tarball(folder)
     if not found:
-        raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {VERSION} holds no upstream tarball")
+        raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {VERSION} has no upstream tarball")
     return found
 
 

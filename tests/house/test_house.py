@@ -1,0 +1,66 @@
+"""What CONTRIBUTING.md promises of the tree, where no other tool looks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = ROOT / "site_scons/n6build"
+MODULES = sorted(LIBRARY.rglob("*.py"))
+TOOLS = sorted((ROOT / "site_scons/site_tools").glob("*.py"))
+LONGEST = 400
+# So many statements in a row, told apart by more than their line breaks, are worth one place.
+RUN = 6
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", [*MODULES, *TOOLS], ids=shown)
+def test_a_module_has_one_reason_to_exist_and_less_than_400_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) < LONGEST
+
+
+@pytest.mark.parametrize("path", TOOLS, ids=shown)
+def test_a_tool_of_scons_is_thin(path: Path) -> None:
+    """What is wrong is said by the library, what a file holds is known there; about a page, two for the one that makes nodes."""
+    tree = ast.parse(path.read_text())
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert not names & {"N6Error", "BuildError"}
+    assert not imported & {"json", "re", "struct", "subprocess"}
+    assert len(path.read_text().splitlines()) < (200 if path.stem == "n6" else 130)
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """(number, text) of the lines that do something: no imports, comments, docstrings, lone brackets or names of arguments."""
+    text = path.read_text()
+    without = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
+            without |= {*range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [
+        (number, line)
+        for number, line in lines
+        # Nor what hands a thing on under its own name.
+        if number not in without and any(map(str.isalnum, line)) and not re.fullmatch(r"(\w+)=_?\1,", line)
+    ]
+
+
+def test_no_run_of_lines_is_there_twice() -> None:
+    places: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for path in MODULES:
+        lines = _lines(path)
+        for start in range(len(lines) - RUN + 1):
+            run = tuple(line for _, line in lines[start : start + RUN])
+            places[run].append(f"{shown(path)}:{lines[start][0]}")
+    assert [where for where in places.values() if len(where) > 1] == []
