@@ -50,7 +50,7 @@ def test_line_ends_of_the_file_are_kept() -> None:
         (STOP, "N6-APP-020: marker '@GENERATED CODE START' is missing"),
         (START, "N6-APP-020: marker '@GENERATED CODE STOP' is missing"),
         (b"", "marker '@GENERATED CODE START' is missing"),
-        (STOP + START, "main.c:1: error N6-APP-021: '@GENERATED CODE STOP' stands before START"),
+        (STOP + START, "main.c:1: error N6-APP-021: '@GENERATED CODE STOP' comes before START"),
         (START + START + STOP, "main.c:2: error N6-APP-021: marker '@GENERATED CODE START' appears twice"),
     ],
 )

@@ -47,7 +47,7 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
     # Another colleague's build, and another board at the same probe.
     desk.overwrite(BOARD.slots.appli.address, bytes(1024))
     other = scons(project, desk, "flash")
-    assert "it holds something else than its record says, at 0x70100000" in other.output
+    assert "it does not hold what its record says at 0x70100000" in other.output
     assert other.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
     (desk.folder / "nor.bin").write_bytes(b"\xff" * SETTINGS.size)
     assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"

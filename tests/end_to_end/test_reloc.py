@@ -455,7 +455,7 @@ def test_a_model_that_fails_its_self_test_is_said_and_the_old_one_stays(project:
         result = project.scons(*arguments, "flash-model")
         assert result.status == 2
         assert "N6-FLASH-020: the board refuses model keyword in slot b, revision 1: N6-FW-055" in result.output
-        assert "it goes on with slot a, revision 0" in result.output
+        assert "it still runs slot a, revision 0" in result.output
     assert json.loads((board_folder(project) / "record.models").read_text()) == {"keyword": {"slot": 0, "revision": 0}}
 
 

@@ -120,7 +120,7 @@ def test_openmv_s_own_description_is_read_but_for_its_cascades(tmp_path: Path) -
         path.write_bytes(b"")
     file = tmp_path / "romfs_config.json"
     file.write_text(text)
-    with pytest.raises(N6Error, match="N6-ROMFS-004: Haar cascades are not converted"):
+    with pytest.raises(N6Error, match="N6-ROMFS-004: n6build does not convert Haar cascades"):
         read_manifest(file, {"TOP": str(tmp_path)})
     file.write_text(text.replace('"type": "haar"', '"enabled": false, "type": "haar"'))
     (partition,) = read_manifest(file, {"TOP": str(tmp_path)})

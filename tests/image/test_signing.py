@@ -63,7 +63,7 @@ def test_what_would_not_start_is_found_by_reading_it_back() -> None:
 
 
 def test_a_tool_that_puts_the_payload_elsewhere_than_the_chip_wants_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(N6Error, match="N6-SIGN-004: .* the payload does not stand at 0x800"):
+    with pytest.raises(N6Error, match="N6-SIGN-004: .* the payload is not at 0x800"):
         signed_image(PAYLOAD, BinaryType.FSBL, stand_in(tmp_path, "2.21.0"), None, 0, 0x800)
 
 
@@ -75,5 +75,5 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         find_keys(tmp_path)
     monkeypatch.setenv("PATH", os.defpath)
     silent = stand_in(tmp_path, "")
-    with pytest.raises(N6Error, match="N6-SIGN-002: does not tell its version"):
+    with pytest.raises(N6Error, match="N6-SIGN-002: does not report its version"):
         tool_version(silent)

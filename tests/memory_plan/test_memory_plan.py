@@ -117,7 +117,7 @@ def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
         network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
         vectors=VectorSet("v.npy", 1, 11, bytes(11)),
     )
-    with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input 10"):
+    with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input has 10"):
         plan_of(wrong)
 
 

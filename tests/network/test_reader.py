@@ -153,7 +153,7 @@ def test_a_float_model_is_one_error(tmp_path: Path) -> None:
     pool = ops.pool_2d("MAX", (6, 6, 4), (2, 2), (2, 2), OUT)
     error = model_error(edit(chain(conv(), pool, ops.reshape((1, 3, 3, 4), (1, 36), OUT)), to_float), tmp_path)
     assert error.id == "N6-NET-004"
-    assert "operator 0 (CONV_2D): tensor 'input' (float32) has to be int8 (and 1 more operators alike)" in error.what
+    assert "operator 0 (CONV_2D): tensor 'input' (float32) has to be int8 (and 1 more like it)" in error.what
     assert error.hint is not None and "quantise" in error.hint
 
 

@@ -58,7 +58,7 @@ def test_the_summary_has_the_form_of_st_s() -> None:
         ((Pool("a", 0x02030200, 0, 0x34200000, 64), Pool("b", 0x03020200, 0, 0x34200020, 64)), "overlap by 32 bytes"),
         ((Pool("a", 0x01010500, 0, 0, 61), Pool("b", 0x01010500, 0, 0, 8)), "are both segment 0"),
         ((Pool("a", 0x02010100, 0, 0x71000000, 61),), "would be copied to flash"),
-        ((Pool("a", 0x02030200, 8, 0x34200000, 64),), "reads 8 bytes behind the end of the weights"),
+        ((Pool("a", 0x02030200, 8, 0x34200000, 64),), "reads 8 bytes beyond the end of the weights"),
     ],
 )
 def test_pools_that_cannot_be(pools: tuple[Pool, ...], words: str) -> None:

@@ -266,6 +266,6 @@ def test_a_board_that_runs_another_model_says_why(board: Board) -> None:
     check_running([update], {"keyword": (0, 0)}, {})
     with pytest.raises(N6Error, match="N6-FLASH-020") as caught:
         check_running([update], {"keyword": (1, 7)}, {("keyword", 0): "N6-FW-055 the self-test gives other outputs"})
-    assert "N6-FW-055 the self-test gives other outputs; it goes on with slot b, revision 7" in caught.value.what
+    assert "N6-FW-055 the self-test gives other outputs; it still runs slot b, revision 7" in caught.value.what
     with pytest.raises(N6Error, match="no model is left"):
         check_running([update], {}, {})

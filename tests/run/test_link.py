@@ -225,7 +225,7 @@ def test_a_board_that_says_nothing_gets_hints() -> None:
 
 
 def test_a_board_that_does_nothing_but_start_is_not_waited_for() -> None:
-    with pytest.raises(N6Error, match="N6-LINK-005: the board starts again and again"):
+    with pytest.raises(N6Error, match="N6-LINK-005: the board keeps restarting"):
         link_to(Deaf(says=b"n6 fsbl start board=x\r\n")).hello(patience_s=60.0)
 
 
@@ -270,7 +270,7 @@ def test_what_the_firmware_refuses() -> None:
     link = link_to(Board())
     with pytest.raises(N6Error, match="N6-LINK-003: the firmware refuses NETWORK: it knows no such"):
         link.network(1)
-    with pytest.raises(N6Error, match="refuses INPUT: outside of its buffers"):
+    with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
         link.write_input(0, bytes(INPUT_BYTES + 1))
 
 

@@ -1,4 +1,4 @@
-"""Activation buffers as C arrays in sections of their own, and which RAM the pictures go to (STM32H747 applications)."""
+"""Activation buffers as C arrays, each in its own section, and which RAM the pictures go to (STM32H747 applications)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ram = Literal["AXIRAM", "SDRAM"]
 
 @dataclass(frozen=True)
 class Pictures:
-    """Where the captured and the rescaled picture lie."""
+    """Which RAM holds the captured and the rescaled picture."""
 
     captured: Ram
     rescaled: Ram
@@ -30,6 +30,7 @@ def activation_pools(pools: Sequence[PoolRange]) -> list[PoolRange]:
 
 
 def buffer_name(pool: PoolRange) -> str:
+    """Of the C array; its section is called the same, with a dot in front."""
     return f"NN_Activation_Buffer_{'AXIRAM' if pool.name == _HEAP_POOL else pool.name}"
 
 
@@ -75,7 +76,7 @@ def buffers_header(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> st
 
 
 def input_macros(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
-    """Which of the activation buffers holds the first input: the first one where it has no address."""
+    """Which of the activation buffers holds the first input; the first buffer if the input has no address."""
     index = next(
         (
             index
@@ -94,7 +95,8 @@ def input_macros(pools: Sequence[PoolRange], inputs: Sequence[IoBuffer]) -> str:
 def place_pictures(
     pools: Sequence[PoolRange], axiram_bytes: int, *, captured_bytes: int, rescaled_bytes: int
 ) -> Pictures:
-    """axiram_bytes: of AXI RAM for activations and pictures together. A picture goes there where it fits in what is left."""
+    """axiram_bytes: AXI RAM for activations and pictures together. A picture goes there if it fits into what is left, otherwise
+    to the SDRAM."""
     left = axiram_bytes - sum(
         -(-pool.used_bytes // ALIGNMENT) * ALIGNMENT for pool in activation_pools(pools) if pool.name == _HEAP_POOL
     )
@@ -104,5 +106,5 @@ def place_pictures(
 
 
 def picture_bytes(width: int, height: int, channels: int) -> int:
-    """A grey picture has a byte a pixel, one in colour is RGB565: two."""
+    """A grey picture has one byte per pixel; one in colour is RGB565 and has two."""
     return width * height * (1 if channels == 1 else 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from n6build.application.camera import camera_resolution
 from n6build.application.description import Application
@@ -20,7 +19,8 @@ _COLOURS = {"rgb": ("COLOR_RGB", 3), "bgr": ("COLOR_BGR", 3), "grey": ("COLOR_MO
 
 
 def app_config(application: Application, classes: Sequence[str], artifacts: NetworkArtifacts) -> str:
-    """The header of one network. Raises N6-APP-003 where its input is not a picture as described, N6-APP-010."""
+    """The header of one network. Raises N6-APP-003 where its input is not a picture as described, N6-APP-010 where it exceeds
+    VGA."""
     height, width, channels = _picture(application, artifacts)
     mode, bytes_per_pixel = _COLOURS[application.input.colour]
     if channels != bytes_per_pixel:
@@ -57,7 +57,7 @@ def _picture(application: Application, artifacts: NetworkArtifacts) -> tuple[int
             "N6-APP-003",
             f"the network's input has the shape {list(shape)}: it is not a picture (1, height, width, channels)",
             where="application",
-            hint="leave the key 'application' away",
+            hint="omit the key 'application'",
         )
     _, height, width, channels = shape
     for key, wanted, found in (("height", application.input.height, height), ("width", application.input.width, width)):
@@ -88,7 +88,7 @@ def _number(value: int | float) -> str:
     return f"{value!r}f" if isinstance(value, float) else str(value)
 
 
-def _output(port: IoBuffer) -> dict[str, Any]:
+def _output(port: IoBuffer) -> dict[str, object]:
     return {
         "type": port.type,
         "bytes": port.bytes,

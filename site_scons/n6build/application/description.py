@@ -37,7 +37,7 @@ Dimension = Annotated[int, Range(1, 4096)]
 
 @dataclass(frozen=True)
 class Input:
-    """width, height: pixels; where they are left out, those of the network's input."""
+    """width, height: pixels; if omitted, those of the network's input."""
 
     colour: Colour = "rgb"
     width: Dimension | None = None
@@ -66,7 +66,7 @@ class Application:
 
 
 def check_application(application: Application, document: Document) -> None:
-    """Raises N6-APP-001 for a name that is no macro, N6-APP-002 for too many lines."""
+    """Raises N6-APP-001 for a name that is not a valid macro, N6-APP-002 for too many lines."""
     for name in application.post_processing.constants:
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
             where = document.where("application", "post_processing", "constants", name)

@@ -1,4 +1,4 @@
-"""Changes in sources that somebody else owns: between two markers, or in the value of a macro; not a byte beside.
+"""Changes in sources that somebody else owns: between two markers, or in the value of a macro; not a byte elsewhere.
 
 Files are bytes here: line ends, encodings and a missing last newline stay as they are.
 """
@@ -30,7 +30,7 @@ def replace_block(data: bytes, block: str, file: str) -> bytes:
     start, stop = starts[0], stops[0]
     if stop.start() < start.end():
         where = f"{file}:{_line(data, stop.start())}"
-        raise N6Error("N6-APP-021", "'@GENERATED CODE STOP' stands before START", where=where)
+        raise N6Error("N6-APP-021", "'@GENERATED CODE STOP' comes before START", where=where)
     newline = b"\r\n" if start[0].endswith(b"\r\n") else b"\n"
     return data[: start.end()] + block.encode().replace(b"\n", newline) + data[stop.start() :]
 
@@ -45,7 +45,7 @@ def replace_defines(data: bytes, values: Mapping[str, str], file: str) -> bytes:
         pattern = re.compile(head + rb"([ \t]*)(\([^()\r\n]*\)|[^\s/]*)", re.MULTILINE)
         found = list(pattern.finditer(data))
         if len(found) != 1:
-            what = f"macro {name} is defined {len(found)} times, once is expected"
+            what = f"macro {name} is defined {len(found)} times instead of once"
             raise N6Error("N6-APP-022", what, where=file, hint=f"add a line: #define {name} ({value})")
         (match,) = found
         data = data[: match.end(1)] + (match[2] or b" ") + f"({value})".encode() + data[match.end() :]
@@ -56,7 +56,7 @@ def replace_section(data: bytes, section: str, ram: str, file: str) -> bytes:
     """`data` with the attribute of the variable in `.<section>_<any RAM>` naming `ram`. Raises N6-APP-023 where there is none."""
     pattern = re.compile(rb'(section\(")\.' + section.encode() + rb'(?:_\w+)?("\))')
     if not pattern.search(data):
-        raise N6Error("N6-APP-023", f"no variable lies in a section .{section}", where=file)
+        raise N6Error("N6-APP-023", f"no variable is in a section .{section}", where=file)
     return pattern.sub(rb"\g<1>." + f"{section}_{ram}".encode() + rb"\g<2>", data)
 
 

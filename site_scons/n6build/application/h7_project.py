@@ -21,6 +21,8 @@ from n6build.network.artifacts.c_info_reader import CInfo
 
 @dataclass(frozen=True)
 class ProjectFiles:
+    """interface_h: ai_interface.h."""
+
     main_h: Path
     main_c: Path
     interface_h: Path
@@ -29,9 +31,10 @@ class ProjectFiles:
 def patched_files(
     files: ProjectFiles, network: CInfo, application: Application | None, axiram_bytes: int
 ) -> dict[Path, bytes]:
-    """The new content of those files that change. axiram_bytes: of AXI RAM for activations and pictures together.
+    """The new content of those files that change. axiram_bytes: AXI RAM for activations and pictures together.
 
-    Raises N6-APP-011 where the network's input is not a picture, N6-APP-010 and N6-APP-02x.
+    Raises N6-APP-011 where the network's input is not a picture, N6-APP-010 where it exceeds VGA, N6-APP-02x where a file lacks
+    what is to be replaced.
     """
     described = application or Application()
     height, width, channels = _picture(network)

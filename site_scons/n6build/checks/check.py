@@ -16,8 +16,8 @@ LooksAt = Callable[[Subject], Sequence[object]]
 
 @dataclass(frozen=True)
 class Check:
-    """title: what holds where it passes. looks_at: what there is to look at; a subject without any of it neither passes nor
-    fails. find: raises nothing, whatever the subject."""
+    """title: what holds where it passes. looks_at: what there is to look at; a subject with none of it neither passes nor
+    fails. find: must not raise, whatever the subject."""
 
     id: str
     title: str

@@ -50,7 +50,7 @@ CHECKS = _all_checks()
 
 
 def run_checks(subject: Subject) -> list[Result]:
-    """Findings of a model are accepted where its model.yaml waives the check. Raises N6-CHECK-100 for an id that is none."""
+    """Findings of a model are accepted where its model.yaml waives the check. Raises N6-CHECK-100 for an unknown id there."""
     known = {check.id for check in CHECKS}
     for network in subject.networks:
         for id in network.model.waived:
@@ -79,11 +79,12 @@ def _result(check: Check, subject: Subject) -> Result:
 
 
 def checks_json(results: Sequence[Result]) -> str:
+    """Text of checks.json."""
     return to_json([asdict(result) for result in results])
 
 
 def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """(verb, text) of each line: what was found, in full; what was not, as a number."""
+    """(verb, text) of each line: findings in full, and the rest as numbers."""
     for result in results:
         for finding in result.findings:
             word = result.state if result.state == "waived" else result.severity
@@ -93,7 +94,7 @@ def described(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
 
 
 def counts(results: Sequence[Result]) -> dict[str, int]:
-    """What came of the checks -> of how many. A failed warning ends no build."""
+    """What came of the checks -> how many. A failed warning does not end a build."""
     number = dict.fromkeys(("passed", "failed", "warned", "waived", "not applicable"), 0)
     for result in results:
         warned = result.state == "failed" and result.severity == "warning"
@@ -102,7 +103,7 @@ def counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """In numbers. What has passed was looked at."""
+    """The counts in words."""
     words = {"not applicable": "had nothing to look at"}
     parts = [(what, number) for what, number in counts(results).items() if number or what == "passed"]
     return ", ".join(f"{number} {words.get(what, what)}" for what, number in parts)
@@ -116,11 +117,11 @@ def read_results(path: Path) -> list[Result]:
             for each in json.loads(read_bytes(path))
         ]
     except (ValueError, TypeError, KeyError) as error:
-        raise N6Error("N6-CHECK-101", f"holds no results of checks: {error}", where=path.name) from error
+        raise N6Error("N6-CHECK-101", f"does not hold results of checks: {error}", where=path.name) from error
 
 
 def raise_if_failed(results: Sequence[Result]) -> None:
-    """Raises the first failed check of severity error as an N6Error of its id."""
+    """Raises the first failed check of severity error as an N6Error with its id."""
     failed = [result for result in results if result.state == "failed" and result.severity == "error"]
     if failed:
         others = sum(len(result.findings) for result in failed) - 1

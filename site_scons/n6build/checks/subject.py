@@ -17,8 +17,8 @@ from n6build.network.runtimes import RuntimeVersion
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """What the checks need to know of a model's description. waived: ids of checks, with reasons. *_type: as the application
-    expects it."""
+    """What the checks need to know of a model's description. waived: ids of checks, with reasons. *_type: what the application
+    expects."""
 
     name: str
     file: Path | None
@@ -29,7 +29,8 @@ class CheckedModel:
 
 @dataclass(frozen=True)
 class NetworkSubject:
-    """for_npu: made by a compiler for the NPU. pools: that it was given. facts: of the model file, None where there is none."""
+    """for_npu: made by a compiler for the NPU. pools: those that it was given. facts: about the model file, None where there is
+    none."""
 
     model: CheckedModel
     for_npu: bool
@@ -40,7 +41,7 @@ class NetworkSubject:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """A relocatable model: executable RAM that it takes in its load mode, and that it gets. Bytes."""
+    """A relocatable model: executable RAM in bytes that it takes in its load mode, and that it gets."""
 
     model: str
     load_mode: str

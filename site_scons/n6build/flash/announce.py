@@ -1,4 +1,4 @@
-"""What is said about programming a board, before and after."""
+"""What the console says about programming a board, before and after."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.sectors import bytes_of
 from n6build.hardware.board import Board
 
-# About as long as somebody looks at a line that does not change.
+# About as long as anybody watches a line that does not change.
 _SECONDS_IN_SILENCE = 2.0
 
 
 def announce(plan: FlashPlan, programmer: Programmer, *, dry: bool) -> None:
-    """What is going to be programmed, where that takes a while, or would be."""
+    """Says what is going to be programmed, if that takes a while; with `dry`, what would be."""
     if dry or len(plan.lacking) * programmer.seconds_a_sector > _SECONDS_IN_SILENCE:
         for text in describe(plan, programmer.seconds_a_sector):
             say("Would flash" if dry else "Program", text)
 
 
 def say_flashed(plan: FlashPlan, programmer: Programmer, board: Board, *, starts_from_ram: bool) -> None:
+    """Says what was programmed. starts_from_ram: nobody has to set the boot selectors next."""
     size = kib(bytes_of(plan.lacking))
     what = f"{len(plan.lacking)} of {counted(len(plan.wanted))} programmed and verified ({size})"
     say("Flashed", f"{board.name} ({programmer.name})", what if plan.lacking else "holds all of it already")

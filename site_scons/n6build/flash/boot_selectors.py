@@ -1,4 +1,4 @@
-"""How the boot selectors of a board have to stand, in words."""
+"""How the boot selectors of a board have to be set, in words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from n6build.hardware.board import Board
 
 
 def programming(board: Board) -> str:
+    """A hint for a board that a probe cannot program."""
     return (
-        f"boot selectors for programming: {board.programmer.dev_boot}; after a change switch the power off and on "
-        "(run mode=no-flash takes what is there)"
+        f"boot selectors for programming: {board.programmer.dev_boot}; after changing them, switch the power off and on "
+        "(run mode=no-flash uses what is there)"
     )
 
 
 def running(board: Board) -> str:
-    return f"boot selectors for running: {board.programmer.flash_boot}; after a change switch the power off and on"
+    """A hint for a board that does not start what is in flash."""
+    return (
+        f"boot selectors for running: {board.programmer.flash_boot}; after changing them, switch the power off and on"
+    )

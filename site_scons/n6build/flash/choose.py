@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # A null build on the virtual board need not wait for what pr
 
 
 def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
-    """probe: 'virtual', or as `programmer_of_probe` has it."""
+    """probe: 'virtual', or as `programmer_of_probe` takes it. Raises as that does."""
     if probe == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
     from n6build.flash.probes import programmer_of_probe  # noqa: PLC0415
@@ -23,7 +23,8 @@ def choose_programmer(probe: str, board: Board, virtual_folder: Path) -> Virtual
 
 
 def chosen_programmer(name: str, board: Board, virtual_folder: Path) -> VirtualProgrammer | ProbeProgrammer:
-    """name: of `name_of_programmer`. For a step, which does what was chosen while the build was read."""
+    """name: from `name_of_programmer`. For a step, which does what was chosen while the build was read. Raises N6-FLASH-018
+    where the programmer is no longer installed."""
     if name == VIRTUAL:
         return VirtualProgrammer(virtual_folder, board.nor.base, board.nor.size)
     from n6build.flash.probes import programmer_named  # noqa: PLC0415

@@ -1,5 +1,6 @@
-"""A programmer as a command line: what it is told, and what its words mean. How a board is programmed with one is in
-probe_programmer.py, the same for all of them."""
+"""A programmer as a command line: its commands, and what its output means. How a board is programmed with one is in
+probe_programmer.py, the same for all of them.
+"""
 
 from __future__ import annotations
 
@@ -35,22 +36,23 @@ class Said:
         return [line.removeprefix("Error:").strip() for line in lines if line.startswith("Error:")]
 
     def complaint(self, otherwise: str) -> str:
-        """The first error, or the last line where a command has failed without one, or `otherwise`."""
+        """The first error; or the last line, where a command failed without one; or `otherwise`."""
         errors = self.errors()
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         if errors:
             return errors[0]
-        return f"exit status {self.status}, {lines[-1] if lines else 'not a word'}" if self.status else otherwise
+        return f"exit status {self.status}, {lines[-1] if lines else 'no output'}" if self.status else otherwise
 
     @property
     def failed(self) -> bool:
+        """By the exit status, or by a line that begins with 'Error:'."""
         return bool(self.status or self.errors())
 
 
 @dataclass(frozen=True)
 class Attached:
-    """A board at a probe, while something is done with it. command: of the programmer. folder: for files that it reads; it is
-    there as long as the command runs."""
+    """A board on a probe, for the time of one command. command: of the programmer. folder: for files that the command reads; it
+    exists until the command has ended."""
 
     command: Path
     serial: str
@@ -60,8 +62,8 @@ class Attached:
 
 @dataclass(frozen=True)
 class Order:
-    """A command line. done: what is said of each part that was carried out, as often as there are parts; empty: the exit status
-    tells all."""
+    """A command line. done: what is printed for each of its `parts` that was carried out; empty where the exit status is
+    enough."""
 
     arguments: Sequence[str]
     done: str = ""
@@ -70,7 +72,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Meaning:
-    """words: what is printed, all of them, in any case. hint: what to do then."""
+    """words: in the output, all of them, in upper or lower case. hint: what to do then."""
 
     words: tuple[str, ...]
     hint: str
@@ -78,14 +80,14 @@ class Meaning:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A programmer. name: of its module, and in probe=<name>. command: looked for in PATH. rank: of those that are installed the
-    one with the lowest is taken. install: what to do to have it. seconds_a_sector: about how long one takes to erase, program and
-    verify. probes: serial number -> what it is, or the board that it is on, of all attached ones.
+    """A programmer. name: of its module, and in probe=<name>. command: looked for in PATH. rank: the installed programmer with
+    the lowest one is used. install: how to get it. seconds_a_sector: about how long one takes to erase, program and verify.
+    probes: serial number -> what it is, or the board that it is on, of all attached ones.
 
-    What it is told: identify (connect, and print the device id), read (each span into its file), program (each file to its
-    address, erasing no more than its sectors), verify (None where reading back is as good), reset (start what is in flash), start
-    (load a program, which is in a file, into RAM, and start it without a reset).
-    identity: in what `identify` has printed, None where it is not there.
+    Its commands: identify (connect, and print the device id), read (each span into its file), program (each file to its
+    address, erasing no more than its sectors), verify (None where reading back is as good), reset (start what is in flash),
+    start (load a program from a file into RAM, and start it without a reset). identity: found in the output of `identify`, None
+    where it is not there.
     """
 
     name: str
@@ -105,7 +107,7 @@ class CommandLine:
 
 
 def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said:
-    """Raises N6-FLASH-007 where it cannot be run or does not end."""
+    """Raises N6-FLASH-007 where it cannot be run or does not end in time."""
     try:
         status, output = run_captured([command, *arguments], timeout_s)
     except subprocess.TimeoutExpired as error:
@@ -116,6 +118,7 @@ def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said
 
 
 def device_id(output: str, pattern: str) -> int | None:
-    """pattern: of the word DBGMCU IDCODE, or of its lower 12 bits, in hex."""
+    """pattern: of a line, with the word DBGMCU IDCODE or its lower 12 bits in hex as group 1. None where there is no such
+    line."""
     found = re.search(pattern, output, re.MULTILINE | re.IGNORECASE)
     return int(found[1], 16) & _DEVICE_ID if found else None

@@ -1,8 +1,8 @@
 """Models with two flash slots, A and B: a new one goes to the slot that is not in use.
 
-Which slot is in use is what the board said when it last ran; where nobody has heard it, the older of two models stays, since the
-newer one was never seen to work. The slot that stays is not touched, so that whatever happens to the other one ends with a
-model that works: the firmware takes the newest that is whole and passes its self-test.
+The slot in use is the one that the board reported when it last ran. Where that is unknown, the older of two models stays, since
+the newer one was never seen to work. The slot that stays is not touched, so that a working model remains whatever happens to the
+other one: the firmware takes the newest that is whole and passes its self-test.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from n6build.reloc.slots import (
 
 # A revision is a word that may wrap.
 _REVISIONS = 1 << 32
-# Read at first of a slot: more than a header.
+# Bytes of a slot that are read first: more than a header.
 _BEGINNING = 4096
 
 Read = Callable[[int, int], bytes]
@@ -38,7 +38,7 @@ Read = Callable[[int, int], bytes]
 
 @dataclass(frozen=True)
 class Running:
-    """A model as the board ran it last. slot: 0 for A, 1 for B."""
+    """A model as the board last ran it. slot: 0 for A, 1 for B."""
 
     slot: int
     revision: int
@@ -46,7 +46,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Update:
-    """images: name, address and bytes of the model and of its weights. is_new: False where they are there already."""
+    """images: name, address and bytes of the model and of its weights. is_new: False where they are already in flash."""
 
     model: str
     slot: int
@@ -56,6 +56,7 @@ class Update:
 
     @property
     def letter(self) -> str:
+        """Of the slot: 'a' or 'b'."""
         return LETTERS[self.slot]
 
 
@@ -72,7 +73,7 @@ class _Content:
 def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
     """folder: with the images. read(address, bytes): of the board's flash. running: by model, as far as it is known.
 
-    Raises N6-FLASH-022 where an image is not what the plan has.
+    Raises N6-FLASH-022 where an image is not what the plan has, N6-SLOT-003 where it is too large for its slot.
     """
     names = {network.name: network.model for network in plan.networks}
     return [_update(model, names[model.network], folder, read, running) for model in plan.models]
@@ -96,7 +97,7 @@ def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running
 
 
 def _check_room(planned: PlannedModel, wanted: _Content) -> None:
-    """Raises N6-SLOT-003 for what would reach into the slot that is to be kept."""
+    """Raises N6-SLOT-003 for what would reach into the slot that has to stay."""
     for slot in planned.slots:
         check_room(len(wanted.file), slot.file_bytes, planned.file)
         check_room(len(wanted.params), slot.params_bytes, planned.params_file)
@@ -130,7 +131,7 @@ def _newest(contents: Sequence[_Content | None], wanted: Trailer) -> int | None:
 
 
 def _same(content: _Content, wanted: _Content) -> bool:
-    """But for the revision."""
+    """Apart from the revision."""
     one, other = content.trailer, wanted.trailer
     return (one.crc32, one.identity, one.test) == (other.crc32, other.identity, other.test) and (
         content.params == wanted.params and content.file_bytes == wanted.file_bytes
@@ -139,7 +140,7 @@ def _same(content: _Content, wanted: _Content) -> bool:
 
 def _images(planned: PlannedModel, slot: int, content: _Content) -> tuple[tuple[str, int, bytes], ...]:
     place = planned.slots[slot]
-    # Weights first: a cut then leaves the older file, whose revision the firmware does not take.
+    # Weights first: an interruption then leaves the older file, whose revision the firmware does not take.
     weights = [(planned.params_file, place.params, content.params)] if planned.params_file else []
     return (*weights, (planned.file, place.file, content.file))
 
@@ -155,7 +156,7 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
 
 
 def _content(slot: ModelSlot, read: Read) -> _Content | None:
-    """None where no whole model is in the slot."""
+    """None where the slot does not hold a whole model."""
     model = _model(slot, read)
     if model is None:
         return None
@@ -168,7 +169,7 @@ def _content(slot: ModelSlot, read: Read) -> _Content | None:
 
 
 def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
-    """What can be known of it without its weights: the board is slow to read. None where there is none."""
+    """Without its weights, since the board is slow to read. None where there is no model."""
     data = b""
     while len(data) < slot.file_bytes:
         data = _grown(data, slot.file, min(max(_BEGINNING, 2 * len(data)), slot.file_bytes), read)
@@ -182,7 +183,7 @@ def _model(slot: ModelSlot, read: Read) -> RelocFile | None:
 
 
 def _grown(data: bytes, address: int, size: int, read: Read) -> bytes:
-    """data: what stands at this address. Now with at least `size` bytes of it."""
+    """data: the beginning of what is at this address; extended to at least `size` bytes."""
     return data if len(data) >= size else data + read(address + len(data), size - len(data))
 
 
@@ -211,7 +212,7 @@ def _running_path(record: Path) -> Path:
 
 
 def read_running(record: Path) -> dict[str, Running]:
-    """record: of the board. What it said last; nothing where that is not known."""
+    """record: of the board. What the board last reported; empty where that is not known."""
     try:
         values = json.loads(_running_path(record).read_text(encoding="utf-8"))
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
@@ -220,7 +221,7 @@ def read_running(record: Path) -> dict[str, Running]:
 
 
 def remember_running(record: Path, models: Mapping[str, tuple[int, int]]) -> None:
-    """models: (slot, revision), as the firmware has printed them. Others of the board are kept."""
+    """models: (slot, revision), as the firmware printed them. Those of other models stay."""
     running = {**read_running(record), **{name: Running(*each) for name, each in models.items()}}
     values = {name: {"slot": each.slot, "revision": each.revision} for name, each in sorted(running.items())}
     write_atomically(_running_path(record), to_json(values), durable=True)
@@ -229,14 +230,14 @@ def remember_running(record: Path, models: Mapping[str, tuple[int, int]]) -> Non
 def check_running(
     updates: Sequence[Update], models: Mapping[str, tuple[int, int]], refused: Mapping[tuple[str, int], str]
 ) -> None:
-    """After the board has started. refused: (model, slot) -> what the board said. Raises N6-FLASH-020 where it runs another model
-    than the one that was programmed."""
+    """After the board has started. refused: (model, slot) -> what the board said. Raises N6-FLASH-020 where it runs another
+    model than the one that was programmed."""
     for update in updates:
         stays = models.get(update.model)
         if stays == (update.slot, update.revision):
             continue
-        why = refused.get((update.model, update.slot), "it says nothing of it")
-        still = f"it goes on with slot {LETTERS[stays[0]]}, revision {stays[1]}" if stays else "no model is left"
+        why = refused.get((update.model, update.slot), "it gives no reason")
+        still = f"it still runs slot {LETTERS[stays[0]]}, revision {stays[1]}" if stays else "no model is left"
         raise N6Error(
             "N6-FLASH-020",
             f"the board refuses model {update.model} in slot {update.letter}, revision {update.revision}: {why}; {still}",

@@ -1,5 +1,6 @@
-"""A board behind a debug probe: how it is read, programmed and started with any programmer that has a command line, and how it
-is found out from what that prints whether it worked."""
+"""A board behind a debug probe: how it is read, programmed and started with any programmer that has a command line, and how the
+output of that shows whether it worked.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _MEANINGS = (Meaning(("no debug probe",), UNPLUG), Meaning(("disconnected",), UN
 
 @dataclass(frozen=True)
 class ProbeProgrammer:
-    """A `Programmer`. kind: its command line. command: where that was found. name: serial number of the probe. record: where that
-    of its board lies."""
+    """A `Programmer`. kind: its command line. command: where that was found. name: serial number of the probe. record: path of
+    the record of its board."""
 
     kind: CommandLine
     command: Path
@@ -37,13 +38,15 @@ class ProbeProgrammer:
 
     @property
     def seconds_a_sector(self) -> float:
+        """As its kind estimates it."""
         return self.kind.seconds_a_sector
 
     def still_holds(self) -> bool:
+        """Always true: whether the record fits the board is found by reading from it."""
         return True
 
     def identify(self) -> Identity:
-        """Raises N6-FLASH-016 where no board answers, or not with a device id."""
+        """Raises N6-FLASH-016 where no board answers, or the answer has no device id."""
         said = self._obey(self.kind.identify, "N6-FLASH-016", "connecting", LIST_TIMEOUT_S)
         identity = self.kind.identity(said.output, self.board)
         if identity is None:
@@ -51,7 +54,7 @@ class ProbeProgrammer:
         return identity
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """Raises N6-FLASH-008 where a span cannot be read, or not as a whole."""
+        """Raises N6-FLASH-008 where a span cannot be read, or only in part."""
         with tempfile.TemporaryDirectory() as name:
             files = [(span, Path(name) / f"{number}.bin") for number, span in enumerate(spans)]
             self._fetch(files)
@@ -71,7 +74,7 @@ class ProbeProgrammer:
         self._obey(lambda attached: self.kind.read(attached, files), "N6-FLASH-008", "reading", timeout_s)
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-006."""
+        """Raises N6-FLASH-006 where a sector was not erased and written."""
         timeout_s = program_timeout_s(len(sectors), self.seconds_a_sector)
         self._obey(
             lambda attached: self.kind.program(attached, _image_files(sectors, attached.folder)),
@@ -81,7 +84,7 @@ class ProbeProgrammer:
         )
 
     def verify(self, sectors: Sequence[Sector]) -> None:
-        """Raises N6-FLASH-004."""
+        """Raises N6-FLASH-004 where the board holds something else."""
         verify = self.kind.verify
         if verify is None:
             check_read_back(sectors, self.read, f"probe {self.name}")
@@ -95,11 +98,11 @@ class ProbeProgrammer:
         )
 
     def reset(self) -> None:
-        """Raises N6-FLASH-009."""
+        """Raises N6-FLASH-009 where the board did not restart."""
         self._obey(self.kind.reset, "N6-FLASH-009", "the reset", LIST_TIMEOUT_S, running(self.board))
 
     def start(self, program: RamProgram) -> None:
-        """Writes it into RAM and starts it there, without a reset: that would erase the RAM. Raises N6-FLASH-009."""
+        """Writes it into RAM and starts it there, without a reset, which would erase the RAM. Raises N6-FLASH-009."""
 
         def order(attached: Attached) -> Order:
             path = attached.folder / "program.bin"
@@ -112,13 +115,13 @@ class ProbeProgrammer:
         self, order: Callable[[Attached], Order], id: str, doing: str, timeout_s: int, selectors: str = ""
     ) -> Said:
         """Raises the error of this id where what was ordered has not been done. doing: in words. selectors: how they have to
-        stand; default: as for programming."""
+        be set; default: as for programming."""
         with tempfile.TemporaryDirectory() as folder:
             given = order(Attached(self.command, self.name, self.board, Path(folder)))
             said = run_command(self.command, given.arguments, timeout_s)
         done = said.output.count(given.done) if given.done else given.parts
         if said.failed or done < given.parts:
-            otherwise = f"it has said '{given.done}' {done} of {given.parts} times"
+            otherwise = f"it printed '{given.done}' {done} of {given.parts} times"
             raise _failure(self, id, doing, said, otherwise, selectors)
         return said
 
@@ -126,7 +129,7 @@ class ProbeProgrammer:
 def _failure(
     programmer: ProbeProgrammer, id: str, doing: str, said: Said, otherwise: str, selectors: str = ""
 ) -> N6Error:
-    """selectors: how they have to stand, where nothing more is known of what was said."""
+    """selectors: a hint for where the output means nothing that is known."""
     output = said.output.lower()
     meanings = (*programmer.kind.meanings, *_MEANINGS)
     known = (each.hint for each in meanings if all(word.lower() in output for word in each.words))
@@ -145,6 +148,7 @@ def _image_files(sectors: Sequence[Sector], folder: Path) -> list[tuple[int, Pat
 
 
 def program_timeout_s(sectors: int, seconds_a_sector: float) -> int:
+    """Three times the estimate, and the time to connect."""
     return _CONNECTING_S + int(3 * sectors * seconds_a_sector)
 
 

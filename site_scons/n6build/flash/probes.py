@@ -18,7 +18,7 @@ from n6build.hardware.board import Board
 AUTO = "auto"
 
 
-# Those that see probes, in the order in which they are looked for.
+# In the order in which they are looked for.
 PROGRAMMERS = {
     each.name: each
     for each in sorted(members("n6build.flash.programmers.*", "PROGRAMMER", CommandLine), key=lambda each: each.rank)
@@ -26,10 +26,10 @@ PROGRAMMERS = {
 
 
 def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
-    """probe: 'auto', a serial number, or one of them behind the name of a programmer, as in 'openocd:auto'.
+    """probe: 'auto', a serial number, or one of them after the name of a programmer, as in 'openocd:auto'.
 
-    Raises N6-FLASH-010 (none), -011 (several), -012 (not that one), -014 (another board), -018 (no such programmer, or not
-    installed).
+    Raises N6-FLASH-010 (none), N6-FLASH-011 (several), N6-FLASH-012 (not that one), N6-FLASH-014 (another board), N6-FLASH-018
+    (no such programmer, or not installed).
     """
     named, _, serial = probe.rpartition(":")
     if not named and probe in PROGRAMMERS:
@@ -47,13 +47,13 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
 
 
 def name_of(programmer: ProbeProgrammer) -> str:
-    """By which `programmer_named` finds it again, such as 'openocd:<serial number>'."""
+    """The name by which `programmer_named` finds it again, such as 'openocd:<serial number>'."""
     return f"{programmer.kind.name}:{programmer.name}"
 
 
 def programmer_named(name: str, board: Board) -> ProbeProgrammer:
-    """Without a look at what is attached, which was had when it was chosen. Raises N6-FLASH-018 where it is no longer
-    installed."""
+    """Does not list the attached probes again: that was done when it was chosen. Raises N6-FLASH-018 where the programmer is no
+    longer installed."""
     named, _, serial = name.rpartition(":")
     kind, command = _installed(named, serial)
     return ProbeProgrammer(kind, command, serial, board, record_of_probe(serial))
@@ -79,7 +79,7 @@ def _installed(named: str, serial: str) -> tuple[CommandLine, Path]:
 def _only(probes: dict[str, str], kind: CommandLine, board: Board) -> str:
     if not probes:
         what = f"no debug probe is attached, says {kind.command}; nothing was programmed"
-        hint = "plug the board in (USB, and on for some seconds), or program the virtual board: probe=virtual"
+        hint = "plug the board in (USB), and give it some seconds, or program the virtual board: probe=virtual"
         raise N6Error("N6-FLASH-010", what, hint=hint)
     if len(probes) > 1:
         listed = "".join(f"\n  {serial}  {what}".rstrip() for serial, what in sorted(probes.items()))

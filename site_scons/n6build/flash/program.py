@@ -36,12 +36,12 @@ def plan_delta(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
 
 
 def plan_all(wanted: Sequence[Sector], record: BoardRecord) -> FlashPlan:
-    """Whatever the board is believed to hold."""
+    """Programs all of it, whatever the board is believed to hold. record: what that is."""
     return FlashPlan(tuple(wanted), tuple(wanted), record)
 
 
 def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
-    """Lines for somebody who wants to know before it is done: runs of sectors, bytes, and about how long."""
+    """What will be programmed, in lines: runs of sectors, bytes, and about how long it takes."""
     lines = []
     for run in runs_of(plan.lacking):
         end = run[-1].address + len(run[-1].data)
@@ -54,12 +54,13 @@ def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
 
 
 def counted(sectors: int) -> str:
+    """'1 sector', '2 sectors'."""
     return "1 sector" if sectors == 1 else f"{sectors} sectors"
 
 
 def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -> tuple[str, int, int] | None:
-    """records: of boards, the most recently written one of this kind of board counts. Returns its name, sectors and bytes that
-    it lacks; None where no such board is known."""
+    """records: of boards; the most recently written one of this kind of board is used. Returns the board's name, and the
+    sectors and bytes that it lacks; None where no such board is known."""
     known = [(path.stat().st_mtime, path) for path in records if path.is_file()]
     for _, path in sorted(known, reverse=True):
         record = read_record(path, board)
@@ -71,8 +72,8 @@ def lacking_now(wanted: Sequence[Sector], board: str, records: Sequence[Path]) -
 
 
 def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
-    """Returns the record of the board afterwards. Before a sector is touched it is struck from the record, and it comes back only
-    after it was verified."""
+    """Returns the record of the board afterwards. A sector is removed from the record before it is touched, and comes back only
+    after it was verified. Raises N6-FLASH-015, and what the programmer raises."""
     path = programmer.record
     during = without(plan.record, _touched(plan))
     if plan.lacking:
@@ -87,7 +88,7 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
 
 
 def _touched(plan: FlashPlan) -> list[Span]:
-    """The sectors to be programmed, and those on both sides of them, of which only wanted ones are looked at afterwards."""
+    """The sectors to be programmed and their neighbours, of which only wanted ones are looked at afterwards."""
     touched = []
     for sector in plan.lacking:
         size = len(sector.data)
@@ -111,14 +112,14 @@ def _check_neighbours(plan: FlashPlan, programmer: Programmer) -> None:
     for (address, data), held in zip(edges, found, strict=True):
         if held != data:
             write_record(programmer.record, BoardRecord(plan.record.board))
-            what = f"programming has changed 0x{address:08X}, which was not to be touched"
+            what = f"programming changed 0x{address:08X}, which it must not touch"
             hint = "the programmer erases more at once than nor.sector in board.yaml; flash again, then correct it"
             raise N6Error("N6-FLASH-015", what, where=f"probe {programmer.name}", hint=hint)
 
 
 @contextmanager
 def board_lock(programmer: Programmer) -> Iterator[None]:
-    """Keeps a second build off the same board. Raises N6-FLASH-002 at once where the board is taken."""
+    """Keeps a second build off the same board. Raises N6-FLASH-002 at once where the board is in use."""
     path = programmer.record.with_suffix(".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

@@ -13,8 +13,8 @@ from n6build.flash.sectors import Sector
 
 @dataclass(frozen=True)
 class Identity:
-    """A board as its programmer sees it; what that does not know is empty. board: what is printed on it. device_id: 12 bits, of
-    the chip (DBGMCU)."""
+    """A board as its programmer sees it; what the programmer does not know is empty. board: what is printed on it. device_id:
+    12 bits, of the chip (DBGMCU)."""
 
     board: str = ""
     device_id: int | None = None
@@ -32,19 +32,21 @@ class RamProgram:
 
     @property
     def stack_pointer(self) -> int:
+        """Initial value, from the vector table."""
         return int.from_bytes(self.data[:4], "little")
 
     @property
     def entry(self) -> int:
-        """Without the Thumb bit."""
+        """Address of the reset handler, without the Thumb bit."""
         return int.from_bytes(self.data[4:8], "little") & ~1
 
 
 class Programmer(Protocol):
-    """One attached board. `name` is how the user chose it, such as 'virtual' or a probe's serial number."""
+    """One attached board."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As the user chose it, such as 'virtual' or a probe's serial number."""
 
     @property
     def seconds_a_sector(self) -> float:
@@ -52,22 +54,22 @@ class Programmer(Protocol):
 
     @property
     def record(self) -> Path:
-        """Where the record of this board lies."""
+        """Path of the record of this board."""
 
     def still_holds(self) -> bool:
-        """Whether the record can be trusted: False where the board's memory is known to be another one since."""
+        """Whether the record can be trusted: False where the board's memory is known to have been replaced since."""
 
     def identify(self) -> Identity:
         """Raises N6Error where no board answers."""
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """What stands there; raises N6Error where it cannot be read."""
+        """The content of each span. Raises N6Error where it cannot be read."""
 
     def program(self, sectors: Sequence[Sector]) -> None:
-        """Erases and writes these sectors and no others; raises N6Error where any of it fails."""
+        """Erases and writes these sectors and no others. Raises N6Error where any of it fails."""
 
     def verify(self, sectors: Sequence[Sector]) -> None:
-        """After `program`, by what this programmer is best at; raises N6Error where the board holds something else."""
+        """After `program`, in the way that suits this programmer best. Raises N6Error where the board holds something else."""
 
     def reset(self) -> None:
-        """Starts what is in flash; raises N6Error where that fails."""
+        """Starts what is in flash. Raises N6Error where that fails."""

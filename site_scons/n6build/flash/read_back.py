@@ -1,4 +1,4 @@
-"""Verifying by reading: what stands in flash against what was programmed."""
+"""Verifies by reading: what is in flash against what was programmed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Read = Callable[[Sequence[Span]], list[bytes]]
 
 
 def read_sectors(sectors: Sequence[Sector], read: Read) -> list[bytes]:
-    """What stands where these sectors are to be; those that follow each other are read at once."""
+    """What the flash holds in place of these sectors; those that follow each other are read together."""
     runs = runs_of(sectors)
     found = read([Span(run[0].address, bytes_of(run)) for run in runs])
     contents = []
@@ -29,4 +29,4 @@ def check_read_back(sectors: Sequence[Sector], read: Read, where: str) -> None:
     for sector, data in zip(sectors, read_sectors(sectors, read), strict=True):
         if data != sector.data:
             what = f"sector 0x{sector.address:08X} reads back differently"
-            raise N6Error("N6-FLASH-004", what, where=where, hint="flash again: it is programmed anew")
+            raise N6Error("N6-FLASH-004", what, where=where, hint="flash again: it will be programmed again")

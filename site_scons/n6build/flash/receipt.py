@@ -10,7 +10,7 @@ from n6build.base.files import to_json, write_atomically
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 
-# Here, and not in flash.virtual, whose import takes its time in a build that has nothing to do.
+# Not in flash.virtual, because importing that takes time, also in a build that has nothing to do.
 VIRTUAL = "virtual"
 VIRTUAL_RECORD = "record.json"
 _KEYS = {"board", "probe", "programmed", "sectors"}
@@ -27,6 +27,7 @@ class Receipt:
 
 
 def write_receipt(path: Path, receipt: Receipt) -> None:
+    """As JSON, for `read_receipt`. Raises N6-FILE-001."""
     document = {
         "board": receipt.board,
         "probe": receipt.probe,
@@ -37,7 +38,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 
 
 def read_receipt(path: Path) -> Receipt | None:
-    """None where there is none, or none that can be read."""
+    """None where there is no receipt, or none that can be read."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if set(values) != _KEYS:
@@ -53,8 +54,8 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def settled(plan: Plan) -> Plan:
-    """The plan, in which whatever programs a board is done again where that board may hold something else by now: a board on a
-    cable is looked at every time, since it may be another one, or programmed by another tool."""
+    """The plan, in which steps that program a board run again where that board may hold something else by now: a board on a
+    cable is looked at every time, since it may be another one, or may have been programmed with another tool."""
     return Plan(tuple(_settled(step) for step in plan.steps), plan.goals)
 
 
@@ -69,8 +70,8 @@ def _settled(step: Step) -> Step:
 
 
 def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
-    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR is
-    there. On the way of every build: nothing but the two files is read."""
+    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR
+    exists. Every build asks this: only the two files are read."""
     known = read_receipt(receipt)
     if known is None or not nor.is_file():
         return False

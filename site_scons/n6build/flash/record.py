@@ -16,7 +16,7 @@ from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.sectors import Sector
 
 # Of an image: its header, which has a checksum of the rest where the boot ROM reads it, and the end of its data, where n6build's
-# images of weights have theirs. So a few bytes tell whether somebody else has programmed the board.
+# images of weights have theirs. So a few bytes show whether somebody else has programmed the board.
 _HEAD_BYTES = 1024
 _TAIL_BYTES = 64
 _ERASED = b"\xff"
@@ -24,7 +24,7 @@ _ERASED = b"\xff"
 
 @dataclass(frozen=True)
 class Witness:
-    """A few bytes that would be others, had somebody programmed another image over them."""
+    """A few bytes that would differ if somebody had programmed another image over them."""
 
     span: Span
     sha256: str
@@ -41,12 +41,12 @@ class BoardRecord:
 
 
 def records_folder() -> Path:
-    """Of the real boards that this user has programmed."""
+    """With the records of the real boards that this user has programmed."""
     return user_state_path("n6build") / "boards"
 
 
 def record_of_probe(serial: str) -> Path:
-    """The same for every programmer."""
+    """Path of the record, the same for every programmer."""
     return records_folder() / f"{serial}.json"
 
 
@@ -65,7 +65,7 @@ def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
 
 
 def read_record(path: Path, board: str) -> BoardRecord:
-    """A record that is missing, damaged or of another kind of board means that nothing is known."""
+    """board: its name. A record that is missing, damaged or of another kind of board means that nothing is known."""
     try:
         values = json.loads(path.read_text(encoding="ascii"))
         if values["board"] != board:
@@ -83,11 +83,12 @@ def read_record(path: Path, board: str) -> BoardRecord:
 
 
 def write_record(path: Path, record: BoardRecord) -> None:
+    """As JSON, for `read_record`; on the disk when this returns. Raises N6-FILE-001."""
     write_atomically(path, _as_json(record), durable=True)
 
 
 def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
-    """The record while these sectors are being programmed: nothing is known of them."""
+    """The record while these sectors are being programmed, and nothing is known of them."""
     gone = {span.address: span.address + span.size for span in spans}
     kept = tuple(
         witness

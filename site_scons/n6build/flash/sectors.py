@@ -15,8 +15,8 @@ ERASED = 0xFF
 
 @dataclass(frozen=True)
 class Sector:
-    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF). image: address of the
-    image that it is a part of."""
+    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF). image: address of
+    the image that it belongs to."""
 
     address: int
     data: bytes
@@ -24,11 +24,12 @@ class Sector:
 
     @property
     def sha256(self) -> str:
+        """Of the whole sector, in hex."""
         return sha256(self.data)
 
 
 def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
-    """By address. Raises N6-FLASH-001 where a file is not the one the manifest was made of."""
+    """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
     images = []
     for segment in manifest.segments:
         data = read_bytes(folder / segment.file)
@@ -41,7 +42,7 @@ def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
 
 
 def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:
-    """images: (address of a sector, bytes), no two in one sector. sector: bytes. By address."""
+    """images: (address of a sector, bytes), no two in one sector. sector: its size in bytes. Sorted by address."""
     return [
         Sector(address + start, data[start : start + sector].ljust(sector, bytes([ERASED])), address)
         for address, data in sorted(images)
@@ -50,11 +51,12 @@ def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]
 
 
 def bytes_of(sectors: Iterable[Sector]) -> int:
+    """Size of all of them together."""
     return sum(len(sector.data) for sector in sectors)
 
 
 def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
-    """Sectors that follow each other without a gap, together."""
+    """Sectors grouped where they follow each other without a gap."""
     runs: list[list[Sector]] = []
     for sector in sectors:
         if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
@@ -65,5 +67,5 @@ def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
 
 
 def sectors_to_program(wanted: Sequence[Sector], held: Mapping[int, str]) -> list[Sector]:
-    """held: sector address -> SHA-256 of what the board is known to hold there."""
+    """Those that the board lacks. held: sector address -> SHA-256 of what the board is known to hold there."""
     return [sector for sector in wanted if held.get(sector.address) != sector.sha256]

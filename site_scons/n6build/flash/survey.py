@@ -1,4 +1,4 @@
-"""What a board holds: its record, where a look at the board does not contradict it; else what is read back from it."""
+"""What a board holds: its record, unless a look at the board contradicts it; then what is read back from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked_identity(programmer: Programmer, board: Board) -> Identity:
     where = f"probe {programmer.name}"
     if identity.device_id is not None and identity.device_id != board.soc.device_id:
         what = f"the chip has device id 0x{identity.device_id:03X}, {board.soc.name} has 0x{board.soc.device_id:03X}"
-        raise N6Error("N6-FLASH-013", what, where=where, hint="another board? scons boards lists those that there are")
+        raise N6Error("N6-FLASH-013", what, where=where, hint="another board? scons boards lists them")
     check_board(identity.board, board, programmer.name)
     return identity
 
@@ -37,13 +37,13 @@ def check_board(seen: str, board: Board, probe: str) -> None:
 
 
 def recorded(programmer: Programmer, board: str) -> BoardRecord:
-    """What the record says, if it can be true. The board is not asked: for that its program would have to stop."""
+    """What the record says, if it can be trusted. The board is not asked, since its program would have to stop for that."""
     return read_record(programmer.record, board) if programmer.still_holds() else BoardRecord(board)
 
 
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
-    """board: its name. identity: of what is attached now. Raises N6Error where the board cannot be read, which leaves nothing to
-    program either: it could not be verified."""
+    """board: its name. identity: of what is attached now. Raises N6Error where the board cannot be read; it could not be
+    verified then, so nothing is programmed."""
     record = read_record(programmer.record, board)
     known = BoardRecord(board, record.sectors, identity, record.witnesses)
     doubt = _doubt(record, programmer, identity)
@@ -56,7 +56,7 @@ def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, id
 
 
 def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
-    """Why the record cannot be true of this board; empty where nothing speaks against it."""
+    """Why the record cannot be right for this board; empty where nothing contradicts it."""
     if not record.witnesses or not record.sectors:
         return "there is no record of it"
     if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
@@ -64,17 +64,17 @@ def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> s
     found = programmer.read([witness.span for witness in record.witnesses])
     for witness, data in zip(record.witnesses, found, strict=True):
         if sha256(data) != witness.sha256:
-            return f"it holds something else than its record says, at 0x{witness.span.address:08X}"
+            return f"it does not hold what its record says at 0x{witness.span.address:08X}"
     return ""
 
 
 def _differ(one: str | int | None, other: str | int | None) -> bool:
-    """What one programmer does not know is no difference."""
+    """What one programmer does not know does not count as a difference."""
     return one not in ("", None) and other not in ("", None) and one != other
 
 
 def _read_back(wanted: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
-    """Of an image whose first and last sector are both others the rest is not read: it will be another image."""
+    """The rest of an image is not read where both its first and its last sector differ: it is another image."""
     held: dict[int, str] = {}
     edges = {sector.address: sector for run in runs_of(wanted) for sector in (run[0], run[-1])}
     held.update(_digests(list(edges.values()), programmer))

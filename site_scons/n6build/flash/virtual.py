@@ -29,20 +29,24 @@ class VirtualProgrammer:
 
     @property
     def nor(self) -> Path:
+        """The file that the emulator boots from."""
         return self.folder / "nor.bin"
 
     @property
     def record(self) -> Path:
+        """Beside the NOR."""
         return self.folder / VIRTUAL_RECORD
 
     def still_holds(self) -> bool:
+        """Whether the NOR's file exists and has the size of the part."""
         return self.nor.is_file() and self.nor.stat().st_size == self.size
 
     def identify(self) -> Identity:
-        """It is whatever board it is built for."""
+        """Unknown: it is always the board that it was built for."""
         return UNKNOWN
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
+        """Erased bytes where nothing was programmed yet. Raises N6-FLASH-003 where the file cannot be read."""
         if not self.still_holds():
             return [bytes([ERASED]) * span.size for span in spans]
         try:
@@ -54,6 +58,7 @@ class VirtualProgrammer:
             ) from error
 
     def program(self, sectors: Sequence[Sector]) -> None:
+        """Raises N6-FLASH-003 where the file cannot be written."""
         try:
             if not self.still_holds():
                 self._make_erased()
@@ -67,10 +72,11 @@ class VirtualProgrammer:
             ) from error
 
     def verify(self, sectors: Sequence[Sector]) -> None:
+        """Raises N6-FLASH-004 where the file holds something else."""
         check_read_back(sectors, self.read, self.nor.name)
 
     def reset(self) -> None:
-        """It is off until somebody runs it."""
+        """Does nothing: it is off until somebody runs it."""
 
     def _make_erased(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ _ANY_LOAD_ADDRESS = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class BootHeader:
-    """image_length: bytes behind the header (HEADER_BYTES). checksum: sum of those bytes, modulo 2^32."""
+    """image_length: bytes after the header (HEADER_BYTES). checksum: sum of those bytes, modulo 2^32."""
 
     checksum: int
     version: int
@@ -76,10 +76,10 @@ def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeade
     if version != VERSION_2_3:
         raise refuse(f"has header version 0x{version:08X}, not 0x{VERSION_2_3:08X}")
     if length != len(image) - HEADER_BYTES:
-        raise refuse(f"says {length} bytes behind the header, the file has {len(image) - HEADER_BYTES}")
+        raise refuse(f"says {length} bytes after the header, the file has {len(image) - HEADER_BYTES}")
     found = sum(image[HEADER_BYTES:]) & 0xFFFF_FFFF
     if found != checksum:
-        raise refuse(f"has checksum 0x{checksum:08X}, its bytes sum up to 0x{found:08X}")
+        raise refuse(f"has checksum 0x{checksum:08X}, its bytes add up to 0x{found:08X}")
     reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
     if entry != reset_vector:
         raise refuse(f"has entry 0x{entry:08X}, its vector table says 0x{reset_vector:08X}")

@@ -21,6 +21,8 @@ class Payload:
 
 @dataclass(frozen=True)
 class Section:
+    """Memory that a program takes at run time."""
+
     name: str
     address: int
     bytes: int
@@ -38,7 +40,8 @@ def _open(path: Path) -> Any:
 
 
 def payload_of(path: Path) -> Payload:
-    """By load (physical) address, so that initialised data stands where start-up code copies it from."""
+    """By load (physical) address, so that initialised data is where start-up code copies it from. Raises N6-IMAGE-001 where the
+    file is not an ELF file or has nothing to load."""
     segments = [
         (segment["p_paddr"], segment.data())
         for segment in _open(path).iter_segments()
@@ -54,7 +57,7 @@ def payload_of(path: Path) -> Payload:
 
 
 def allocated_sections(path: Path) -> list[Section]:
-    """Sections that take memory at run time, by address."""
+    """Sections that take memory at run time, sorted by address. Raises N6-IMAGE-001 where the file is not an ELF file."""
     sections = [
         Section(section.name, section["sh_addr"], section["sh_size"])
         for section in _open(path).iter_sections()

@@ -1,6 +1,6 @@
 """One Intel hex file of everything in flash, for any programmer that takes one; written as a stream, since weights are large.
 
-Byte for byte what IntelHex.write_hex_file writes, which holds every byte as an entry of a dictionary.
+Byte for byte what IntelHex.write_hex_file writes; that keeps every byte as an entry of a dictionary.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import file_size, read_in_chunks
 from n6build.image.manifest import Segment
 
-# What one extended linear address record reaches. No record crosses its end, so pages do not depend on each other.
+# What one extended linear address record covers. No record crosses its end, so pages do not depend on each other.
 _PAGE = 1 << 16
 _RECORD_BYTES = 16
 

@@ -1,4 +1,4 @@
-"""flash_manifest.json: what has to stand where in flash. Programmers, IDEs and production lines need nothing else."""
+"""flash_manifest.json: what has to be where in flash. Programmers, IDEs and production lines need nothing else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FlashManifest:
 
 
 def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
-    """files: in flash order; weights that are an empty file have no place.
+    """files: in flash order; an empty file of weights gets no place.
 
     Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006 for an overlap, N6-IMAGE-008 for an empty program.
     """
@@ -56,7 +56,7 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
         slot_name, path = file.slot, file.path
         data = read_bytes(path)
         if not data and slot_name in ("fsbl", "appli"):
-            what = "is empty: the board would go on with the program that it has"
+            what = "is empty: the board would keep running its old program"
             raise N6Error("N6-IMAGE-008", what, where=path.name, hint="build again")
         if not data:
             continue
@@ -92,6 +92,7 @@ def check_overlap(manifest: FlashManifest) -> None:
 
 
 def manifest_json(manifest: FlashManifest) -> str:
+    """Text of flash_manifest.json."""
     return to_json(asdict(manifest))
 
 

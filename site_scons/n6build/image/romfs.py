@@ -1,4 +1,4 @@
-"""Images of MicroPython's read-only file system, as OpenMV's firmware mounts them: files one behind the other, no folders.
+"""Images of MicroPython's read-only file system, as OpenMV's firmware mounts them: files one after another, no folders.
 
 A record is its kind, the length of what follows, and that. Numbers are written in groups of 7 bits, the highest first, with bit
 7 set in all but the last; leading groups of zeros are allowed, and are what aligns the data here.
@@ -41,7 +41,7 @@ class PlacedFile:
 
 
 def encode_number(value: int, width: int = 0) -> bytes:
-    """width: bytes at least."""
+    """Groups of 7 bits, the highest first. width: minimum number of bytes."""
     groups = [value & 0x7F]
     while value := value >> 7:
         groups.insert(0, 0x80 | value & 0x7F)
@@ -49,7 +49,7 @@ def encode_number(value: int, width: int = 0) -> bytes:
 
 
 def make_romfs(files: Sequence[RomfsFile]) -> bytes:
-    """Raises N6-ROMFS-001 for names that cannot be."""
+    """The image. Raises N6-ROMFS-001 for a name that is not allowed or appears twice."""
     body = bytearray()
     seen: set[str] = set()
     for file in files:
@@ -78,7 +78,7 @@ def _file_record(file: RomfsFile, start: int) -> bytes:
 
 
 def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
-    """name: for messages. Raises N6-ROMFS-002 where the image is none, or cut off."""
+    """name: for messages. Raises N6-ROMFS-002 where the image is not a romfs, or is cut off."""
     magic, at = _number(image, 0, name)
     length, at = _number(image, at, name)
     if magic != _MAGIC:
@@ -92,7 +92,7 @@ def read_romfs(image: bytes, name: str) -> list[PlacedFile]:
 
 
 def _number(image: bytes, at: int, name: str) -> tuple[int, int]:
-    """(value, where it ends). Leading zeros may be many."""
+    """(value, where it ends). There may be many leading zeros."""
     value, digits = 0, 0
     while at < len(image):
         byte = image[at]

@@ -13,7 +13,7 @@ from n6build.image.romfs import MAX_ALIGNMENT
 from n6build.models.model import MODEL_SUFFIXES
 
 DEFAULT_PROFILE = "default"
-# A loader wants a model at a multiple of 4; its pools are best on lines of the caches.
+# A loader needs a model at a multiple of 4; its pools are best aligned to cache lines.
 _MODEL_ALIGNMENT = 32
 _FILE_ALIGNMENT = 4
 
@@ -51,7 +51,7 @@ class RomfsEntry:
 
 @dataclass(frozen=True)
 class RomfsPartition:
-    """size: bytes that the image may have."""
+    """size: bytes that the image may take."""
 
     number: str
     size: int
@@ -59,9 +59,10 @@ class RomfsPartition:
 
 
 def read_manifest(path: Path, variables: dict[str, str]) -> tuple[RomfsPartition, ...]:
-    """variables: what {TOP} and the like stand for. A model's labels, a file of its name with .txt, come behind it.
+    """variables: what {TOP} and the like stand for. A model is followed by its labels, a file with its name and the suffix
+    .txt.
 
-    Raises N6-YAML-00x, N6-ROMFS-003 (a file that is not there), N6-ROMFS-004 (a kind that is not made here).
+    Raises N6-YAML-00x, N6-ROMFS-003 (a file that does not exist), N6-ROMFS-004 (an entry that n6build does not make).
     """
     document = read_document(path)
     return tuple(
@@ -80,7 +81,7 @@ def _entries(
         where = document.where(number, "entries", index)
         if entry.type == "haar":
             hint = 'convert it, and name the .cascade file with "type": "bin"; or "enabled": false'
-            raise N6Error("N6-ROMFS-004", "Haar cascades are not converted here", where=where, hint=hint)
+            raise N6Error("N6-ROMFS-004", "n6build does not convert Haar cascades", where=where, hint=hint)
         for file in _files(entry.path, folder, variables, where):
             entries += _with_labels(entry, file, where)
     return entries
@@ -102,27 +103,28 @@ def _with_labels(entry: _Entry, file: Path, where: str) -> list[RomfsEntry]:
 
 
 def _files(pattern: str, folder: Path, variables: dict[str, str], where: str) -> list[Path]:
-    """A pattern may have wildcards; the files of one come in the order of their names."""
+    """The pattern may contain wildcards; the files that match are sorted by name."""
     try:
         text = pattern.format(**variables)
     except (KeyError, IndexError, ValueError) as error:
         known = ", ".join(f"{{{name}}}" for name in variables)
-        raise N6Error(
-            "N6-ROMFS-003", f"'{pattern}' has a variable that is not known", where=where, hint=known
-        ) from error
+        raise N6Error("N6-ROMFS-003", f"'{pattern}' has an unknown variable", where=where, hint=known) from error
     path = Path(text)
     base, rest = (Path(path.anchor), path.relative_to(path.anchor)) if path.is_absolute() else (folder, path)
     found = _matching(base, rest.parts) if any(letter in text for letter in "*?[") else [base / rest]
     files = [file for file in found if is_file(file)]
     if not files:
         raise N6Error(
-            "N6-ROMFS-003", f"no file '{text}'", where=where, hint="paths begin at the description's folder, or {TOP}"
+            "N6-ROMFS-003",
+            f"no file '{text}'",
+            where=where,
+            hint="paths are relative to the description's folder, or begin with {TOP}",
         )
     return files
 
 
 def _matching(folder: Path, parts: tuple[str, ...]) -> list[Path]:
-    """As Path.glob, sorted; every folder that is looked at is noted."""
+    """Like Path.glob, sorted; every folder that is searched is noted."""
     if not parts:
         return [folder]
     first, rest = parts[0], parts[1:]

@@ -1,6 +1,6 @@
-"""ST's STM32_SigningTool_CLI in place of our own header: with keys, or where a project wants the vendor's tool.
+"""ST's STM32_SigningTool_CLI instead of our own header: to sign with keys, or where a project wants the vendor's tool.
 
-Facts used: up to release 2.20 the tool puts the payload to 0x400 by itself, from 2.21 on only with -align; without -s it asks
+Facts used: up to release 2.20 the tool places the payload at 0x400 by itself, from 2.21 on only with -align; without -s it asks
 before it replaces a file; what it writes is read-only. For unsigned images neither -la nor -ep is given: both have broken boots.
 """
 
@@ -33,13 +33,14 @@ Run = Callable[[Sequence[str]], tuple[int, str]]
 
 @dataclass(frozen=True)
 class Keys:
-    """PEM files of the tool's key generator."""
+    """PEM files made by the tool's key generator."""
 
     public: tuple[Path, ...]
     private: Path
 
 
 def run_tool(command: Sequence[str]) -> tuple[int, str]:
+    """(exit status, what was printed). Raises N6-SIGN-002 where the command cannot be run or takes longer than 60 s."""
     try:
         return run_captured(command, _TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -56,20 +57,21 @@ def find_signing_tool() -> Path:
 
 
 def find_keys(folder: Path) -> Keys:
-    """publicKey*.pem, in their order, and the one privateKey*.pem of a folder. Raises N6-SIGN-003."""
+    """publicKey*.pem, sorted, and the one privateKey*.pem of a folder. Raises N6-SIGN-003 where it has no public key, or not
+    exactly one private key."""
     public, private = files_in(folder, "publicKey*.pem"), files_in(folder, "privateKey*.pem")
     if not public or len(private) != 1:
-        what = f"holds {len(public)} public and {len(private)} private keys, at least one and exactly one are needed"
-        raise N6Error("N6-SIGN-003", what, where=str(folder), hint="publicKey00.pem..., privateKey00.pem")
+        what = f"holds {len(public)} public and {len(private)} private keys; one public at least and one private are needed"
+        raise N6Error("N6-SIGN-003", what, where=str(folder), hint="name them publicKey00.pem..., privateKey00.pem")
     return Keys(tuple(public), private[0])
 
 
 def tool_version(tool: Path, run: Run = run_tool) -> tuple[int, int, int]:
-    """Raises N6-SIGN-002 where it does not say."""
+    """(major, minor, patch). Raises N6-SIGN-002 where the tool does not report it."""
     _, output = run([str(tool), "--version"])
     match = re.search(r"v(\d{1,4})\.(\d{1,4})\.(\d{1,4})", output)
     if not match:
-        raise N6Error("N6-SIGN-002", "does not tell its version", where=COMMAND)
+        raise N6Error("N6-SIGN-002", "does not report its version", where=COMMAND)
     return int(match[1]), int(match[2]), int(match[3])
 
 
@@ -82,9 +84,11 @@ def signed_image(
     payload_offset: int,
     run: Run = run_tool,
 ) -> bytes:
-    """load_address: of the header, given with keys only. payload_offset: where the chip wants the payload in the image.
+    """load_address: in the header, given with keys only. payload_offset: where the chip expects the payload in the image, in
+    bytes.
 
-    Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where what it wrote would not start."""
+    Raises N6-SIGN-002 where the tool fails, N6-SIGN-004 where its output would not start.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "payload.bin").write_bytes(payload)
@@ -125,16 +129,16 @@ def _key_options(keys: Keys | None, load_address: int) -> list[str]:
 
 
 def check_signed(image: bytes, payload: bytes, payload_offset: int) -> None:
-    """Raises N6-SIGN-004."""
+    """Raises N6-SIGN-004 where magic, place of the payload or entry point is wrong."""
     wrong = ""
     if image[: len(MAGIC)] != MAGIC:
         wrong = f"it has {len(image)} bytes and begins with {image[:4].hex()}"
     elif any(image[HEADER_BYTES:payload_offset]) or image[payload_offset : payload_offset + len(payload)] != payload:
-        wrong = f"the payload does not stand at 0x{payload_offset:X}"
+        wrong = f"the payload is not at 0x{payload_offset:X}"
     elif struct.unpack_from("<I", image, BASE.offset_of("entry")) != struct.unpack_from(
         "<I", image, payload_offset + 4
     ):
         wrong = "its entry point is not the reset vector"
     if wrong:
-        hint = "another release of STM32CubeProgrammer; without 'sign' n6build writes the header itself"
+        hint = "try another release of STM32CubeProgrammer; without 'sign' n6build writes the header itself"
         raise N6Error("N6-SIGN-004", f"the signed image would not start: {wrong}", where=COMMAND, hint=hint)

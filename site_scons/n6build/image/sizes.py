@@ -21,6 +21,7 @@ class RegionUse:
 
     @property
     def share(self) -> float:
+        """1.0 is full."""
         return self.used / self.limit
 
 
@@ -34,12 +35,14 @@ class ProgramExtent:
 
 
 def program_extent(name: str, elf: Path) -> ProgramExtent:
+    """elf: the program. Raises N6-IMAGE-001."""
     sections = allocated_sections(elf)
     begin = min(section.address for section in sections)
     return ProgramExtent(name, begin, max(section.address + section.bytes for section in sections) - begin)
 
 
 def region_uses(board: Board, manifest: FlashManifest, fsbl: Path, appli: Path) -> list[RegionUse]:
+    """The RAM of both programs and the flash slots in use. fsbl, appli: ELF files. Raises N6-IMAGE-001."""
     boot, load = board.soc.boot, board.soc.load_and_run
     uses = [
         RegionUse("FSBL in RAM", program_extent("FSBL", fsbl).size, boot.max_image - boot.payload_offset),

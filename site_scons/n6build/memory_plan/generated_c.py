@@ -18,6 +18,7 @@ LoadMode = Literal["copy", "xip"]
 
 
 def plan_source(plan: MemoryPlan) -> str:
+    """n6_memory_plan.c: the networks with their test vectors and buffers, the RAM banks to power, the images to load."""
     return render(TEMPLATE, {"plan": plan})
 
 

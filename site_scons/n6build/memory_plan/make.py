@@ -51,7 +51,8 @@ def compiled_network(
 def make_plan(
     board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
 ) -> MemoryPlan:
-    """regions: of the external RAM. Raises N6-PLAN-00x where there is no plan at all; the checks tell whether it is good."""
+    """regions: of the external RAM. Raises N6-PLAN-00x where no plan can be made; whether the plan is sound is for the checks
+    to say."""
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
@@ -103,7 +104,7 @@ def _plan(board: Board, profile: str, networks: Sequence[CompiledNetwork], regio
 
 
 def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedNetwork, ...]:
-    """Test vectors lie one set behind the other, each on a sector of its own."""
+    """Sets of test vectors follow one another, each on its own sector."""
     slot = board.slots.vectors
     source = slot.address
     planned = []
@@ -150,7 +151,7 @@ def _next_sector(board: Board, address: int) -> int:
 
 
 def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedImage, ...]:
-    """In place where a pool lies in the NOR. The others come behind those, each on a sector of its own."""
+    """In place where a pool is in the NOR. The others follow those, each on its own sector."""
     slot = board.slots.weights
     unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks))]
     source = max((_next_sector(board, image.source_end) for image in unplaced if image.source), default=slot.address)
@@ -183,7 +184,7 @@ def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
 
 
 def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:
-    """source: 0 where the image does not lie in the NOR by itself."""
+    """source: 0 where the pool is not in the NOR."""
     artifacts = network.artifacts
     signature = network_signature(artifacts.source)
     return [
@@ -251,7 +252,7 @@ def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
     if vectors.count and vectors.bytes_each != expected:
         raise N6Error(
             "N6-PLAN-004",
-            f"a test vector has {vectors.bytes_each} bytes, the network's input {expected}",
+            f"a test vector has {vectors.bytes_each} bytes, the network's input has {expected}",
             where=vectors.name,
             hint="the rows of 'inputs' must have the type and shape of the model's input",
         )

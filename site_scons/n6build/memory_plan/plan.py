@@ -15,7 +15,7 @@ from n6build.reloc.slots import ModelSlot
 
 @dataclass(frozen=True)
 class Content:
-    """What an image in flash is. network: name of its files. file: of weights, as stage 1 has called them."""
+    """What an image in flash is. network: name of its files. file: of weights, as stage 1 named it."""
 
     kind: Literal["weights", "vectors", "model", "params"]
     network: str
@@ -42,11 +42,12 @@ class PlannedImage:
 
     @property
     def in_place(self) -> bool:
+        """Whether the network reads it from flash, without a copy."""
         return self.source == self.destination
 
     @property
     def source_end(self) -> int:
-        """Behind the trailer."""
+        """Address after the trailer."""
         return self.source + trailer_offset(self.bytes) + TRAILER_BYTES
 
 
@@ -63,7 +64,7 @@ class PlannedBank:
 
 @dataclass(frozen=True)
 class PlannedVectors:
-    """slot_file: what is programmed, empty where there are none."""
+    """slot_file: what is programmed, empty where there are none. source: address in flash."""
 
     slot_file: str
     source: int
@@ -155,6 +156,7 @@ class MemoryPlan:
 
 
 def application_name(models: Sequence[str]) -> str:
+    """models: their names."""
     return "+".join(models)
 
 

@@ -1,7 +1,7 @@
 """Data in a flash slot: the bytes, then a trailer that tells an erased, a truncated, a wrong and a damaged image apart.
 
-The trailer stands behind the data because weights that are read in place have to begin at the address of their memory
-pool. It stays with the data, so that new weights leave the Appli as it is.
+The trailer follows the data because weights that are read in place have to begin at the address of their memory pool. It stays
+with the data, so that new weights leave the Appli unchanged.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ TRAILER_BYTES = TRAILER.size
 
 
 def trailer_offset(data_bytes: int) -> int:
+    """From the start of the slot, aligned to ALIGNMENT, in bytes."""
     return -(-data_bytes // ALIGNMENT) * ALIGNMENT
 
 
@@ -26,12 +27,14 @@ def slot_image(data: bytes, signature: int) -> bytes:
 
 
 def weights_slot_file(raw: str, network: str, networks: int) -> str:
-    """raw: name of the file of stage 1, such as network_atonbuf.xSPI2.raw. A single network needs no name in that of its slot."""
+    """Name of the file that is programmed; with a single network it does not contain that network's name. raw: name of the file
+    of stage 1, such as network_atonbuf.xSPI2.raw. networks: how many the application has."""
     pool = raw.removeprefix(f"{network}_atonbuf").removesuffix(".raw").strip(".")
     return _slot_file("weights", pool, network, networks)
 
 
 def vectors_slot_file(network: str, networks: int) -> str:
+    """Name of the file that is programmed. networks: how many the application has."""
     return _slot_file("vectors", "", network, networks)
 
 

@@ -25,7 +25,7 @@ NO_VECTORS = VectorSet("none", 0, 0, b"")
 
 @remembered
 def read_vectors(path: Path) -> VectorSet:
-    """From a .npy file: one row a vector. Raises N6-VEC-001 where it is not one."""
+    """From a .npy file with one row per vector. Raises N6-VEC-001 where it is not one."""
     import numpy as np  # noqa: PLC0415 - planning reads no vectors.
 
     try:
@@ -40,6 +40,7 @@ def read_vectors(path: Path) -> VectorSet:
 
 
 def rows(vectors: VectorSet) -> list[bytes]:
+    """Each vector, `bytes_each` bytes long."""
     return [
         vectors.data[index * vectors.bytes_each : (index + 1) * vectors.bytes_each] for index in range(vectors.count)
     ]

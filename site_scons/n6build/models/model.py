@@ -22,6 +22,8 @@ MODEL_SUFFIXES = (".tflite", ".onnx")
 
 @dataclass(frozen=True)
 class Quality:
+    """A measured result. metric: what was measured. on: the data it was measured on."""
+
     metric: str
     value: float
     on: str
@@ -32,8 +34,8 @@ class NetworkChoices:
     """How a model becomes a network.
 
     backend: auto, or the name of one. input_type, output_type: what the application expects. name: of the network's files and
-    symbols. folder: of a network that was compiled elsewhere. pools: bytes of memory pools that this model wants another size
-    of. backends: options of backends, by their names.
+    symbols. folder: of a network that was compiled elsewhere. pools: sizes in bytes of memory pools, in place of those of the
+    profile. backends: options of backends, by their names.
     """
 
     backend: str = "auto"
@@ -54,7 +56,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Vectors:
-    """inputs, expected: .npy files, one row a vector. expected: the raw outputs of the reference interpreter."""
+    """inputs, expected: .npy files with one row per vector. expected: the raw outputs of the reference interpreter."""
 
     inputs: FileName
     expected: FileName | None = None
@@ -79,10 +81,10 @@ class _ModelFile:
 
 @dataclass(frozen=True)
 class Model:
-    """file: None for a network that was compiled elsewhere, in the folder `prebuilt`, whose model is not there.
+    """file: None for a network that was compiled elsewhere (folder `prebuilt`) and comes without its model.
 
-    inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None
-    for a bare model file or folder.
+    inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None for
+    a bare model file or folder.
     """
 
     name: str
@@ -103,14 +105,16 @@ class Model:
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
+    """Of the subfolders with a model.yaml, sorted."""
     return [path.name for path in files_in(folder) if is_file(path / "model.yaml")]
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
-    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, or of a folder with
-    a compiled network.
+    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, or of a folder
+    with a compiled network.
 
-    relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-00x, N6-YAML-00x.
+    relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-001 where there is no such
+    model, N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x and N6-APP-00x for a faulty model.yaml.
     """
     if "/" not in name and is_file(folder / name / "model.yaml"):
         return _described(folder / name, f"{folder.name}/{name}/model.yaml")
@@ -147,7 +151,7 @@ def _bare_network(path: Path) -> Model:
 
 
 def _safe_name(text: str) -> str:
-    """It becomes the name of a folder and a text in C."""
+    """Fit for the name of a folder and for a string in C."""
     return re.sub(r"[^\w.-]", "_", text, flags=re.ASCII)
 
 

@@ -15,8 +15,8 @@ SINGLE = "network"
 def network_names(models: Sequence[Model]) -> list[str]:
     """A single network is called `network`, as ST's tool does; several are called after their models, as C identifiers.
 
-    model.yaml's network.name is stronger, and a prebuilt network is called as it is. Raises N6-NET-023 where two are called
-    the same, N6-PRE-00x.
+    network.name in model.yaml takes precedence, and a prebuilt network keeps its name. Raises N6-NET-023 where two have the
+    same name, N6-PRE-00x for a prebuilt network that cannot be used.
     """
     names = [_name(model, alone=len(models) == 1) for model in models]
     for number, name in enumerate(names):

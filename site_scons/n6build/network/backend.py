@@ -17,7 +17,7 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class ModelSource:
-    """What there is of a model. file: of the model. folder: with a network that was compiled elsewhere. described_in: folder of
+    """What is known of a model. file: of the model. folder: with a network that was compiled elsewhere. described_in: folder of
     the model.yaml. options: of this backend, in the model.yaml. waived: ids of checks."""
 
     name: str
@@ -31,8 +31,8 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class Compilation:
-    """A network that is to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton:
-    version of the runtime. notes: folder that keeps what tools have said of themselves; None: nothing is kept."""
+    """A network to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton: version
+    of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept."""
 
     source: ModelSource
     name: str
@@ -66,12 +66,12 @@ class Backend:
 
 
 def has_no_options(section: Section) -> None:
-    """For a backend without any. Raises N6-YAML-003."""
+    """For a backend without any. Raises N6-YAML-003 always."""
     raise N6Error("N6-YAML-003", "this backend has no options", where=section.where(), hint="omit the key")
 
 
 def require_file(name: str, source: ModelSource) -> Path:
-    """The model file. Raises N6-NET-024 where there is none. name: of the backend."""
+    """The model file. name: of the backend. Raises N6-NET-024 where there is no model file."""
     if source.file is None:
         hint = "backend=prebuilt takes the compiled network"
         raise N6Error("N6-NET-024", f"backend {name} needs the model file", where=source.name, hint=hint)
@@ -79,7 +79,7 @@ def require_file(name: str, source: ModelSource) -> Path:
 
 
 def check_sha256(file: Path, described: str | None) -> None:
-    """described: None where nothing is said of it. Raises N6-MODEL-006."""
+    """described: the hash in hex, None where model.yaml has none. Raises N6-MODEL-006 where the file has another one."""
     if described is None:
         return
     found = sha256(read_bytes(file))

@@ -1,4 +1,4 @@
-"""Which backends there are, without loading them."""
+"""The names of all backends, found without loading them."""
 
 from __future__ import annotations
 

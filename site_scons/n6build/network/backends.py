@@ -10,7 +10,7 @@ BACKENDS = members("n6build.network.*.backend", "BACKEND", Backend)
 
 
 def backend_for(source: ModelSource, asked: str, environment: Environment) -> Backend:
-    """asked: name of one, or 'auto'. Raises N6-NET-024 where it cannot take the model."""
+    """asked: name of a backend, or 'auto'. Raises N6-NET-024 where that backend cannot take the model."""
     if asked == "auto":
         by_preference = sorted(BACKENDS, key=lambda backend: -backend.preference)
         # The last one reports why it cannot.

@@ -15,7 +15,7 @@ OWN_HEADER = FIRMWARE / "runtime" / "ll_aton_version.h"
 
 
 def own_version() -> Version:
-    """Of the runtime in firmware/runtime."""
+    """Of the runtime in firmware/runtime. Raises N6-LLATON-001."""
     return read_ll_aton_version(OWN_HEADER)
 
 
@@ -32,4 +32,5 @@ def read_ll_aton_version(header: Path) -> Version:
 
 
 def version_text(version: Version) -> str:
+    """Such as '1.1.3-262'."""
     return f"{version[0]}.{version[1]}.{version[2]}-{version[3]}"

@@ -1,4 +1,4 @@
-"""What a model file says of itself before anything is compiled: format, types, quantisation. Operators need not be known."""
+"""What a model file says about itself before anything is compiled: format, types, quantisation. Its operators may be unknown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModelFacts:
     float_operators: int
 
 
-# Checks that are made before ST's compiler runs, too, which takes its time to find out, or from what it says.
+# Checks that are also made before ST's compiler runs, which takes long to find out, or from what it prints.
 KEPT_QUANTISATION = "N6-CHECK-017"
 FLOAT_MODEL = "N6-CHECK-016"
 IR_VERSION = "N6-CHECK-020"
@@ -51,7 +51,8 @@ MAX_IR_VERSION = 9
 
 
 def float_model(facts: ModelFacts, where: str) -> Finding | None:
-    """What the NPU cannot speed up."""
+    """Found where no operator with weights computes in integers, so that the NPU cannot speed the model up. where: of the
+    finding."""
     if facts.quantised_operators or not facts.float_operators:
         return None
     return Finding(
@@ -62,7 +63,7 @@ def float_model(facts: ModelFacts, where: str) -> Finding | None:
 
 
 def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | None:
-    """core: release of ST Edge AI Core, such as 2.2.0-20266."""
+    """core: release of ST Edge AI Core, such as 2.2.0-20266. where: of the finding."""
     if facts.ir_version is None or facts.ir_version <= MAX_IR_VERSION or not core.startswith(("2.0", "2.1", "2.2")):
         return None
     return Finding(
@@ -73,18 +74,19 @@ def unread_ir_version(facts: ModelFacts, core: str, where: str) -> Finding | Non
 
 
 def read_model_facts(path: Path) -> ModelFacts:
-    """Raises N6-FILE-002 and -003, N6-MODEL-020 where the file is not the format that its suffix says."""
+    """Raises N6-FILE-002, N6-FILE-003 where it is larger than 2 GiB, N6-MODEL-020 where the file does not have the format of
+    its suffix."""
     data = read_at_most(path, MAX_BYTES)
     return onnx_facts(data, path) if path.suffix == ".onnx" else tflite_facts(data, path)
 
 
 def _damaged(path: Path, why: str) -> N6Error:
     hint = "is the file complete? save or download it again"
-    return N6Error("N6-MODEL-020", f"is no {path.suffix.lstrip('.')} model: {why}", where=path.name, hint=hint)
+    return N6Error("N6-MODEL-020", f"is not a valid {path.suffix.lstrip('.')} model: {why}", where=path.name, hint=hint)
 
 
 def tflite_facts(data: bytes, path: Path) -> ModelFacts:
-    """path: for messages."""
+    """path: for messages. Raises N6-MODEL-020 where the data is not such a model."""
     import tflite  # noqa: PLC0415 - only where a model is looked at.
 
     types = {value: name.lower() for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
@@ -127,7 +129,8 @@ def _code(operator_code: Any) -> int:
 
 
 def onnx_facts(data: bytes, path: Path) -> ModelFacts:
-    """Quantised: an integer operator, or one whose weights come from a DequantizeLinear (QDQ). path: for messages."""
+    """Quantised: an integer operator, or one whose weights come from a DequantizeLinear (QDQ). path: for messages. Raises
+    N6-MODEL-020 where the data is not such a model."""
     import google.protobuf.message  # noqa: PLC0415
     import onnx  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
 
-# The check of a mismatch. It is made before the network is compiled, too.
+# The check of a mismatch, which is also made before the network is compiled.
 VERSION_GATE = "N6-CHECK-018"
 
 # Numbers in the version check of network.c, by the release of ST Edge AI Core that writes and ships them.
@@ -109,10 +109,12 @@ class Runtime:
 
     @property
     def identity(self) -> RuntimeVersion:
+        """All but its files and flags."""
         return RuntimeVersion(self.name, self.version)
 
 
 def own_runtime() -> Runtime:
+    """The one in firmware/runtime. Raises N6-LLATON-001."""
     folder = FIRMWARE / "runtime"
     reloc = folder / "reloc"
     return Runtime(
@@ -128,9 +130,9 @@ def own_runtime() -> Runtime:
 
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
-    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: folders with the device headers, which are not in it.
+    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: folders with the device headers, which are not part of it.
 
-    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 for its version.
+    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read.
     """
     middleware = core / "Middlewares" / "ST" / "AI"
     ll_aton = _existing(middleware / "Npu" / "ll_aton")
@@ -173,7 +175,7 @@ def _existing(*candidates: Path) -> Path:
 
 
 def _missing(path: Path) -> N6Error:
-    hint = "STEDGEAI_CORE_DIR has to name the root of ST Edge AI Core or of an X-CUBE-AI pack; unset it for n6build's runtime"
+    hint = "STEDGEAI_CORE_DIR has to name the root of ST Edge AI Core or of an X-CUBE-AI pack; unset it to use n6build's runtime"
     return N6Error("N6-LLATON-002", f"ST's runtime has no {path.name}", where=str(path.parent), hint=hint)
 
 
@@ -183,7 +185,8 @@ def without_unknown_flags(flags: list[str]) -> list[str]:
 
 
 def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, where: str) -> Finding | None:
-    """asked: by network.c, None where it does not care. Found before a compiler meets it, in whose words nobody would know."""
+    """asked: by network.c, None where it accepts any. where: of the finding. Found before the C compiler would stop at it with
+    a message that says little."""
     if asked is None or asked == runtime.version:
         return None
     whose = "ST's" if runtime.name == "st" else "n6build's own"
@@ -191,12 +194,12 @@ def version_mismatch(asked: Version | None, runtime: Runtime | RuntimeVersion, w
         where,
         f"asks for ll_aton {version_text(asked)} ({_release(asked)}), {whose} runtime is {version_text(runtime.version)} "
         f"({_release(runtime.version)})",
-        f"compile the network with {_release(runtime.version)}, or let STEDGEAI_CORE_DIR name {_release(asked)}",
+        f"compile the network with {_release(runtime.version)}, or point STEDGEAI_CORE_DIR to {_release(asked)}",
     )
 
 
 def version_header(version: Version | None) -> str:
-    """C, to be included in front of a network whose mismatch is waived: it finds the version that it asks for."""
+    """C, to be included before a network whose mismatch is waived, so that it finds the version that it asks for."""
     lines = [f"/* {VERSION_GATE} is waived: network.c finds the version that it asks for. */"]
     if version is not None:
         lines.append('#include "ll_aton_version.h"')
@@ -206,7 +209,7 @@ def version_header(version: Version | None) -> str:
 
 
 def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion) -> None:
-    """n6build's own runtime drives no NPU. Raises N6-LLATON-004 where the network needs ST's."""
+    """n6build's own runtime does not drive the NPU. Raises N6-LLATON-004 where the network needs ST's."""
     on_npu = sum(not epoch.on_cpu for epoch in artifacts.epochs)
     if runtime.name == "st" or not (on_npu or artifacts.library_call):
         return
@@ -217,7 +220,7 @@ def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion)
         "N6-LLATON-004",
         f"the network needs ST's runtime: {why}",
         where=artifacts.source.name,
-        hint="let STEDGEAI_CORE_DIR name the root of ST Edge AI Core, or compile with backend=reference for the CPU",
+        hint="point STEDGEAI_CORE_DIR to the root of ST Edge AI Core, or compile with backend=reference for the CPU",
     )
 
 

@@ -27,7 +27,7 @@ _SIZE_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_bytes")
 
 
 def crc32_of(chunks: Iterable[bytes]) -> tuple[int, int]:
-    """(CRC-32 as zlib has it, number of bytes)."""
+    """(CRC-32 as zlib computes it, number of bytes)."""
     crc, size = 0, 0
     for chunk in chunks:
         crc = zlib.crc32(chunk, crc)
@@ -36,10 +36,11 @@ def crc32_of(chunks: Iterable[bytes]) -> tuple[int, int]:
 
 
 def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
-    """network_rel.bin up to its weights. params: CRC-32 and size of the weights that follow; None where they are a file of their
-    own, whose CRC then stands with them, so that new weights leave this file as it is.
+    """network_rel.bin up to its weights. params: CRC-32 and size of the weights that follow; None where they are a separate
+    file, which then carries its own CRC, so that new weights leave this file unchanged.
 
-    Raises N6-RELOC-014 where the weights have another size than the model was compiled for.
+    Raises N6-RELOC-014 where the weights have another size than the model was compiled for, N6-RELOC-010 where it has no
+    context.
     """
     data = bytearray(linked.data)
     context = _context_offset(linked)
@@ -74,7 +75,8 @@ def _context_offset(linked: LinkedModel) -> int:
 
 
 def write_model(path: Path, linked: LinkedModel, params: Iterable[bytes], checked: tuple[int, int]) -> None:
-    """With its weights, which are not held in memory. checked: their CRC-32 and size."""
+    """Writes the model with its weights, which are streamed. checked: their CRC-32 and size in bytes. Raises as
+    `model_file`."""
 
     def chunks() -> Iterator[bytes]:
         yield model_file(linked, checked)

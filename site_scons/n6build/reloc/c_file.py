@@ -8,7 +8,7 @@ _ALIGNMENT = 32
 
 
 def c_array(data: bytes, name: str) -> str:
-    """name: of the array, a C identifier; its size is `sizeof`."""
+    """A C source. name: of the array, a C identifier."""
     lines = [
         "    " + ", ".join(f"0x{byte:02x}" for byte in data[start : start + _BYTES_A_LINE]) + ",\n"
         for start in range(0, len(data), _BYTES_A_LINE)

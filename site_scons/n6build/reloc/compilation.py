@@ -1,4 +1,4 @@
-"""What a relocatable model is compiled and linked of, and how."""
+"""What a relocatable model is compiled and linked from, and how."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.network.runtimes import Runtime
 
-# Code that finds its data from r9 alone: without the last flag gcc would take the distance from code to data for fixed.
+# Code that finds its data from r9 alone: without the last flag gcc would assume a fixed distance from code to data.
 POSITION_INDEPENDENT = (
     "-fpic",
     "-msingle-pic-base",
@@ -29,7 +29,7 @@ _COMMON = (
 )
 # Sets __ARM_FEATURE_CMSE to 3, by which headers of runtime and device pick secure addresses.
 SECURE = "-mcmse"
-# No C library and no libgcc: their objects know no static base.
+# No C library and no libgcc: their objects do not use a static base.
 LINK = (
     "-nostdlib",
     "-nostartfiles",
@@ -59,8 +59,8 @@ ANY_MODEL = FIRMWARE / "reloc" / "n6_reloc_any_conf.h"
 
 @dataclass(frozen=True)
 class ModelCode:
-    """shared: sources that all models are linked with, and the flags of each. network_flags, network_defines: for the generated
-    files of one. defines: NAME or NAME=value."""
+    """shared: sources that all models are linked with, and the flags of each. network_flags, network_defines: for a model's
+    generated files. defines: NAME or NAME=value."""
 
     shared: tuple[tuple[Path, tuple[str, ...]], ...]
     network_flags: tuple[str, ...]
@@ -71,13 +71,13 @@ class ModelCode:
 
 
 def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: bool) -> ModelCode:
-    """conf_header: of the model. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
+    """conf_header: name of the model's. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
     parts = runtime.reloc
     if parts is None:
         raise N6Error(
             "N6-RELOC-020",
             "ST's runtime has no parts for relocatable models (ll_aton_reloc_callbacks.c, NetworkRuntime*_CM55_GCC_PIC.a)",
-            hint="let STEDGEAI_CORE_DIR name ST Edge AI Core 2.1 or newer, or unset it for n6build's runtime",
+            hint="point STEDGEAI_CORE_DIR to ST Edge AI Core 2.1 or newer, or unset it to use n6build's runtime",
         )
     flags = (*_COMMON, SECURE) if secure else _COMMON
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
@@ -96,7 +96,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
 
 
 def firmware_defines(runtime: Runtime, *, debug_info: bool) -> tuple[str, ...]:
-    """Of a firmware that installs such models: its tables have to have the layout of theirs."""
+    """For a firmware that installs such models: its tables must have the same layout as theirs."""
     drives_npu = int(runtime.name == "st")
     common = ("LL_ATON_RT_RELOC", f"N6_RUNTIME_DRIVES_NPU={drives_npu}")
     return (*common, _DEBUG_INFO) if debug_info else common

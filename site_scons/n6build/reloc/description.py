@@ -1,6 +1,6 @@
-"""<name>_reloc.json: what the later steps of stage 2 need to know, which is less than the network has in it.
+"""<name>_reloc.json: what the later steps of stage 2 need to know of a network, and no more.
 
-It stays the same when weights change their values, and so does everything that is made of it alone.
+It does not change with the values of the weights, and neither does anything made from it alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from n6build.reloc.pools import ParamsPart, PoolTable
 
 @dataclass(frozen=True)
 class RelocDescription:
-    """signature: of the network's code. params: names of raw files and bytes of their parts. outputs: bytes of each."""
+    """signature: of the network's code. params: for each part of the weights' file its raw file, None for zeros, and its bytes.
+    outputs: bytes of each."""
 
     name: str
     signature: int
@@ -33,6 +34,7 @@ class RelocDescription:
 
 
 def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> RelocDescription:
+    """signature: of network.c, as `network_signature` computes it."""
     return RelocDescription(
         name=artifacts.name,
         signature=signature,
@@ -43,11 +45,12 @@ def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> R
 
 
 def description_json(description: RelocDescription) -> str:
+    """Text of <name>_reloc.json."""
     return to_json(asdict(description))
 
 
 def read_description(path: Path) -> RelocDescription:
-    """Raises N6-RELOC-008 where the file is none."""
+    """Raises N6-RELOC-008 where the file is not such a description."""
     try:
         values = json.loads(read_bytes(path))
         values["pools"] = tuple(

@@ -1,8 +1,8 @@
 """network_rel.elf -> its bytes and the places of all link addresses in its data.
 
-The file was linked with --emit-relocs: every relocation that the linker applied is still listed. What a loader can carry out
-is short: a word of RAM that holds an address. Calls and jumps inside the code need nothing, since it moves as one; the GOT
-is a table of its own. Anything else cannot be loaded and has to be found here, by the name of who does it.
+The file was linked with --emit-relocs: every relocation that the linker applied is still listed. A loader can do only one thing:
+rebase a word of RAM that holds an address. Calls and jumps inside the code need nothing, since it moves as one; the GOT is a
+separate table. Anything else cannot be loaded, and is refused here with the name of the object that it comes from.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _DISTANCES = {
     "R_ARM_THM_JUMP8",
     "R_ARM_THM_JUMP6",
 }
-# Distances that hold only where both ends move together.
+# Distances that stay right only if both ends move together.
 _RELATIVE = {
     "R_ARM_REL32",
     "R_ARM_GOT_PREL",
@@ -77,7 +77,8 @@ class LinkedModel:
 
 
 def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
-    """map_file: of the linker; with it errors name the object. Raises N6-RELOC-01x."""
+    """map_file: of the linker; with it errors name the object. Raises N6-RELOC-010 (not a linked model), N6-RELOC-011 (an
+    undefined symbol), N6-RELOC-012 and N6-RELOC-013 (what a loader cannot rebase)."""
     try:
         return _read(ELFFile(io.BytesIO(read_bytes(path))), path, _Places.read(map_file))
     except (ELFError, struct.error, UnicodeDecodeError, KeyError, ValueError, AttributeError, TypeError) as error:
@@ -95,7 +96,7 @@ def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
     words = struct.unpack_from(f"<{len(HEADER_FIELDS)}I", read_only)
     header = dict(zip(HEADER_FIELDS, words, strict=True))
     if header["magic"] != MAGIC or offset(header["bss_start"]) != len(data):
-        raise N6Error("N6-RELOC-010", "is not a linked model: its header does not fit its sections", where=path.name)
+        raise N6Error("N6-RELOC-010", "is not a linked model: its header does not match its sections", where=path.name)
     relocations = sorted(set(_words_to_relocate(elf, sections, places)))
     model = LinkedModel(read_only, data, tuple(relocations), header)
     _check_words(model, places)
@@ -125,7 +126,7 @@ def _words_to_relocate(elf: ELFFile, sections: dict[str, Any], places: _Places) 
                 if segment(symbol["st_value"]) != segment(at.address):
                     raise _not_loadable(at, places, "is a distance between segments that move apart")
             elif kind not in _DISTANCES and kind != _GOT_OFFSET:
-                raise _not_loadable(at, places, "is nothing that a loader can carry out")
+                raise _not_loadable(at, places, "is not something that a loader can carry out")
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _check_defined(symbol: Any, at: _Use, places: _Places) -> None:
             "N6-RELOC-011",
             f"symbol {at.symbol} is not defined ({at.kind} in {at.section} at 0x{at.address:08X})",
             where=places.object_at(at.address),
-            hint="link what defines it into the model: nothing of the firmware is visible to it",
+            hint="link what defines it into the model: the symbols of the firmware are not visible to it",
         )
 
 
@@ -173,7 +174,7 @@ def _not_loadable(at: _Use, places: _Places, why: str) -> N6Error:
 
 
 def _check_words(model: LinkedModel, places: _Places) -> None:
-    """Every word that a loader rebases holds an address of a segment, inside of it. Raises N6-RELOC-013."""
+    """Every word that a loader rebases holds an address inside a segment. Raises N6-RELOC-013."""
     got = range(model.header["got_start"], model.header["got_end"], WORD)
     limits = {Segment.FLASH: len(model.read_only), Segment.RAM: offset(model.header["bss_end"])}
     for address in [*model.relocations, *got]:

@@ -1,4 +1,4 @@
-"""What is compiled and linked into a relocatable model beside network.c: configuration, pool table, wrapper, linker script."""
+"""What is compiled and linked into a relocatable model besides network.c: configuration, pool table, wrapper, linker script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RENDERED = (CONF_TEMPLATE, POOLS_TEMPLATE, WRAPPER_TEMPLATE, SCRIPT_TEMPLATE)
 
 @dataclass(frozen=True)
 class RelocSources:
-    """conf: of the header that macro MODEL_CONF names. script: of the linker."""
+    """conf: the header that macro MODEL_CONF names. script: of the linker."""
 
     conf: str
     pools: str
@@ -30,7 +30,8 @@ class RelocSources:
 
 
 def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Version, source_text: str) -> RelocSources:
-    """source_text: network.c. Nothing here depends on the values of weights: they meet the code when the file is put together."""
+    """source_text: network.c. Nothing here depends on the values of the weights: they join the code when the file is put
+    together."""
     word, dev = version_words(version)
     stubs = [
         f"LL_ATON_{what}_{artifacts.suffix}"

@@ -1,7 +1,7 @@
 """The file of a relocatable model, reloc API 8.0, as ST's public loader reads it (ll_aton_reloc_network.h): words of 32 bits,
 little endian. The ELF is linked at fake addresses: bits 31..28 name the segment, bits 27..0 are the offset in it.
 
-Everything that other modules know of the format stands here.
+Everything that other modules know of the format is here.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Segment(IntEnum):
 
     @property
     def origin(self) -> int:
+        """Link address of its first byte."""
         return self << 28
 
 
@@ -115,15 +116,17 @@ class Abi:
 
     @property
     def header_bytes(self) -> int:
+        """Its fields, the entry points and the context's address."""
         return FIXED_HEADER_BYTES + WORD * (len(self.entries) + 1)
 
     @property
     def context_word(self) -> int:
-        """Of the header: the link address of the context."""
+        """Index in the header of the word with the link address of the context."""
         return len(HEADER_FIELDS) + len(self.entries)
 
     @property
     def context_bytes(self) -> int:
+        """One word per field."""
         return WORD * len(self.context_fields)
 
 
@@ -137,12 +140,12 @@ ABI_B = Abi("B", "2.2", ENTRIES, _context(has_struct_sizes=True), 21, epoch_has_
 ABI_C = Abi("C", "3.0", (*ENTRIES, *ENCRYPTION_ENTRIES), ABI_B.context_fields, 23, epoch_has_instance=False)
 ABI_D = Abi("D", "4.0", ABI_C.entries, ABI_B.context_fields, 21, epoch_has_instance=True)
 ABIS = (ABI_A, ABI_B, ABI_C, ABI_D)
-# The last number of 1.1.3 tells C from D, and the loader does not look at it.
+# The last number of 1.1.3 distinguishes C from D, and the loader does not look at it.
 _FIRST_D = (1, 1, 3, 262)
 
 
 def abi_of(version: Version) -> Abi:
-    """Of a model that was compiled with this ll_aton; what is older than any relocatable model counts as the first."""
+    """Of a model that was compiled with this ll_aton; versions before any relocatable model count as the first."""
     if version >= _FIRST_D:
         return ABI_D
     if version[:3] >= (1, 1, 3):
@@ -151,12 +154,13 @@ def abi_of(version: Version) -> Abi:
 
 
 def version_words(version: Version) -> tuple[int, int]:
-    """(major, minor and micro as the context has them, the dev number)."""
+    """(major, minor and micro as the context holds them, the dev number)."""
     major, minor, micro, dev = version
     return major << 24 | minor << 16 | micro << 8, dev
 
 
 def version_of(word: int, dev: int) -> Version:
+    """The inverse of `version_words`."""
     return word >> 24, word >> 16 & 0xFF, word >> 8 & 0xFF, dev
 
 
@@ -174,6 +178,7 @@ class Flags(NamedTuple):
 
     @classmethod
     def of(cls, word: int) -> Flags:
+        """From word 1 of the header."""
         return cls(
             api=(word >> 28, word >> 24 & 0xF),
             asynchronous=bool(word >> 22 & 1),
@@ -187,11 +192,13 @@ class Flags(NamedTuple):
 
     @property
     def word(self) -> int:
+        """As in the header."""
         bits = self.asynchronous << 22 | self.debug_info << 21 | self.secure << 20 | self.fpu << 12
         return self.api[0] << 28 | self.api[1] << 24 | bits | self.toolchain << 16 | self.fp_abi << 13 | self.cpu
 
     @property
     def text(self) -> str:
+        """For people: CPU, float ABI, tool-chain, security state, mode."""
         cpu = "Cortex-M55" if self.cpu == CORTEX_M55.part else f"CPU 0x{self.cpu:03X}"
         fpu = {0: "soft", 1: "softfp", 2: "hard"}.get(self.fp_abi, "?") if self.fpu else "no FPU"
         chain = {8: "GCC", 9: "LLVM", 10: "ST clang"}.get(self.toolchain, f"tool-chain {self.toolchain}")
@@ -201,7 +208,7 @@ class Flags(NamedTuple):
 
 
 class PoolType(IntEnum):
-    """What a loader does with a pool: finds its segment a place, copies its content to its address, or clears it."""
+    """What a loader does with a pool: finds a place for its segment, copies its content to its address, or clears it."""
 
     RELOC = 1
     COPY = 2
@@ -209,6 +216,8 @@ class PoolType(IntEnum):
 
 
 class PoolContent(IntEnum):
+    """Weights, activations, or both."""
+
     PARAM = 1
     ACTIV = 2
     MIXED = 3
@@ -235,6 +244,7 @@ class PoolDescriptor:
 
     @property
     def flags(self) -> int:
+        """The word as in the file: type, content, attributes and id, from the highest byte."""
         return self.type << 24 | self.content << 16 | self.attributes << 8 | self.id
 
     @property
@@ -248,12 +258,15 @@ class PoolDescriptor:
 
 
 def up(value: int, alignment: int = ALIGNMENT) -> int:
+    """`value` rounded up to a multiple of `alignment`, both in bytes."""
     return -(-value // alignment) * alignment
 
 
 def segment(address: int) -> int:
+    """Bits 31..28 of a link address."""
     return address >> 28
 
 
 def offset(address: int) -> int:
+    """Bits 27..0 of a link address, in bytes."""
     return address & OFFSET_MASK

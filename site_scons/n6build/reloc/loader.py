@@ -40,7 +40,7 @@ INVALID, MEMORY, PARAM_ADDRESS, PARAM_DESCRIPTOR = -1, -2, -7, -8
 
 @dataclass(frozen=True)
 class Firmware:
-    """What a model meets: the runtime it is installed by, and how that was compiled."""
+    """The firmware that installs a model: its runtime, and how that was compiled."""
 
     version: Version
     secure: bool = True
@@ -52,7 +52,7 @@ class Firmware:
 
 @dataclass(frozen=True)
 class Placement:
-    """Addresses and sizes that an application gives a loader. params: of weights that are a file of their own, else 0."""
+    """Addresses and sizes in bytes that an application gives a loader. params: of weights in a separate file, otherwise 0."""
 
     file: int
     exec_ram: int
@@ -66,7 +66,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Refusal(Exception):
-    """code: that the loader returns. why: which of its steps says so."""
+    """code: what the loader returns. why: what it objects to."""
 
     code: int
     why: str
@@ -77,7 +77,8 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class PoolWrite:
-    """What the loader does with memory at an address: copies `bytes` from the weights, or clears them."""
+    """What the loader does with memory at an address: copies `bytes` from the weights, or clears them where the offset is
+    None."""
 
     address: int
     bytes: int
@@ -86,7 +87,8 @@ class PoolWrite:
 
 @dataclass(frozen=True)
 class Installed:
-    """rom, ram: where code and data run. ram_image: RAM afterwards. pool_writes: before that, in order."""
+    """rom, ram: where code and data run. ram_image: RAM afterwards. pool_writes: before that, in order. bases: of the
+    segments."""
 
     rom: int
     ram: int
@@ -96,13 +98,13 @@ class Installed:
     warnings: tuple[str, ...] = field(default=())
 
     def word(self, link_address: int) -> int:
-        """A word of RAM."""
+        """The word of RAM at a link address."""
         (word,) = struct.unpack_from("<I", self.ram_image, offset(link_address))
         return int(word)
 
 
 def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Installed:
-    """Raises Refusal."""
+    """What the loader leaves in memory. Raises Refusal where it does not accept the model."""
     warnings = _check_compatible(model, firmware, placement)
     _check_memory(model, placement)
     bases, writes = _place_pools(model, placement)
@@ -111,7 +113,7 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
     ram = placement.exec_ram + model.read_only_bytes if copies else placement.exec_ram
     if copies and model.read_only_bytes % 8:
         # From B on the copy ends there, and what follows it is then misaligned.
-        warnings.append(f"the read-only part has {model.read_only_bytes} bytes, no multiple of 8")
+        warnings.append(f"the read-only part has {model.read_only_bytes} bytes, not a multiple of 8")
     bases |= {Segment.FLASH: rom, Segment.RAM: ram}
     image = bytearray(model.data[model.read_only_bytes : model.read_only_bytes + model.image_bytes])
     if model.xip_bytes > _MOST_RAM:
@@ -166,7 +168,7 @@ def _text(version: Version) -> str:
 def _check_memory(model: RelocFile, placement: Placement) -> None:
     needed = model.copy_bytes if placement.mode == "copy" else model.xip_bytes
     if placement.exec_ram == 0 or placement.exec_ram_bytes < needed or placement.exec_ram % WORD:
-        raise Refusal(MEMORY, f"{needed} bytes of executable RAM are needed, {placement.exec_ram_bytes} are there")
+        raise Refusal(MEMORY, f"{needed} bytes of executable RAM are needed, {placement.exec_ram_bytes} are available")
     if placement.ext_ram % WORD:
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}")
 
@@ -174,9 +176,9 @@ def _check_memory(model: RelocFile, placement: Placement) -> None:
 def _place_pools(model: RelocFile, placement: Placement) -> tuple[dict[Segment, int], list[PoolWrite]]:
     params = placement.params or (placement.file + model.params_offset if model.params_offset else 0)
     if not params:
-        raise Refusal(PARAM_ADDRESS, "the model has no weights in its file, and no address of them was given")
+        raise Refusal(PARAM_ADDRESS, "the model has no weights in its file, and no address for them was given")
     if params % WORD:
-        raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, no multiple of 4")
+        raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, not a multiple of 4")
     bases: dict[Segment, int] = {Segment.PARAM_0: 0, Segment.PARAM_1: 0}
     writes: list[PoolWrite] = []
     for pool in model.pools:
@@ -198,7 +200,7 @@ def _place_segment(
         if is_cached and params <= EXTERNAL_MEMORY:
             raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, which is not external memory")
         if pool.content is PoolContent.MIXED or pool.attributes & WRITE:
-            raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} is to be written, and lies with the weights")
+            raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} is writable, but is placed with the weights")
         bases[Segment.PARAM_0] = params + pool.foff
         return
     if pool.id != 1:
@@ -207,7 +209,7 @@ def _place_segment(
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}, which is not external memory")
     if placement.ext_ram == 0 or placement.ext_ram_bytes < pool.size:
         raise Refusal(
-            PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, {placement.ext_ram_bytes} are there"
+            PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, {placement.ext_ram_bytes} are available"
         )
     bases[Segment.PARAM_1] = placement.ext_ram
     if pool.content is PoolContent.MIXED:
@@ -218,7 +220,7 @@ def _place_segment(
 
 def _rebase(image: bytearray, at: int, bases: dict[Segment, int], what: str) -> None:
     if at % WORD or at + WORD > len(image):
-        raise Refusal(INVALID, f"{what} is outside of its data")
+        raise Refusal(INVALID, f"{what} is outside its data")
     (word,) = struct.unpack_from("<I", image, at)
     if word == 0:
         return

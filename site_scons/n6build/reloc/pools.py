@@ -23,7 +23,7 @@ from n6build.reloc.layout import (
     up,
 )
 
-# Without any weights a loader would find params_offset 0 and refuse: there is always something.
+# Without any weights a loader would find params_offset 0 and refuse, so there is always something.
 _NO_WEIGHTS_BYTES = 8
 
 
@@ -39,7 +39,7 @@ class ParamsPart:
 class PoolTable:
     """params: in the order of the file. segments: fname of a relative pool -> its segment.
 
-    activation_bytes, weights_bytes, external_ram_bytes: what the model's context says of itself.
+    activation_bytes, weights_bytes, external_ram_bytes: what the model's context reports.
     """
 
     pools: tuple[PoolDescriptor, ...]
@@ -51,11 +51,12 @@ class PoolTable:
 
     @property
     def params_bytes(self) -> int:
+        """Size of the weights' file."""
         return sum(part.bytes for part in self.params)
 
 
 def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
-    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file has changed its size."""
+    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file is larger than planned."""
     for part in parts:
         written = 0
         for chunk in read_in_chunks(part.file) if part.file else ():
@@ -68,7 +69,8 @@ def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
 
 
 def pool_table(artifacts: NetworkArtifacts, *, secure: bool) -> PoolTable:
-    """Raises N6-RELOC-00x where the network was not compiled for relocation, with the change to make."""
+    """Raises N6-RELOC-001, N6-RELOC-002, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
+    relocation; the hint names the change to make."""
     used = [pool for pool in artifacts.pools if pool.used_bytes]
     _check_weight_files(artifacts)
     for pool in used:
@@ -116,7 +118,7 @@ def _order(pool: PoolRange) -> tuple[bool, int, str]:
 
 
 def _descriptor(pool: PoolRange, foff: int) -> PoolDescriptor:
-    """foff: where its part of the weights' file would begin."""
+    """foff: offset at which its part of the weights' file would begin."""
     if not pool.weights_bytes:
         content = PoolContent.ACTIV
     elif _is_weights(pool):
@@ -181,5 +183,5 @@ def _check_segments(pools: Sequence[PoolRange], where: str) -> None:
     for is_weights, kind in ((True, "read-only"), (False, "writable")):
         names = [pool.name for pool in pools if pool.relative and _is_weights(pool) == is_weights]
         if len(names) > 1:
-            what = f"has {len(names)} relative pools that are {kind} ({', '.join(names)}), one is possible"
+            what = f"has {len(names)} relative pools that are {kind} ({', '.join(names)}), only one is possible"
             raise N6Error("N6-RELOC-006", what, where=where, hint="use one of them in the memory pool descriptor")

@@ -1,4 +1,4 @@
-"""Reads network_rel.bin, ours or ST's, of any ABI. Everything in it may be wrong: a firmware is what it is to be kept from."""
+"""Reads network_rel.bin, ours or ST's, of any ABI. Nothing in it is trusted: a faulty file must not reach a firmware."""
 
 from __future__ import annotations
 
@@ -59,11 +59,12 @@ class RelocFile:
 
     @property
     def read_only_bytes(self) -> int:
+        """Header, code and constants."""
         return offset(self.header["data_image"])
 
     @property
     def image_bytes(self) -> int:
-        """Of the initialised RAM, which stands behind the read-only part."""
+        """Of the initialised RAM, which follows the read-only part."""
         return offset(self.header["bss_start"])
 
     @property
@@ -78,27 +79,31 @@ class RelocFile:
 
     @property
     def params_offset(self) -> int:
+        """Of the weights in the file, in bytes; 0 where they are a separate file."""
         return self.header["params_offset"]
 
     @property
     def params_bytes(self) -> int:
+        """Size of the weights."""
         return self.context["params_file_bytes"]
 
     @property
     def is_split(self) -> bool:
+        """Whether the weights are a separate file."""
         return self.params_offset == 0
 
     @property
     def file_bytes(self) -> int:
-        """What the file says it has."""
+        """Size of the file according to its header."""
         return up(offset(self.header["rel_end"])) if self.is_split else self.params_offset + self.params_bytes
 
     @property
     def got(self) -> range:
+        """Link addresses of the words of the GOT."""
         return range(self.header["got_start"], self.header["got_end"], WORD)
 
     def image_word(self, address: int) -> int:
-        """The word at a link address in RAM, as the file has it. Raises N6-RELOC-032 outside of the image."""
+        """The word at a link address in RAM, as the file has it. Raises N6-RELOC-032 outside the image."""
         if segment(address) != Segment.RAM or address % WORD or offset(address) + WORD > self.image_bytes:
             raise _damaged(f"0x{address:08X} is not a word of its data", "")
         (word,) = struct.unpack_from("<I", self.data, self.read_only_bytes + offset(address))
@@ -106,12 +111,13 @@ class RelocFile:
 
 
 def read_reloc_file(path: Path) -> RelocFile:
-    """Raises N6-FILE-002, N6-FILE-003, N6-RELOC-03x."""
+    """Raises N6-FILE-002, N6-FILE-003 where the file has more than MAX_BYTES, and as `parse_reloc_file`."""
     return parse_reloc_file(read_at_most(path, MAX_BYTES), path.name)
 
 
 def parse_reloc_file(data: bytes, file: str) -> RelocFile:
-    """file: for messages. Raises N6-RELOC-030 (no such file), -031 (cut off), -032 (an address outside), -033 (pools), -034."""
+    """file: for messages. Raises N6-RELOC-030 (not such a file), N6-RELOC-031 (cut off), N6-RELOC-032 (an address out of
+    range), N6-RELOC-033 (pools), N6-RELOC-034 (relocations)."""
     if len(data) < 4 or struct.unpack_from("<I", data)[0] != MAGIC:
         raise N6Error("N6-RELOC-030", "is not a relocatable model: it does not begin with NBIN", where=file)
     if len(data) < ABI_A.header_bytes:
@@ -147,12 +153,12 @@ def parse_reloc_file(data: bytes, file: str) -> RelocFile:
 
 
 def _damaged(what: str, file: str) -> N6Error:
-    hint = "the file is damaged, or no relocatable model"
+    hint = "the file is damaged, or not a relocatable model"
     return N6Error("N6-RELOC-032", f"an address in it is outside: {what}", where=file or None, hint=hint)
 
 
 def _check_layout(header: dict[str, int], size: int, file: str) -> None:
-    """Read-only part, data image and table of relocations, one behind the other and inside the file."""
+    """Read-only part, data image and table of relocations, one after another and inside the file."""
 
     def check(good: bool, what: str) -> None:
         if not good:
@@ -185,7 +191,7 @@ def _check_layout(header: dict[str, int], size: int, file: str) -> None:
 
 
 def _abi_of_header(data: bytes, header: dict[str, int], file: str) -> Abi:
-    """By where the context's address stands. What is older than C has two entry points less."""
+    """By the place of the context's address. Anything older than C has two entry points fewer."""
     for abi in (ABI_B, ABI_C):
         if offset(header["data_image"]) >= abi.header_bytes:
             (address,) = struct.unpack_from("<I", data, abi.context_word * WORD)
@@ -222,7 +228,7 @@ def _text(data: bytes, address: int, file: str) -> str:
 
 
 def _pools(data: bytes, header: dict[str, int], file: str) -> Iterator[PoolDescriptor]:
-    """A loader stops at flags or name 0, and refuses a tenth one."""
+    """A loader stops at flags or name 0, and refuses a tenth pool."""
     at = offset(header["data_image"]) + offset(header["pools"])
     end = offset(header["data_image"]) + offset(header["bss_start"])
     for number in range(MAX_POOLS + 1):

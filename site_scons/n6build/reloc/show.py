@@ -1,10 +1,9 @@
-"""A relocatable model for people, as JSON, and against another one."""
+"""A relocatable model as text, as JSON, and compared with another one."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.box import SQUARE
 from rich.console import Console
@@ -21,7 +20,7 @@ _TABLE_WIDTH = 200
 
 
 def summary(model: RelocFile) -> str:
-    """What ST's tool prints of a model that it has made."""
+    """What ST's tool prints about a model that it has made."""
     rows = [
         ("XIP size", model.xip_bytes, " data+got+bss sections"),
         ("COPY size", model.copy_bytes, " +ro sections"),
@@ -59,7 +58,8 @@ def pool_table(pools: Sequence[PoolDescriptor], address: int, names: Sequence[in
     return indented + f"    Table: mempool c-descriptors (off={address:08x}, {len(rows)} entries, from RAM)\n"
 
 
-def as_dict(model: RelocFile) -> dict[str, Any]:
+def as_dict(model: RelocFile) -> dict[str, object]:
+    """All that is in the file but code, data and weights; addresses in hex."""
     return {
         "name": model.name,
         "runtime": model.version_text,
@@ -98,10 +98,12 @@ def as_dict(model: RelocFile) -> dict[str, Any]:
 
 
 def as_json(model: RelocFile) -> str:
+    """Text of `as_dict`."""
     return to_json(as_dict(model))
 
 
 def as_text(model: RelocFile) -> str:
+    """For people: versions, sizes, weights, pools and entry points."""
     lines = [
         f"name          {model.name}",
         f"runtime       ll_aton {version_text(model.version)}, ABI {model.abi.letter} (ST Edge AI Core {model.abi.core})",
@@ -147,7 +149,7 @@ def _own_params(model: RelocFile) -> bytes:
     return b"" if model.is_split else model.data[model.params_offset :]
 
 
-def _fields(prefix: str, a: Any, b: Any) -> Iterator[str]:
+def _fields(prefix: str, a: object, b: object) -> Iterator[str]:
     """Of nested dictionaries and lists."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in {**a, **b}:

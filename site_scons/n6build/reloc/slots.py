@@ -1,4 +1,4 @@
-"""Flash slots of relocatable models: where they are, and what stands in one behind the model.
+"""Flash slots of relocatable models: where they are, and what follows the model in one.
 
     file, padded to 16 | trailer | input of the self-test
 
@@ -35,7 +35,7 @@ class ModelSlot:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """input: of one inference, empty: zeros. outputs_crc32: what it has to give, None where nobody knows."""
+    """input: of one inference; empty means zeros. outputs_crc32: the expected one, None where it is not known."""
 
     input: bytes
     outputs_crc32: int | None
@@ -45,7 +45,8 @@ NO_SELF_TEST = SelfTest(b"", None)
 
 
 def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
-    """What the firmware makes of the outputs, which stand one behind the other here: CRC-32 of each, by exclusive or."""
+    """The firmware's digest of the outputs, which follow one another here: CRC-32 of each, joined by exclusive or. sizes: bytes
+    of each."""
     crc, start = 0, 0
     for size in sizes:
         crc ^= zlib.crc32(outputs[start : start + size])
@@ -54,13 +55,13 @@ def outputs_crc32(outputs: bytes, sizes: Sequence[int]) -> int:
 
 
 def name_crc32(model: str) -> int:
-    """By which a firmware knows that a slot holds the model that it looks for."""
+    """By which a firmware recognises that a slot holds the model that it looks for."""
     return zlib.crc32(model.encode())
 
 
 @dataclass(frozen=True)
 class Identity:
-    """model: CRC-32 of its name. signature: of the network's code, equal for a model and its weights."""
+    """model: CRC-32 of its name. signature: of the network's code, the same for a model and its weights."""
 
     model: int
     signature: int
@@ -78,8 +79,8 @@ class Trailer:
 
 
 def model_slots(board: Board, models: int, *, slots: int, split: bool) -> list[list[ModelSlot]]:
-    """For each model its slots A and, where there are two, B: equal parts of the board's slot for weights, so that a model moves
-    no other. Raises N6-SLOT-001 where the parts are too small for the board's sectors."""
+    """For each model its slots A and, where there are two, B: equal parts of the board's slot for weights, so that no model
+    moves another. slots: 1 or 2. Raises N6-SLOT-001 where the parts are smaller than a sector of the board."""
     whole, sector = board.slots.weights, board.nor.sector
     span = whole.size // (models * slots) // sector * sector
     file_bytes = span // _FILE_SHARE // sector * sector if split else span
@@ -106,7 +107,8 @@ def executable_ram_part(board: Board, models: int) -> int:
 
 
 def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlot]]:
-    """addresses: '0x71000000' of a model, or '0x71000000,0x71800000' of a model and its weights. Raises N6-SLOT-002."""
+    """One slot of one model. addresses: '0x71000000' of the model, or '0x71000000,0x71800000' of the model and its weights.
+    Raises N6-SLOT-002 where they are not sectors of the board's slot for weights."""
     whole, sector = board.slots.weights, board.nor.sector
     try:
         numbers = [int(part, 0) for part in addresses.split(",")]
@@ -134,7 +136,7 @@ def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlo
 
 
 def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) -> Iterator[bytes]:
-    """What is programmed: `content` is not held in memory. The revision is that of a first model, 0."""
+    """What is programmed; `content` is not held in memory. The revision is that of a first model, 0."""
     size, crc = 0, 0
     for chunk in content:
         size += len(chunk)
@@ -145,12 +147,13 @@ def slot_chunks(content: Iterable[bytes], identity: Identity, test: SelfTest) ->
 
 
 def slot_bytes(file_bytes: int, test: SelfTest) -> int:
-    """Of what `slot_chunks` makes."""
+    """Size of what `slot_chunks` makes."""
     return trailer_offset(file_bytes) + TRAILER_BYTES + len(test.input)
 
 
 def check_room(size: int, room: int, file: str) -> None:
-    """Raises N6-SLOT-003 for what would reach into the next version of the model, or into its weights. Bytes."""
+    """size, room: bytes. Raises N6-SLOT-003 for an image that would reach into the next version of the model, or into its
+    weights."""
     if size > room:
         what = f"has {size} bytes, {size - room} more than its part of flash slot 'weights' ({room})"
         hint = "slots=1, fewer models, or a larger slot in board.yaml"
@@ -162,6 +165,7 @@ def _padding(size: int) -> int:
 
 
 def pack_trailer(trailer: Trailer) -> bytes:
+    """Its bytes; the last word is the CRC-32 of those before."""
     expected = trailer.test.outputs_crc32
     packed = TRAILER.pack(
         magic=int.from_bytes(MAGIC, "little"),
@@ -181,12 +185,13 @@ def pack_trailer(trailer: Trailer) -> bytes:
 
 
 def trailer_offset(file_bytes: int) -> int:
-    """In the slot of a file of this size."""
+    """In the slot of a file of this size, in bytes."""
     return file_bytes + _padding(file_bytes)
 
 
 def stored_bytes(slot: bytes, file_bytes: int) -> int:
-    """Of a file with its trailer and the input of its self-test. What a damaged trailer says may be anything."""
+    """Size of a file with its trailer and the input of its self-test. slot: flash content. A damaged trailer may give any
+    number."""
     at = trailer_offset(file_bytes)
     packed = slot[at : at + TRAILER_BYTES]
     test_bytes = TRAILER.unpack(packed)["test_input_bytes"] if len(packed) == TRAILER_BYTES else 0
@@ -194,7 +199,7 @@ def stored_bytes(slot: bytes, file_bytes: int) -> int:
 
 
 def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
-    """slot: what stands in flash. None where no whole file of this size is there."""
+    """slot: flash content. None where it does not hold a whole file of this size."""
     at = trailer_offset(file_bytes)
     packed = slot[at : at + TRAILER_BYTES]
     if len(packed) < TRAILER_BYTES:
@@ -217,7 +222,7 @@ def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
 
 
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:
-    """The same content as a newer or an older one. slot: of a whole file of this size."""
+    """The same content as a newer or an older model. slot: with a whole file of this size."""
     trailer = read_trailer(slot, file_bytes)
     assert trailer is not None
     at = trailer_offset(file_bytes)

@@ -27,9 +27,9 @@ from n6build.reloc.layout import (
 from n6build.reloc.loader import Firmware, Installed, Mode, Placement, Refusal, install
 from n6build.reloc.reader import RelocFile
 
-# Some place for everything, as an application might give it.
+# Some place for everything, as an application might choose it.
 _FILE, _PARAMS, _EXT_RAM, _EXEC_RAM = 0x7100_0000, 0x7180_0000, 0x9000_0000, 0x3410_0000
-# Of many places that are wrong alike, the first tell enough.
+# Of many places with the same fault, the first ones are enough.
 _MENTIONED = 20
 _MODES: tuple[Mode, ...] = ("copy", "xip")
 
@@ -45,8 +45,8 @@ class Finding:
 def verify(
     model: RelocFile, params: bytes | None, version: Version | None = None, *, secure: bool | None = None
 ) -> list[Finding]:
-    """params: the weights' file of a model that is split, None: not at hand. version, secure: of the firmware, by default
-    those of the model. An empty list: a loader takes it and every address in it is inside."""
+    """params: the weights' file of a split model, None where it is not available. version, secure: of the firmware, by default
+    those of the model. An empty list: a loader accepts the model, and every address in it is inside its segment."""
     firmware = Firmware(
         version=version or model.version,
         secure=model.flags.secure if secure is None else secure,
@@ -66,7 +66,7 @@ def _error(what: str) -> Finding:
 
 
 def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
-    """The dev number tells two ABIs apart that call themselves the same, and no loader compares it."""
+    """The dev number distinguishes two ABIs that call themselves the same, and no loader compares it."""
     if model.version[:3] == firmware.version[:3] and model.version[3] != firmware.version[3]:
         yield _error(
             f"ll_aton's last number is {model.version[3]}, the firmware has {firmware.version[3]}: a loader takes the model, "
@@ -78,7 +78,7 @@ def _version(model: RelocFile, firmware: Firmware) -> Iterator[Finding]:
             f"{len(abi_of(model.version).entries)}"
         )
     if model.flags.api != (8, 0):
-        yield Finding("warning", f"reloc API {model.flags.api[0]}.{model.flags.api[1]}, 8.0 is known")
+        yield Finding("warning", f"reloc API {model.flags.api[0]}.{model.flags.api[1]}, only 8.0 is known")
 
 
 def _file(model: RelocFile) -> Iterator[Finding]:
@@ -86,11 +86,11 @@ def _file(model: RelocFile) -> Iterator[Finding]:
     if missing > 0:
         yield _error(f"{missing} bytes are missing: it has {len(model.data)}, its header reports {model.file_bytes}")
     elif missing < 0:
-        yield Finding("warning", f"{-missing} bytes follow behind its end")
+        yield Finding("warning", f"{-missing} bytes follow its end")
     if model.read_only_bytes % 8:
-        yield _error(f"its read-only part has {model.read_only_bytes} bytes, no multiple of 8")
+        yield _error(f"its read-only part has {model.read_only_bytes} bytes, not a multiple of 8")
     if not model.is_split and model.params_offset % 8:
-        yield _error(f"its weights begin at 0x{model.params_offset:X}, no multiple of 8")
+        yield _error(f"its weights begin at 0x{model.params_offset:X}, not a multiple of 8")
     if not model.is_split and model.params_offset < offset(model.header["rel_end"]):
         yield _error("its weights overlap its table of relocations")
 
@@ -100,7 +100,7 @@ def _params(model: RelocFile, params: bytes | None) -> Iterator[Finding]:
     if not model.is_split:
         params = model.data[model.params_offset : model.params_offset + model.params_bytes]
     if params is None:
-        yield Finding("warning", "its weights are a file of their own, which was not given")
+        yield Finding("warning", "its weights are a separate file, which was not given")
         return
     if len(params) != model.params_bytes:
         yield _error(f"its weights have {len(params)} bytes, it reports {model.params_bytes}")
@@ -120,7 +120,7 @@ def _entries(model: RelocFile) -> Iterator[Finding]:
     for name, address in model.entries.items():
         inside = model.abi.header_bytes <= offset(address) < model.read_only_bytes
         if segment(address) != Segment.FLASH or not inside or not address & 1:
-            yield _error(f"entry point {name} is 0x{address:08X}, no Thumb function in its code")
+            yield _error(f"entry point {name} is 0x{address:08X}, not a Thumb function in its code")
 
 
 def _pools(model: RelocFile) -> Iterator[Finding]:
@@ -144,16 +144,16 @@ def _pools(model: RelocFile) -> Iterator[Finding]:
 
 def _pool(model: RelocFile, pool: PoolDescriptor) -> Iterator[Finding]:
     holds_weights = pool.content is not PoolContent.ACTIV
-    # A loader copies whole multiples of 8.
+    # A loader copies multiples of 8 bytes.
     if holds_weights and pool.foff + up(pool.size) > up(model.params_bytes):
         beyond = pool.foff + up(pool.size) - up(model.params_bytes)
-        yield _error(f"memory pool {pool.name} reads {beyond} bytes behind the end of the weights")
+        yield _error(f"memory pool {pool.name} reads {beyond} bytes beyond the end of the weights")
     if pool.type is PoolType.RELOC:
         return
     if pool.type is PoolType.RESET and holds_weights:
-        yield _error(f"memory pool {pool.name} holds weights, and would be cleared")
+        yield _error(f"memory pool {pool.name} holds weights, but would be cleared")
     if pool.type is PoolType.COPY and not holds_weights:
-        yield _error(f"memory pool {pool.name} holds no weights, and would be copied")
+        yield _error(f"memory pool {pool.name} holds no weights, but would be copied")
     if pool.destination + pool.size > 1 << 32 or pool.destination == 0:
         yield _error(f"memory pool {pool.name} is at 0x{pool.destination:08X}, {pool.size} bytes")
     if pool.destination >= EXTERNAL_MEMORY and not pool.attributes & (WRITE | CACHED):
@@ -195,17 +195,18 @@ def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
         if offset(address) >= model.image_bytes:
             yield _error(f"relocation of 0x{address:08X}, which is not an initialised word")
         elif word and offset(word) > limits[Segment(segment(word))]:
-            yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, behind the end of its segment")
+            yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, beyond the end of its segment")
         elif word and not installed.bases.get(Segment(segment(word))):
             yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, in a segment that no memory pool places")
 
 
 def errors(findings: Sequence[Finding]) -> list[Finding]:
+    """Those of severity error."""
     return [finding for finding in findings if finding.severity == "error"]
 
 
 def check_model(model: RelocFile) -> None:
-    """Before a model goes to flash. Raises N6-RELOC-015 where a loader would refuse it, or it is not sound."""
+    """Before a model goes to flash. Raises N6-RELOC-015 where a loader would refuse it, or where it is not sound."""
     wrong = errors(verify(model, None))
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""

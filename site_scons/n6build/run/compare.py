@@ -35,7 +35,7 @@ def judge(
     scale: float,
     zero_point: int,
 ) -> list[Verdict]:
-    """inferences: of one network, in order. expected: per vector, or empty.
+    """inferences: of one network, in order. expected: outputs for each vector, or empty.
 
     scale, zero_point: of a quantised output (score = scale * (value - zero_point)).
     """
@@ -83,7 +83,8 @@ def check_going(log: ConsoleLog) -> None:
 
 
 def check_complete(log: ConsoleLog, count: int) -> None:
-    """Raises as check_going, or N6-RUN-00x where the firmware ended early."""
+    """count: inferences that were asked for. Raises as check_going, N6-RUN-002 where the firmware fell silent, N6-RUN-003 where
+    inferences are missing."""
     check_going(log)
     if log.done is None:
         raise N6Error("N6-RUN-002", f"the firmware fell silent after {len(log.inferences)} of {count} inferences")
@@ -102,7 +103,7 @@ _FIRMWARE_HINTS = {
     "N6-FW-020": "scons flash programs it",
     "N6-FW-021": "scons flash programs it again",
     "N6-FW-022": "scons flash programs the weights of this network",
-    "N6-FW-023": "scons flash programs it again; if it stays so, the NOR's clock may be too high (nor.max_clock_hz)",
+    "N6-FW-023": "scons flash programs it again; if that does not help, the NOR's clock may be too high (nor.max_clock_hz)",
     "N6-FW-056": "the lines 'n6 model' above say why; scons flash-model programs another one",
     "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
 }

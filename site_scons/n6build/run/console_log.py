@@ -19,7 +19,8 @@ _FAULT = re.compile(r"n6 fault (.*)")
 
 @dataclass(frozen=True)
 class EpochCycles:
-    """start: until the epoch runs by itself. core: until it is done. end: until the next one. An epoch of the CPU has no core."""
+    """CPU cycles, or instructions of the virtual board. start: until the epoch runs by itself. core: until it is done. end:
+    until the next one. An epoch of the CPU has no core."""
 
     start: int
     core: int
@@ -27,6 +28,7 @@ class EpochCycles:
 
     @property
     def total(self) -> int:
+        """The whole epoch."""
         return self.start + self.core + self.end
 
 
@@ -42,14 +44,15 @@ class Inference:
     epoch_cycles: dict[int, EpochCycles] = field(default_factory=dict)
 
     def output(self) -> bytes:
+        """All outputs, one after another by index."""
         return b"".join(data for _, data in sorted(self.outputs.items()))
 
 
 @dataclass
 class ConsoleLog:
-    """inferences: by number, those of a second network behind those of the first. error: the firmware's own, with its id.
-    done: inferences it counted. clock_hz: of the CPU, None where it was not printed. models: relocatable ones that run, by name
-    (slot, revision). refused: by name and slot, why."""
+    """inferences: by number, those of a second network after those of the first. error: the firmware's own, with its id. done:
+    inferences it counted. clock_hz: of the CPU, None where it was not printed. models: the relocatable ones that run, name ->
+    (slot, revision). refused: (name, slot) -> why."""
 
     inferences: dict[int, Inference] = field(default_factory=dict)
     error: tuple[str, str] | None = None
@@ -61,11 +64,12 @@ class ConsoleLog:
 
 
 def ends_run(line: str) -> bool:
-    """Whether the firmware has nothing more to say: done, an error of its own, or a fault."""
+    """Whether the firmware has nothing more to say: done, its own error, or a fault."""
     return any(pattern.match(line) for pattern in (_DONE, _ERROR, _FAULT))
 
 
 def read_console(lines: Sequence[str]) -> ConsoleLog:
+    """Lines that are not results are skipped."""
     log = ConsoleLog()
     for line in lines:
         _read_line(log, line.strip())

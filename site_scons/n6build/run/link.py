@@ -1,7 +1,7 @@
-"""Requests to a running Appli over its console: frames in COBS with a CRC-32, asked again where no answer comes.
+"""Requests to a running Appli over its console: COBS frames with a CRC-32, repeated where no answer comes.
 
 The other side is firmware/appli/n6_link.c; both have the messages from formats/link.py. Text of the firmware may come between
-frames, and so may noise: what is no frame with a right CRC is text.
+frames, and so may noise: anything but a frame with a correct CRC is text.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from n6build.run.console_log import EpochCycles, read_console
 
 _ATTEMPTS = 4
 _LONGEST_TEXT = 1 << 16
-# Of FSBL or Appli, while an answer is waited for.
+# Starts of FSBL or Appli while waiting for an answer.
 _STARTS = 8
 _REFUSALS: dict[int, str] = {
     Status.UNKNOWN: "it knows no such request or network",
-    Status.RANGE: "outside of its buffers",
+    Status.RANGE: "outside its buffers",
 }
 
 
@@ -53,23 +53,28 @@ class Stream(Protocol):
         """Bytes that have arrived already."""
 
     def read(self, size: int = 1, /) -> bytes:
-        """`size` bytes, or fewer where the port's time-out ends before."""
+        """`size` bytes, or fewer where the port's time-out ends first."""
 
-    def write(self, data: bytes, /) -> int | None: ...
+    def write(self, data: bytes, /) -> int | None:
+        """Number of bytes written, None where the port does not know."""
 
 
 class Restarted(Exception):
-    """The board has started anew while an answer was waited for."""
+    """The board restarted while an answer was awaited."""
 
 
 @dataclass(frozen=True)
 class Hello:
+    """networks: how many the firmware has."""
+
     networks: int
     cpu_hz: int
 
 
 @dataclass(frozen=True)
 class NetworkInfo:
+    """input_bytes, output_bytes: of all inputs, or of all outputs. epochs: how many it has."""
+
     name: str
     input_bytes: int
     output_bytes: int
@@ -78,8 +83,8 @@ class NetworkInfo:
 
 @dataclass
 class Link:
-    """on_text: called with each line that the firmware prints. answer_s: that an answer may take, but for an inference. now: the
-    time in seconds, as it goes by for the board."""
+    """on_text: called with each line that the firmware prints. answer_s: longest time that an answer may take, in seconds.
+    run_s: the same for an inference. now: the time in seconds, as it passes for the board."""
 
     stream: Stream
     on_text: Callable[[str], None] = lambda _: None
@@ -92,8 +97,8 @@ class Link:
     _foreign_line: str = ""
 
     def hello(self, patience_s: float = 5.0) -> Hello:
-        """patience_s: of silence. Raises N6-LINK-001 where nobody answers, N6-LINK-008 where another firmware does, N6-LINK-002
-        for another version of the protocol, N6-LINK-005 for a board that does nothing but start."""
+        """patience_s: seconds of silence. Raises N6-LINK-001 where nobody answers, N6-LINK-008 where another firmware does,
+        N6-LINK-002 for another version of the protocol, N6-LINK-005 for a board that keeps restarting."""
         deadline, lines = self.now() + patience_s, self._lines
         starts = 0
         while True:
@@ -101,11 +106,13 @@ class Link:
                 payload = self.request(Type.HELLO, b"")
                 break
             except Restarted as restarted:
-                # FSBL and Appli say so each; what comes after these is a board that does not get far.
+                # FSBL and Appli each report a start; a board that starts more often does not get far.
                 starts += 1
                 if starts > _STARTS:
-                    what = "the board starts again and again"
-                    raise N6Error("N6-LINK-005", what, hint="its power, or a clock that it cannot do?") from restarted
+                    what = "the board keeps restarting"
+                    raise N6Error(
+                        "N6-LINK-005", what, hint="check its power supply, and that it can run at the configured clock"
+                    ) from restarted
             except N6Error as error:
                 if error.id != "N6-LINK-001":
                     raise
@@ -118,25 +125,28 @@ class Link:
                     raise
         answer = HELLO_ANSWER.unpack(payload)
         if answer["version"] != VERSION:
-            what = f"the firmware speaks version {answer['version']} of the protocol, this is {VERSION}"
+            what = f"the firmware speaks version {answer['version']} of the protocol, n6build speaks {VERSION}"
             raise N6Error("N6-LINK-002", what, hint="scons flash programs the firmware of this checkout")
         return Hello(answer["networks"], answer["cpu_hz"])
 
     def network(self, index: int) -> NetworkInfo:
+        """index: of the network in the application. Raises as `request`."""
         payload = self.request(Type.NETWORK, NETWORK_REQUEST.pack(index=index))
         name = payload[NETWORK_ANSWER.size :].decode("utf-8", "replace")
         return NetworkInfo(name, **NETWORK_ANSWER.unpack(payload))
 
     def write_input(self, index: int, data: bytes) -> None:
+        """data: all inputs of the network, one after another. Raises as `request`."""
         for start in range(0, len(data), DATA_MAX):
             chunk = data[start : start + DATA_MAX]
             self.request(Type.INPUT, INPUT_REQUEST.pack(index=index, offset=start) + chunk)
 
     def run(self, index: int) -> int:
-        """Cycles of one inference."""
+        """Cycles of one inference. Raises as `request`."""
         return RUN_ANSWER.unpack(self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s))["cycles"]
 
     def read_output(self, index: int, size: int) -> bytes:
+        """size: bytes of all outputs, which come one after another. Raises as `request`."""
         data = b""
         while len(data) < size:
             wanted = min(DATA_MAX, size - len(data))
@@ -144,6 +154,7 @@ class Link:
         return data
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
+        """Of the last inference, at most `count` epochs; fewer where the firmware has fewer. Raises as `request`."""
         cycles: list[EpochCycles] = []
         while len(cycles) < count:
             payload = self.request(Type.EPOCHS, EPOCHS_REQUEST.pack(index=index, first=len(cycles)))
@@ -153,7 +164,7 @@ class Link:
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
-        """The answer's payload. Raises N6-LINK-001 where none comes, N6-LINK-003 where the firmware refuses, Restarted."""
+        """The answer's payload. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware refuses, Restarted."""
         self._sequence = (self._sequence + 1) % 256
         message = bytes([kind, self._sequence]) + payload
         frame = b"\0" + cobs.encode(message + _crc(message)) + b"\0"
@@ -163,7 +174,7 @@ class Link:
             if answer is None:
                 continue
             if answer[0]:
-                why = _REFUSALS.get(answer[0], "no reason")
+                why = _REFUSALS.get(answer[0], "no reason given")
                 raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
             return answer[1:]
         raise N6Error(
@@ -176,7 +187,7 @@ class Link:
         """Status and payload; None where none came in time."""
         late = False
         while not late:
-            # What has arrived in time counts, however late this process gets to look at it.
+            # What arrived in time counts, however late this process looks at it.
             late = self.now() >= deadline
             self._received += self.stream.read(max(1, self.stream.in_waiting))
             while (end := self._received.find(0)) >= 0:
@@ -191,8 +202,8 @@ class Link:
         return None
 
     def _text_so_far(self) -> None:
-        """Whole lines need no zero behind them: a firmware that does not know this protocol sends none. The beginning of a frame
-        is not text: its second byte has bit 7 set."""
+        """Whole lines need no zero byte after them: a firmware that does not know this protocol sends none. The beginning of a
+        frame is not text: its second byte has bit 7 set."""
         end = self._received.rfind(b"\n") + 1
         if len(self._received) > _LONGEST_TEXT:
             end = len(self._received)

@@ -42,10 +42,10 @@ from n6build.virtual_board.run import (
 
 T = TypeVar("T")
 
-# Of silence: a real board has said all of it in a second; the virtual one, in guest time, may first try every model that it has.
+# Seconds of silence: a real board has started within one; the virtual one, in guest time, may first try every model that it has.
 _REAL_PATIENCE_S = 10.0
 _VIRTUAL_PATIENCE_S = 30.0
-# Instructions, more than all attempts of a request wait for: a board that a host has left is to come to an end, no other one.
+# In instructions, longer than all attempts of a request: only a board whose host is gone may end by itself.
 _VIRTUAL_SILENCE = 10_000_000_000
 _RESTARTS = 3
 _STREAM_S = 0.05
@@ -53,7 +53,7 @@ _STREAM_S = 0.05
 
 @dataclass(frozen=True)
 class LinkedNetwork:
-    """runs: inferences to make; the inputs, what is expected of them, and their labels (none, or one each) are taken in turn."""
+    """runs: inferences to make; inputs, expected outputs and labels (none, or one each) are taken in turn."""
 
     model: RunModel
     artifacts: NetworkArtifacts
@@ -70,7 +70,8 @@ def run_on_real_board(
     begin: Callable[[], None],
     on_text: Callable[[str], None],
 ) -> Outcome:
-    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed."""
+    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed. Raises
+    N6-LINK-00x; N6-LINK-001 where the board says nothing."""
     lines: list[str] = []
     with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
         begin()
@@ -126,17 +127,22 @@ def _noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], 
 def run_over_link(
     link: Link, networks: Sequence[LinkedNetwork], patience_s: float
 ) -> tuple[int, tuple[NetworkOutcome, ...]]:
-    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. Raises N6-LINK-00x."""
+    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. Raises N6-LINK-004 where the board
+    runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size, and as `Link`."""
     for attempt in range(1, _RESTARTS + 1):
         try:
             hello = link.hello(patience_s)
             if hello.networks != len(networks):
-                what = f"the board has {hello.networks} networks, this application {len(networks)}"
+                what = f"the board has {hello.networks} networks, this application has {len(networks)}"
                 raise N6Error("N6-LINK-004", what, hint="scons flash programs the firmware of this build")
             return hello.cpu_hz, tuple(_run_network(link, index, each) for index, each in enumerate(networks))
         except Restarted:
             say("Restarted", "the board", f"in the middle of a run, attempt {attempt} of {_RESTARTS}")
-    raise N6Error("N6-LINK-005", f"the board has restarted {_RESTARTS} times in the middle of a run", hint="its power?")
+    raise N6Error(
+        "N6-LINK-005",
+        f"the board has restarted {_RESTARTS} times in the middle of a run",
+        hint="check its power supply",
+    )
 
 
 def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutcome:
@@ -169,7 +175,7 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
         )
     for rows_of, size, ports in ((network.inputs, wanted[0], "inputs"), (network.expected, wanted[1], "outputs")):
         if rows_of and rows_of.bytes_each != size:
-            what = f"a row has {rows_of.bytes_each} bytes, the network's {ports} {size}"
+            what = f"a row has {rows_of.bytes_each} bytes, the network's {ports} have {size}"
             raise N6Error("N6-VEC-002", what, where=rows_of.name)
 
 
@@ -177,8 +183,9 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
 def virtual_link(
     emulator: Path, boot: NorBoot, findings: Path, on_text: Callable[[str], None], more: Sequence[str] = ()
 ) -> Iterator[Link]:
-    """The virtual board with its console on a socket of ours, until the block ends: the link's time is guest time. findings: file
-    for what it objects to. more: options of the emulator. Raises N6-LINK-006 where the emulator does not start."""
+    """The virtual board with its console on a socket of this process, until the block ends; the link's time is guest time.
+    findings: file for what the board objects to. more: options of the emulator. Raises N6-LINK-006 where the emulator does not
+    start, N6-LINK-009 where it ends early."""
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         guest_time = GuestTime(Path(folder) / "guest_time")
         ours, theirs = socket.socketpair()
@@ -212,7 +219,7 @@ def virtual_link(
 
 @dataclass(frozen=True)
 class _Console:
-    """The emulator's end of a line, as a port."""
+    """The socket to the emulator, as a `Stream`."""
 
     socket: socket.socket
 
@@ -245,7 +252,10 @@ def _unbroken(where: str) -> Iterator[None]:
     except OSError as error:
         what = f"the connection broke: {error}"
         raise N6Error(
-            "N6-LINK-009", what, where=where, hint="the cable, the board's power, another program?"
+            "N6-LINK-009",
+            what,
+            where=where,
+            hint="check the cable, the board's power, and that no other program uses the port",
         ) from error
 
 
@@ -254,20 +264,24 @@ def console_of(probe: str) -> str:
     found = [port.device for port in list_ports.comports() if port.serial_number == probe]
     if not found:
         what = f"probe {probe} has no serial port"
-        raise N6Error("N6-LINK-007", what, hint="console=/dev/ttyACM0 names it; may this user open it?")
+        raise N6Error("N6-LINK-007", what, hint="name it, such as console=/dev/ttyACM0; may this user open it?")
     return str(sorted(found)[0])
 
 
 @contextlib.contextmanager
 def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterator[Link]:
-    """port: such as /dev/ttyACM0. Raises N6-LINK-006 where it cannot be opened."""
+    """port: such as /dev/ttyACM0. baud: bits per second. Raises N6-LINK-006 where it cannot be opened, N6-LINK-009 where it
+    breaks."""
     try:
         stream: Any = serial.serial_for_url(port, baud, timeout=_STREAM_S)
     except serial.SerialException as error:
         raise N6Error(
-            "N6-LINK-006", f"cannot be opened: {error}", where=port, hint="plugged in, and not in use?"
+            "N6-LINK-006",
+            f"cannot be opened: {error}",
+            where=port,
+            hint="is it plugged in, and not in use by another program?",
         ) from error
     with stream, _unbroken(port):
-        # What an earlier program has said there.
+        # What an earlier program left there.
         stream.reset_input_buffer()
         yield Link(stream, on_text)

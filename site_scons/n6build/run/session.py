@@ -21,7 +21,7 @@ from n6build.virtual_board.run import NorBoot, run_nor
 
 @dataclass(frozen=True)
 class RunModel:
-    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each of them, or none.
+    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or none.
     classes: of its output."""
 
     name: str
@@ -77,7 +77,7 @@ class Started:
 
 
 def read_outcome(path: Path) -> Outcome:
-    """Of run.json. Raises N6-RUN-007 where it is none."""
+    """Of run.json. Raises N6-RUN-007 where the file is not the result of a run."""
     import msgspec  # noqa: PLC0415 - planning reads no results.
 
     try:
@@ -87,12 +87,13 @@ def read_outcome(path: Path) -> Outcome:
 
 
 def boot_of(board: Board, nor: Path) -> NorBoot:
+    """nor: the file with the flash content."""
     return NorBoot(nor, board)
 
 
 def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
-    """Boots, until as many models have started or the firmware has nothing more to say. Raises N6-RUN-001 for a fault, N6-RUN-006
-    where no firmware starts that knows relocatable models."""
+    """Boots until `models` models have started, or the firmware has nothing more to say. folder: of the virtual board. Raises
+    N6-RUN-001 for a fault, N6-RUN-006 where no firmware starts that knows relocatable models."""
     started: set[str] = set()
 
     def enough(line: str) -> bool:
@@ -111,7 +112,11 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
     if not log.models and not log.refused:
         why = (
-            str(result.findings[0]) if result.findings else log.error[1] if log.error else "it prints nothing of models"
+            str(result.findings[0])
+            if result.findings
+            else log.error[1]
+            if log.error
+            else "it prints nothing about models"
         )
         what = f"the board starts no application for relocatable models: {why}"
         raise N6Error("N6-RUN-006", what, hint="scons ... loader=reloc flash programs FSBL and Appli, too")
@@ -128,7 +133,7 @@ def run_on_virtual_board(
     on_line: Callable[[str], None],
 ) -> Outcome:
     """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
-    lines. on_line: called with each line of the console."""
+    lines. on_line: called with each line of the console. Raises as `check_complete`, unless there are findings."""
     result = run_nor(
         find_emulator(board.soc),
         boot_of(board, folder / "nor.bin"),
@@ -181,6 +186,6 @@ def outcome_of(
 
 
 def show_line(text: str) -> None:
-    """The console as it comes, without the bytes of the outputs: those are for the comparison."""
+    """Prints a line of the console as it comes, except the bytes of outputs: those are for the comparison."""
     if not text.startswith("n6 run "):
         say("Console", text)

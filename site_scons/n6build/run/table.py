@@ -1,4 +1,4 @@
-"""The results of a run for a person: one line an inference, one an epoch, one sentence in the end; and as JUnit XML."""
+"""The results of a run for people: a line per inference, a line per epoch, a sentence at the end; and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _RULE = "  " + "-" * 100
 
 
 def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> None:
+    """networks: in the order of the outcome."""
     for network, artifacts in zip(outcome.networks, networks, strict=True):
         if len(networks) > 1:
             say("Model", network.model)
@@ -36,7 +37,7 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:
-    """Each epoch of the first inference, then the mean of all inferences; empty where there is nothing to tell."""
+    """Each epoch of the first inference, then the mean of all inferences; empty where nothing was counted."""
     cycles = [verdict.cycles for verdict in network.verdicts if verdict.cycles]
     total = sum(epoch.total for epoch in network.epoch_cycles.values())
     if not cycles or not total:
@@ -67,7 +68,7 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
     ]
     if outcome.counts == "instructions":
         lines.append(
-            "  The virtual board counts instructions; the times are those of one a cycle, not of a real board."
+            "  The virtual board counts instructions; the times assume one per cycle, and are not those of a real board."
         )
     return lines
 
@@ -81,7 +82,7 @@ def _split(cycles: EpochCycles) -> str:
 
 
 def run_junit(outcome: Outcome) -> bytes:
-    """One test case an inference; those of the virtual board, which counts instructions, take no time."""
+    """One test case per inference; those of the virtual board, which counts instructions, take no time."""
     is_timed = outcome.counts == "cycles"
     cases = [
         Case(

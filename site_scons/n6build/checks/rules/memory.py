@@ -1,4 +1,4 @@
-"""Checks of memory: pools, what lies beside them, and what has to be there before a network runs."""
+"""Checks of memory: pools, what lies beside them, and what has to be set up before a network runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from n6build.hardware.board import Board
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
 
-# The size of the last of several adjacent pools may be printed this much too small.
+# Bytes by which the size of the last of several adjacent pools may be printed too small.
 _SIZE_TOLERANCE = 8
 _INTERNAL = (0x2000_0000, 0x4000_0000)
 
 
 def _used(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
-    """Pools at an address, of which something is used."""
+    """Pools at a fixed address that are in use."""
     return [(network, pool) for network, pool in _pools(subject) if pool.used_bytes and not pool.relative]
 
 
@@ -48,7 +48,7 @@ def _pools_of_the_board(subject: Subject) -> list[PoolRange]:
 
 
 def _pools_in_our_alias(subject: Subject) -> list[PoolRange]:
-    """A non-secure application was asked for where there are others: RAM is open to secure code in both aliases."""
+    """Empty where a non-secure application was asked for: RAM is open to secure code in both aliases."""
     return [] if subject.plan.models and subject.board.alias == "non-secure" else _internal(subject)
 
 
@@ -85,7 +85,7 @@ def pool_overflow(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-023", "the network was compiled for the board's pools", "error", _pools_of_the_board)
 def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
-    """The network was compiled for other pools than the board gives it: made elsewhere, or before the board was changed."""
+    """The network was compiled for other pools than the board gives it: elsewhere, or before the board was changed."""
     for network, pool in _used(subject):
         given = next((each for each in network.pools if each.fname == pool.fname), None)
         if given is None:
@@ -102,6 +102,7 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-002", "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
+    """A pool in use that is not inside one memory, one flash slot or the external RAM."""
     board = subject.board
     external = _external_ram(board)
     for network, pool in _used(subject):
@@ -120,6 +121,7 @@ def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
 def spilled_activations(subject: Subject) -> Iterator[Finding]:
+    """Activations in external RAM, where the NPU waits for every access."""
     external = _external_ram(subject.board)
     for network in subject.networks:
         used = [pool for pool in network.artifacts.pools if pool.rights == "ACC_WRITE"]
@@ -168,7 +170,7 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 _at(network, pool),
                 f"overlaps the RAM of the Appli (0x{appli.address:08X}..0x{appli.address + appli.size:08X}) by {overlap} bytes",
-                "leave the pool out: network.pools in model.yaml with size 0",
+                "omit the pool: network.pools in model.yaml with size 0",
             )
 
 
@@ -233,6 +235,7 @@ def weights_overwritten(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", _pools_in_our_alias)
 def mixed_aliases(subject: Subject) -> Iterator[Finding]:
+    """An internal pool at a non-secure address, while FSBL and Appli run secure."""
     for network, pool in _used(subject):
         if _is_internal(pool) and not is_secure_alias(pool.address):
             yield Finding(

@@ -63,16 +63,19 @@ def _scales(buffers: Buffers) -> Iterator[Finding]:
 
 @check("N6-CHECK-011", "scales of inputs and outputs are sane", "error", _ports)
 def absurd_io_scale(subject: Subject) -> Iterator[Finding]:
+    """A scale of an input or output that is not finite, or outside SMALLEST_SCALE..LARGEST_SCALE."""
     yield from _scales(_ports(subject))
 
 
 @check("N6-CHECK-012", "scales inside the network are sane", "warning", _inner)
 def absurd_inner_scale(subject: Subject) -> Iterator[Finding]:
+    """The same for a tensor inside the network."""
     yield from _scales(_inner(subject))
 
 
 @check("N6-CHECK-013", "zero points are values of their type", "error", _quantised)
 def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
+    """A zero point outside the range of its integer type."""
     for network, buffer in _quantised(subject):
         low, high = _RANGES.get(buffer.type, (-math.inf, math.inf))
         for zero_point in sorted({*buffer.zero_points}):
@@ -86,6 +89,7 @@ def zero_point_out_of_type(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-014", "inputs and outputs have the declared types", "error", _declared)
 def declared_type(subject: Subject) -> Iterator[Finding]:
+    """An input or output of another type than model.yaml declares."""
     for network in subject.networks:
         declared = network.model
         for kind, wanted, ports in (
@@ -103,6 +107,7 @@ def declared_type(subject: Subject) -> Iterator[Finding]:
 
 @check(KEPT_QUANTISATION, "the compiler has kept the quantisation", "error", _quantised_models)
 def dropped_quantisation(subject: Subject) -> Iterator[Finding]:
+    """The model has quantised operators, and the compiled network has no quantised buffer."""
     for network in _quantised_models(subject):
         if network.facts and _is_float(network):
             yield Finding(

@@ -1,8 +1,8 @@
 """OpenOCD with an ST-LINK: the NOR behind XSPI2 in plain SPI, by OpenOCD's stmqspi driver.
 
-Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, in no release up to 0.12.0; stmqspi drives XSPI2 after a
+Facts used: target/stm32n6x.cfg is in OpenOCD since the end of 2025, not in any release up to 0.12.0; stmqspi drives XSPI2 after a
 script has set up pins, clock and the way of reading; the part takes read 13h, program 12h, sector erase 21h (4 KB) and DCh
-(64 KB), with addresses of four bytes. OpenOCD ends with 1 after an error in a script. Nothing here was tried on a board.
+(64 KB), with addresses of four bytes. OpenOCD ends with 1 after an error in a script. None of this was tried on a board.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
-# Said by our own script when it has come to its end.
+# Printed by our own script at its end.
 _DONE = "n6 done"
 
 

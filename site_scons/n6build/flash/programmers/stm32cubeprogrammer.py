@@ -3,8 +3,8 @@
 Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every connection prints 'Board' and 'Device ID'; a download
 that worked says 'File download complete'; a failure shows as a line 'Error: ...', sometimes with exit status 0; an external
 loader that is missing can go unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it
-is as slow as reading back, and it has been seen to say yes after an error. -s takes the address of a vector table: as far as is
-known; no board was at hand.
+is as slow as reading back, and has been seen to report success after an error. -s takes the address of a vector table, as far
+as is known; no board was at hand.
 """
 
 from __future__ import annotations
@@ -108,8 +108,6 @@ PROGRAMMER = CommandLine(
     meanings=(
         Meaning(("DEV_USB_COMM_ERR",), UNPLUG),
         # This release cannot erase the NOR of the Nucleo.
-        Meaning(
-            ("v2.20.", "erase"), f"{COMMAND} 2.20 cannot erase the NOR of this board: take 2.19, or 2.21 and newer"
-        ),
+        Meaning(("v2.20.", "erase"), f"{COMMAND} 2.20 cannot erase the NOR of this board: use 2.19, or 2.21 or newer"),
     ),
 )

@@ -31,6 +31,8 @@ _MAX_PORTS, _MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
 
 @dataclass(frozen=True)
 class CInfo:
+    """What c_info says. tools: name and version of what made the network."""
+
     pools: tuple[PoolRange, ...]
     inputs: tuple[IoBuffer, ...]
     outputs: tuple[IoBuffer, ...]
@@ -40,7 +42,7 @@ class CInfo:
 
 
 def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo:
-    """postfixes: of the pools' files by name of pool, as network.c says them: Core 2.0 leaves them out here.
+    """postfixes: name of a pool -> postfix of its file, as network.c has them, since Core 2.0 omits them here.
 
     Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says.
     """
@@ -93,13 +95,15 @@ def _buffer(number: JsonValue, buffers: dict[int, JsonValue]) -> JsonValue:
 
 def _address(pool: JsonValue) -> int | None:
     """None for a relative pool, whose address is absent or a symbol."""
-    text = pool.data.get("address")
+    found = pool.get("address")
+    text = found.data if found else None
     return pool["address"].count() if isinstance(text, int) or (isinstance(text, str) and text.isdigit()) else None
 
 
 def _is_own(pool: JsonValue) -> bool:
     """Stands for a buffer that the application allocates."""
-    return bool(pool.data.get("user_allocated") is True)
+    own = pool.get("user_allocated")
+    return own is not None and own.data is True
 
 
 def _is_concrete(pool: JsonValue) -> bool:
@@ -109,7 +113,7 @@ def _is_concrete(pool: JsonValue) -> bool:
 
 def _postfix(pool: JsonValue, postfixes: Mapping[str, str]) -> str:
     name = pool["name"].text()
-    if "fname" not in pool.data and name in postfixes:
+    if isinstance(pool.data, dict) and "fname" not in pool.data and name in postfixes:
         return postfixes[name]
     fname = pool["fname"]
     match = _POOL_FILE.fullmatch(fname.text())
@@ -148,7 +152,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
     base = _address(pool) if pool and not _is_own(pool) else None
     kind = buffer["format"]
     if kind.text() not in _TYPES:
-        raise kind.error(f"'{kind.text()[:40]}' is not a type of an input or output that is known")
+        raise kind.error(f"'{kind.text()[:40]}' is not a known type of an input or output")
     scale, zero_point = 1.0, 0
     if quantisation := buffer.get("intq"):
         scale = quantisation["scales"].first().number()
@@ -173,7 +177,7 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
     zero_points = [zero.integer() for zero in quantisation["offsets"].at_most(_MAX_CHANNELS)]
     if not scales or not zero_points:
         return None
-    # What is not a number is neither the smallest nor the largest: it has to come out all the same.
+    # NaN is neither the smallest nor the largest, but has to be seen.
     strange = next(filter(math.isnan, scales), None)
     low, high = (strange, strange) if strange is not None else (min(scales), max(scales))
     kind = _TYPES.get(buffer["format"].text(), buffer["format"].text())
@@ -201,7 +205,7 @@ def _epoch(node: JsonValue, buffers: dict[int, JsonValue]) -> EpochInfo | None:
 
 
 def _kind(part: JsonValue) -> str:
-    """Of an operator: a key of its own from Core 3.0 on."""
+    """Of an operator: a separate key from Core 3.0 on."""
     kind = part.get("type")
     return kind.text() if kind else part["description"].text().removeprefix("Node kind=")
 

@@ -29,6 +29,7 @@ class PoolRange:
 
     @property
     def used_end(self) -> int:
+        """Address after the last byte in use."""
         return self.address + self.used_bytes
 
 
@@ -88,6 +89,7 @@ class EpochInfo:
 
     @property
     def on_cpu(self) -> bool:
+        """Whether the NPU has no part in it."""
         return self.mapping == "NODE_SW"
 
 
@@ -117,5 +119,5 @@ class NetworkArtifacts:
 
 
 def weights_name(network: str, pool: str) -> str:
-    """The one name of a pool's initializers in a folder of stage 1."""
+    """Name of the file with a pool's initializers in a folder of stage 1. pool: its postfix, empty where it has none."""
     return f"{network}_atonbuf.{pool}.raw" if pool else f"{network}_atonbuf.raw"

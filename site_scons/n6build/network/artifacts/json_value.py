@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
@@ -19,11 +18,12 @@ MAX_BYTES = 32 << 20
 class JsonValue:
     """A value and the way to it, such as 'memory_pools[3].address'. Every accessor raises N6-NET-020."""
 
-    data: Any
+    data: object
     file: str
     path: str = ""
 
     def error(self, what: str) -> N6Error:
+        """N6-NET-020 with the file and the path."""
         return N6Error(
             "N6-NET-020",
             what,
@@ -48,17 +48,19 @@ class JsonValue:
         return (JsonValue(item, self.file, f"{self.path}[{index}]") for index, item in enumerate(self.data))
 
     def at_most(self, count: int) -> Iterator[JsonValue]:
-        """The items of a list that is short in every real file."""
+        """The items of a list that is short in every real file. count: the most that are read."""
         if isinstance(self.data, list) and len(self.data) > count:
             raise self.error(f"has {len(self.data)} entries, {len(self.data) - count} more than is read")
         return iter(self)
 
     def first(self) -> JsonValue:
+        """Of a list that must not be empty."""
         for item in self:
             return item
         raise self.error("is empty")
 
     def text(self) -> str:
+        """Where the value is a string."""
         if not isinstance(self.data, str):
             raise self.error("is not text")
         return self.data
@@ -79,7 +81,7 @@ class JsonValue:
         return value
 
     def number(self) -> float:
-        """May be infinite or no number: what that means is the caller's."""
+        """May be infinite or NaN, which is for the caller to judge."""
         if isinstance(self.data, int) and abs(self.data) >= 1 << 64:
             raise self.error("is out of range")
         if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
@@ -93,6 +95,7 @@ def read_json(path: Path) -> JsonValue:
 
 
 def parse_json(text: bytes, file: str) -> JsonValue:
+    """file: for messages. Raises N6-NET-020 where the text is not JSON."""
     try:
         return JsonValue(json.loads(text), file)
     except json.JSONDecodeError as error:

@@ -1,7 +1,7 @@
 """Reads network.c of any backend and of every ST Edge AI Core from 2.0 on: version gate, memory pools, buffers, epochs.
 
-The file is generated line by line in one shape, so that patterns do where a C parser would be too much. Every search is linear
-in the length of the file. c_info says the same and more; this is for what only stands here, and for where c_info is missing.
+The file is generated line by line in one shape, so patterns are enough and a C parser is not needed. Every search is linear in
+the length of the file. c_info says the same and more; this is for what is found only here, and for networks without c_info.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class SourceEpoch:
 
 @dataclass(frozen=True)
 class NetworkSource:
-    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does where the runtime is another.
+    """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does if the runtime is a different one.
 
     library_call: a function of ST's library that it calls.
     """
@@ -126,7 +126,7 @@ def read_network_c(path: Path) -> NetworkSource:
 
 
 def parse_network_c(text: str, file: str) -> NetworkSource:
-    """file: for messages. Raises N6-NETC-001 (no network), N6-NETC-002 (a function or a number is not complete)."""
+    """file: for messages. Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
     suffix = _SUFFIX.search(text)
     if not suffix:
         hint = "network.c of ST Edge AI Core for the NPU defines LL_ATON_EpochBlockItems_<name>()"
@@ -150,7 +150,7 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
         pools=pools,
         inputs=tuple(buffer for buffer in buffers["Input"] if not buffer.is_param),
         outputs=tuple(buffers["Output"]),
-        # Initializers are listed behind the inputs.
+        # Initializers are listed after the inputs.
         params=tuple(buffer for buffer in buffers["Input"] if buffer.is_param),
         internals=tuple(buffers["Internal"]),
         epochs=tuple(_epochs(text, name, file)),
@@ -207,7 +207,7 @@ def _body(text: str, function: str, file: str) -> tuple[int, str]:
     for match in re.finditer(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*\{{", text):
         end = text.find("\n}", match.end() - 1)
         if end < 0:
-            what = f"function {function} has no end: the file is not complete"
+            what = f"function {function} has no end: the file is incomplete"
             raise N6Error("N6-NETC-002", what, where=_line(text, match.start(), file))
         return match.end(), text[match.end() : end]
     return 0, ""
@@ -311,7 +311,7 @@ def _float(value: str) -> float:
     try:
         return float(value.rstrip("fF") if value.lower() not in ("inf", "-inf") else value)
     except ValueError:
-        # NAN, INFINITY, or no number at all: in every case none that a network can be scaled with.
+        # NAN, INFINITY, or not a number at all: never a scale that a network can have.
         return float("nan")
 
 
@@ -322,7 +322,7 @@ def _relative_pool(symbol: str, pools: tuple[SourcePool, ...]) -> str | None:
 
 
 def _pool_at(address: int, pools: tuple[SourcePool, ...]) -> str | None:
-    """Of a concrete pool, where the base is that of a virtual one, too."""
+    """Of the concrete pool, even where the base is that of a virtual one."""
     concrete = (pool for pool in pools if not pool.is_virtual and not pool.relative)
     return next((pool.fname for pool in concrete if pool.address <= address < pool.address + max(pool.size, 1)), None)
 

@@ -1,4 +1,4 @@
-"""Reads a compiled network: c_info first, network.c for what only stands there, and for everything where c_info is missing."""
+"""Reads a compiled network: c_info first, network.c for what is only there, and for everything where c_info is missing."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
 
 @remembered
 def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
-    """Raises N6-FILE-002 where a file is missing, N6-NET-020 and N6-NETC-00x where one is not what it should be, N6-NET-021
-    where a raw file has another size than its pool's initializers."""
+    """Raises N6-FILE-002 where a file is missing, N6-NET-020, N6-NET-022 and N6-NETC-00x where one is not what it should be,
+    N6-NET-021 where a raw file has another size than its pool's initializers."""
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
     source = read_network_c(path)
@@ -80,7 +80,7 @@ def _check_size(image: InitializerImage) -> None:
             "N6-FILE-002",
             f"cannot read the initializers of pool {image.pool}: {error.what.removeprefix('cannot read: ')}",
             where=str(image.file),
-            hint="it belongs to what the network compiler leaves beside network.c",
+            hint="the network compiler writes it beside network.c",
         ) from error
     if size != image.bytes:
         raise N6Error(
@@ -94,7 +94,7 @@ def _check_size(image: InitializerImage) -> None:
 def _from_source(source: NetworkSource, path: Path) -> CInfo:
     concrete = {pool.fname: pool for pool in source.pools if not pool.is_virtual}
     if not concrete:
-        hint = f"{path.stem}_c_info.json beside it says what is in the memory pools"
+        hint = f"{path.stem}_c_info.json has to be beside it: it says what is in the memory pools"
         raise N6Error("N6-NET-022", "names no memory pools", where=path.name, hint=hint)
     ports, others = (*source.inputs, *source.outputs), (*source.params, *source.internals)
     buffers = (*ports, *others)
@@ -144,7 +144,7 @@ def _pool(pool: SourcePool, buffers: Sequence[SourceBuffer], *, all_buffers: boo
             0,
         )
     else:
-        # Without its internal buffers nobody can say how much of the pool the network needs: all of it, then.
+        # Without its internal buffers nothing says how much of the pool the network needs: assume all of it.
         used = pool.size
     address = 0 if pool.relative else pool.address
     return PoolRange(pool.name, pool.fname, address, pool.size, used, weights, pool.rights, pool.relative)

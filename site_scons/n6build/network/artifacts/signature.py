@@ -1,4 +1,4 @@
-"""What weights have to fit: the code that reads them."""
+"""What weights have to match: the code that reads them."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ from n6build.base.files import read_bytes
 
 
 def network_signature(source: Path) -> int:
-    """Of network.c: weights fit as long as the code that reads them is the same; comments in it name sizes and the like."""
+    """CRC-32 of network.c without its comments, which name sizes and the like: weights match as long as the code that reads
+    them is the same. Raises N6-FILE-002."""
     return zlib.crc32(re.sub(rb"/\*.*?\*/", b"", read_bytes(source), flags=re.DOTALL))

@@ -1,7 +1,7 @@
 """The memory pools that a profile gives the network compiler on one board.
 
-Their bounds follow from the board's memories, flash slots and regions of external RAM. A pool may be made another size, by the
-board or for one model; what lies behind it then moves, and whatever no longer fits is an error with the bytes missing.
+Their bounds follow from the board's memories, flash slots and regions of external RAM. The board or a model may change the size
+of a pool; what follows it then moves, and whatever no longer fits is an error that names the missing bytes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from n6build.network.pools.memory_pools import MemoryPool
 def pools_of(board: Board, profile_name: str, sizes: Mapping[str, int] | None = None) -> tuple[MemoryPool, ...]:
     """Pools for activations in order of preference; the pool for initializers is marked.
 
-    sizes: bytes of pools that are to have another size than the board gives them; 0 leaves a pool out. Raises N6-BOARD-009
-    and N6-BOARD-010 for the profile, N6-POOL-001 (no such pool), N6-POOL-002 (larger than its memory), N6-POOL-003 (a region
-    beyond its limit), N6-POOL-004 (regions beyond the external RAM).
+    sizes: of pools, in bytes, instead of those that the board gives; 0 omits a pool. Raises N6-BOARD-009 and N6-BOARD-010 for
+    the profile, N6-POOL-001 (no such pool), N6-POOL-002 (larger than its memory), N6-POOL-003 (a region beyond its limit),
+    N6-POOL-004 (regions beyond the external RAM).
     """
     profile = board.profile(profile_name)
     wanted = {**board.pool_sizes, **(sizes or {})}
@@ -71,10 +71,10 @@ def pools_of_networks(
 ) -> list[tuple[MemoryPool, ...]]:
     """The pools of each network of one application: every network has its own part of the pool for initializers.
 
-    sizes: of each model, as in `pools_of`; for the pool of initializers it is the size of the model's part, and those without
-    share the rest equally. Activations of one network may lie where those of another do, since one runs after the other;
-    initializers stay. Parts do not depend on what is in the models: new weights of one leave the others as they are.
-    Raises N6-POOL-00x, N6-POOL-005 where the parts are more than the pool.
+    sizes: of each model, as in `pools_of`; for the pool of initializers it is the size of the model's part, and models without
+    one share the rest equally. Activations of one network may share memory with those of another, since one runs after the
+    other; initializers stay. Parts do not depend on the content of the models: new weights of one leave the others unchanged.
+    Raises N6-POOL-00x, N6-POOL-005 where the parts need more than the pool has.
     """
     if len(sizes) == 1:
         return [pools_of(board, profile_name, sizes[0])]
@@ -141,7 +141,7 @@ def _resized(name: str, whole: Span, size: int | None, memory: str) -> Span:
     if size is None:
         return whole
     if size > whole.size:
-        what = f"memory pool {name} is made {kib(size)}, {kib(size - whole.size)} more than {memory} has"
+        what = f"memory pool {name} is set to {kib(size)}, {kib(size - whole.size)} more than {memory} has"
         raise N6Error("N6-POOL-002", what, hint=f"{kib(whole.size)} at most")
     return Span(whole.address, size)
 

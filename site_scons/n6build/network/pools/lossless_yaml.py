@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
 from n6build.base.errors import N6Error
@@ -11,7 +9,7 @@ from n6build.network.pools.strict_json import Number
 
 
 class _Dumper(yaml.SafeDumper):
-    """Numbers keep their spelling; objects without objects inside stand on one line."""
+    """Numbers keep their spelling; objects without objects inside are on one line."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -20,7 +18,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "aliases are not used here", mark)
+            raise yaml.composer.ComposerError(None, None, "aliases are not allowed", mark)
         node: yaml.Node | None = super().compose_node(parent, index)
         return node
 
@@ -36,7 +34,7 @@ def _plain_number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> Number:
     return Number(loader.construct_scalar(node))
 
 
-def _represent_mapping(dumper: yaml.SafeDumper, value: dict[str, Any]) -> yaml.Node:
+def _represent_mapping(dumper: yaml.SafeDumper, value: dict[str, object]) -> yaml.Node:
     flat = not any(isinstance(item, (dict, list)) for item in value.values())
     return dumper.represent_mapping("tag:yaml.org,2002:map", value.items(), flow_style=flat)
 
@@ -47,12 +45,12 @@ _Loader.add_constructor(_INT, _plain_number)
 _Loader.add_constructor(_FLOAT, _plain_number)
 
 
-def to_yaml(document: Any, kind: str) -> str:
-    """kind: what the document is, the one key around it. Texts that look like numbers are quoted, numbers are not."""
+def to_yaml(document: object, kind: str) -> str:
+    """kind: what the document is, used as the one key around it. Texts that look like numbers are quoted, numbers are not."""
     return str(yaml.dump({kind: document}, Dumper=_Dumper, sort_keys=False, allow_unicode=False, width=160))
 
 
-def from_yaml(text: str, file: str) -> tuple[str, Any]:
+def from_yaml(text: str, file: str) -> tuple[str, object]:
     """(kind, document). Raises N6-MPOOL-003 where the text is not what `to_yaml` writes."""
     try:
         document = yaml.load(text, Loader=_Loader)

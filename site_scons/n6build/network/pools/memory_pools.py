@@ -16,8 +16,8 @@ from n6build.hardware.soc import Level
 class MemoryPool:
     """address: of the secure alias, ignored by USEMODE_RELATIVE, whose base is the symbol _mem_pool_<fname>_<network>.
 
-    fname: postfix of the initializers' file and of that symbol. size: bytes; 0 declares a pool that is not to be used.
-    freq_ratio: NPU clock / memory clock. byte_width: of the bus. read_power, write_power: mW, for reports only.
+    fname: postfix of the initializers' file and of that symbol. size: bytes; 0 declares a pool that is not used. freq_ratio:
+    NPU clock / memory clock. byte_width: of the bus. read_power, write_power: mW, for reports only.
     """
 
     name: str
@@ -37,14 +37,15 @@ class MemoryPool:
 
     @property
     def end(self) -> int:
+        """Address after the last byte."""
         return self.address + self.size
 
 
 def initializer_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
     """The pools that get a file network_atonbuf.<fname>.raw, known before a model is read.
 
-    All weights go to one pool: the first that may hold initializers, read-only pools before others. Raises N6-NET-010
-    where no pool may.
+    All weights go to one pool: the first that may hold initializers, read-only pools before others. Raises N6-NET-010 where no
+    pool may hold them.
     """
     usable = [pool for pool in pools if pool.use_for_initializers and pool.size > 0]
     ordered = sorted(usable, key=lambda pool: pool.rights != "ACC_READ")
@@ -61,7 +62,8 @@ def activation_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
 
 
 def check_pools(pools: Sequence[MemoryPool], alignment: int) -> None:
-    """Raises N6-NET-011 for names that are no C identifiers or not unique, misaligned bases and pools that overlap."""
+    """alignment: of bases, in bytes. Raises N6-NET-011 for names that are not C identifiers or not unique, misaligned bases and
+    pools that overlap."""
     for pool in pools:
         for text in (pool.name, pool.fname):
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):

@@ -1,6 +1,6 @@
 """Memory pool descriptors (.mpool) of ST's network compiler: read strictly, written, and kept as YAML without loss.
 
-The schema is that of ST's documentation of the Neural-ART compiler; keys that are not known stay where they are.
+The schema is that of ST's documentation of the Neural-ART compiler; unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _CACHE = {
 }
 
 
-def read_mpool(path: Path) -> dict[str, Any]:
-    """The document as it stands, checked. Raises N6-FILE-002, N6-MPOOL-00x."""
+def read_mpool(path: Path) -> dict[str, object]:
+    """The document as it is in the file, checked. Raises N6-FILE-002, N6-MPOOL-00x."""
     return parse_mpool(read_bytes(path), path.name)
 
 
-def parse_mpool(data: bytes, file: str) -> dict[str, Any]:
-    """Raises N6-MPOOL-001 (no strict JSON), N6-MPOOL-002 (a value is missing or not possible)."""
+def parse_mpool(data: bytes, file: str) -> dict[str, object]:
+    """file: for messages. Raises N6-MPOOL-001 (not strict JSON), N6-MPOOL-002 (a value is missing or invalid)."""
     document = parse_strict(data, file, "N6-MPOOL-001")
     pools_of_document(document, file)
-    return cast("dict[str, Any]", document)
+    return cast("dict[str, object]", document)
 
 
-def pools_of_document(document: Any, file: str) -> tuple[MemoryPool, ...]:
-    """The pools that a descriptor describes, those of size 0 included. Raises N6-MPOOL-002 with the path of the key."""
+def pools_of_document(document: object, file: str) -> tuple[MemoryPool, ...]:
+    """The pools of a descriptor, those of size 0 included. file: for messages. Raises N6-MPOOL-002 with the path of the key."""
     entries = _at(_at(document, "memory", "", file), "mempools", "memory", file)
     if not isinstance(entries, list):
         raise _wrong("is not a list", "memory.mempools", file)
@@ -64,7 +64,7 @@ def pools_of_document(document: Any, file: str) -> tuple[MemoryPool, ...]:
             raise _wrong(f"pool {pool.name} ({pool.fname}) appears twice", where, file)
         relative = [other for other in pools[: number + 1] if other.mode == "USEMODE_RELATIVE"]
         if pool.mode == "USEMODE_RELATIVE" and pool.address in _INTERNAL:
-            raise _wrong(f"pool {pool.name} is inside the chip and can't be relative", f"{where}.mode", file)
+            raise _wrong(f"pool {pool.name} is inside the chip and cannot be relative", f"{where}.mode", file)
         if pool.mode == "USEMODE_RELATIVE" and [other.rights for other in relative].count(pool.rights) > 1:
             raise _wrong(f"pool {pool.name} is the second relative pool of {pool.rights}", f"{where}.mode", file)
     return pools
@@ -83,7 +83,7 @@ def _at(value: Any, key: str, path: str, file: str) -> Any:
 def _choice(value: Any, choices: Sequence[str], path: str, file: str) -> str:
     if value not in choices:
         shown = str(value)[:40]
-        raise _wrong(f"'{shown}' is not possible here", path, file, did_you_mean(shown, choices))
+        raise _wrong(f"'{shown}' is not a valid value", path, file, did_you_mean(shown, choices))
     return str(value)
 
 
@@ -96,7 +96,7 @@ def _quantity(entry: Any, key: str, path: str, file: str) -> int:
     text = value if type(value) is str else ""
     if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,20}", text, re.ASCII):
         raise _wrong(
-            f"'{str(value)[:40]}' is not a number", f"{path}.value", file, 'write it as a text: "448" or "0x342E0000"'
+            f"'{str(value)[:40]}' is not a number", f"{path}.value", file, 'write it as text: "448" or "0x342E0000"'
         )
     number = int(text, 16 if text[:2].lower() == "0x" else 10) * magnitude
     if number >= 1 << 32:
@@ -145,7 +145,7 @@ def _pool(entry: Any, path: str, file: str) -> MemoryPool:
 
 
 def mpool_text(pools: Sequence[MemoryPool]) -> str:
-    """The descriptor of these pools, in their order: that of preference. Bases and sizes are bytes."""
+    """The descriptor of these pools, in their order, which is that of preference. Bases and sizes are in bytes."""
     document = {
         "params": {"param": _PARAMETERS},
         "memory": {"cacheinfo": [_CACHE], "mem_file_prefix": "atonbuf", "mempools": [_entry(pool) for pool in pools]},

@@ -1,4 +1,4 @@
-"""JSON that is handed to ST's compiler, which takes strict ASCII JSON only: numbers keep their spelling, nothing is lost."""
+"""JSON for ST's compiler, which accepts only strict ASCII JSON: numbers keep their spelling, nothing is lost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Number(str):
     __slots__ = ()
 
 
-def parse_strict(data: bytes, file: str, id: str) -> Any:
-    """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column: for anything that
-    is not strict JSON, for letters beyond ASCII, for a key that appears twice, for more than 4 MiB."""
-    hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no letters beyond ASCII"
+def parse_strict(data: bytes, file: str, id: str) -> object:
+    """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column for anything that is
+    not strict JSON, for non-ASCII characters, for a key that appears twice, for more than 4 MiB."""
+    hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no non-ASCII characters"
     if len(data) > MAX_BYTES:
         raise N6Error(id, f"has {len(data)} bytes, {len(data) - MAX_BYTES} more than is read", where=file)
     wrong = next((position for position, byte in enumerate(data) if byte > 0x7F), None) if not data.isascii() else None
@@ -54,8 +54,9 @@ def _position(data: bytes, offset: int, file: str) -> str:
     return f"{file}:{line}:{column}"
 
 
-def strict_text(value: Any, indent: int = 0) -> str:
-    """The way back: two spaces, keys in their order, numbers as they were spelled, ASCII only."""
+def strict_text(value: object, indent: int = 0) -> str:
+    """The inverse of `parse_strict`: indented by two spaces, keys in their order, numbers as they were spelled, ASCII only.
+    indent: level of the value."""
     pad, inner = "  " * indent, "  " * (indent + 1)
     if isinstance(value, dict):
         if not value:

@@ -1,4 +1,4 @@
-"""Backend prebuilt: what ST's compiler has left somewhere, brought to the names that the other backends give."""
+"""Backend prebuilt: output of ST's compiler from elsewhere, brought to the names that the other backends use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """The files of a network, as places among the sources: network.c is the first, `others` follow it, then weights, one file for
-    each of `pools`, and the rest are C arrays of weights."""
+    """The files of a network, by their positions among the sources: network.c is the first, `others` follow it, then weights,
+    one file for each of `pools`, and the rest are C arrays of weights."""
 
     name: str
     others: int
@@ -25,6 +25,7 @@ class Parameters:
 
 
 def import_step(folder: str, found: PrebuiltNetwork) -> Step:
+    """The step that copies the files of a network into `folder`."""
     return Step(
         verb="Network",
         stage="network",
@@ -38,7 +39,7 @@ def import_step(folder: str, found: PrebuiltNetwork) -> Step:
 def _folder(source: ModelSource) -> Path:
     if source.folder is None:
         hint = "model.yaml names the folder: network.folder"
-        raise N6Error("N6-NET-024", "there is no compiled network to take", where=source.name, hint=hint)
+        raise N6Error("N6-NET-024", "no compiled network is given", where=source.name, hint=hint)
     return source.folder
 
 
@@ -64,9 +65,10 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
+    """Writes the files of the network. Raises N6-PRE-003."""
     network = _network(call.parameters_as(Parameters), call.sources)
     say("Backend", "prebuilt", f"{len(network.inputs)} files of {network.source.absolute().parent.name}")
-    # What another tool has left there would be taken for this one's.
+    # Files that another tool left there would be mistaken for this one's.
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     import_network(network, call.outputs[0].parent)
 

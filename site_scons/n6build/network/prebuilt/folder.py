@@ -1,7 +1,7 @@
-"""Backend prebuilt: a folder with the output of ST's tool, of any version, brought to the names that the other backends leave.
+"""Backend prebuilt: a folder with the output of ST's tool, of any version, brought to the names that the other backends use.
 
-Folders drift: a network may be called `od`, weights be raw, binary or Intel hex, c_info be missing. What the build has to know
-beforehand follows from the names of the files alone; nothing is parsed until something has changed.
+Folders differ: a network may be called `od`, weights may be raw, binary or Intel hex, c_info may be missing. What the build has
+to know beforehand follows from the names of the files alone; nothing is parsed until something has changed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# What names the memory pool in the name of a file with initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
+# The part of a file's name that names the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
 # In order of preference where a folder has the same initializers several times.
 _WEIGHTS_SUFFIXES = (".raw", ".bin", ".hex")
@@ -42,7 +42,7 @@ _COPIED = (
 )
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
 MAX_WEIGHTS_BYTES = 256 << 20
-# Of a hex file: as many lines at a time are in a dictionary; and they are put into pages of as many bytes.
+# Of a hex file: the lines that are in a dictionary at a time, and the bytes of a page that they are moved to.
 _LINES = 1000
 _PAGE = 1 << 16
 _LONGER_THAN_A_RECORD = 600
@@ -50,7 +50,7 @@ _LONGER_THAN_A_RECORD = 600
 
 @dataclass(frozen=True)
 class WeightsFile:
-    """pool: postfix of the memory pool, empty where the name of the file does not tell."""
+    """pool: postfix of the memory pool, empty where the name of the file does not contain it."""
 
     pool: str
     file: Path
@@ -68,6 +68,7 @@ class PrebuiltNetwork:
 
     @property
     def inputs(self) -> tuple[Path, ...]:
+        """All its files, network.c first."""
         return (self.source, *self.others, *(weights.file for weights in self.weights), *self.weight_sources)
 
     @property
@@ -79,7 +80,7 @@ class PrebuiltNetwork:
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
-    """name: where the folder holds several networks. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
+    """name: of the network, needed where the folder holds several. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
     found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
@@ -134,7 +135,8 @@ def _weights(folder: Path, name: str, *, alone: bool) -> tuple[WeightsFile, ...]
 
 
 def import_network(network: PrebuiltNetwork, out: Path) -> None:
-    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is none."""
+    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is damaged, empty, or spans several
+    pools."""
     for path in (network.source, *network.others, *network.weight_sources):
         write_atomically(out / path.name, read_bytes(path))
     for weights in network.weights:
@@ -142,7 +144,7 @@ def import_network(network: PrebuiltNetwork, out: Path) -> None:
 
 
 def _initializers(path: Path) -> Iterable[bytes]:
-    """In pieces. A hex file is read whole before the first of them: what is wrong with it stands anywhere in it."""
+    """In pieces. A hex file is read completely before the first of them, since it may be faulty anywhere."""
     if path.suffix != ".hex":
         require_at_most(path, MAX_WEIGHTS_BYTES)
         return read_in_chunks(path)
@@ -181,13 +183,13 @@ def _read_hex(path: Path) -> _Memory:
 
 
 class _Emptying:
-    """Lines of `file` for `image.loadhex`, which keeps a dictionary entry of every byte: `memory` takes them away in time."""
+    """Lines of `file` for `image.loadhex`, which keeps a dictionary entry for every byte: `memory` removes them in time."""
 
     def __init__(self, file: TextIO, image: Any, memory: _Memory) -> None:
         self._file, self._image, self._memory = file, image, memory
 
     def read(self) -> str:
-        """What loadhex knows an open file by; it never calls it."""
+        """By this loadhex recognises an open file; it never calls it."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[str]:
@@ -201,7 +203,7 @@ class _Emptying:
 class _Memory:
     """Bytes by address, in pages: 16 bits for each, -1 where nothing is, which as a byte is what an erased flash holds.
 
-    start, end: of what has been taken. Nothing is kept any more as soon as they are too far apart.
+    start, end: of what has been taken. Once they are too far apart, nothing is kept.
     """
 
     def __init__(self) -> None:

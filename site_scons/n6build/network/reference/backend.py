@@ -20,7 +20,7 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """sha256: of the model file, as its description has it. ll_aton: version that the source is for."""
+    """sha256: of the model file, as its description gives it. ll_aton: version of the runtime that the source is for."""
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -32,7 +32,7 @@ def _check(source: ModelSource) -> None:
     file = require_file("reference", source)
     if file.suffix != ".tflite":
         what = f"the reference backend reads .tflite, not {file.suffix}"
-        hint = f"{CORE_DIR} names ST's tool, which reads both; or convert the model"
+        hint = f"set {CORE_DIR} to use ST's tool, which reads both; or convert the model"
         raise N6Error("N6-NET-024", what, where=file.name, hint=hint)
 
 
@@ -65,12 +65,13 @@ BACKEND = Backend(
 
 
 def make(call: Call) -> None:
+    """Compiles the model. Raises N6-MODEL-006, and as `compile_network`."""
     from n6build.network.reference.compile import compile_network  # noqa: PLC0415 - planning compiles nothing.
 
     given = call.parameters_as(Parameters)
     model, folder = call.sources[0], call.outputs[0].parent
     check_sha256(model, given.sha256)
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
-    # What another tool has left there would be taken for this one's.
+    # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
     compile_network(Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton)

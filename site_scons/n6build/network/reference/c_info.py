@@ -1,4 +1,4 @@
-"""network_c_info.json: the compiled network for machines, in version 2.0 of ST's schema; only what is known stands in it."""
+"""network_c_info.json: the compiled network for programs, in version 2.0 of ST's schema, as far as its values are known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def c_info(
     model: bytes,
     tool: str,
     tool_version: str,
-) -> dict[str, Any]:
+) -> dict[str, object]:
+    """The document. pools: all that the profile has. model: content of the model file. tool: what compiled it."""
     pool_ids = {pool.name: number for number, pool in enumerate(pools, 1)}
     names = [buffer.name for buffer in network.buffers] + [item.name for item in network.initializers]
     ids = {buffer: number for number, buffer in enumerate(names, 1)}

@@ -23,7 +23,7 @@ from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
 
 TOOL = "n6build reference backend"
-# Of what is generated: raised with every change of it, since version control is not part of an installed library.
+# Of the generated files: raised with every change to them, since version control is not part of an installed library.
 VERSION = "1.0"
 
 
@@ -39,7 +39,8 @@ def compile_network(
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
     ll_aton: version of the runtime that the source is for, None for n6build's own.
 
-    Raises N6-NET-0xx for a model or pools that cannot be compiled; `out` is then left as it was.
+    Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
+    then left as it was.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")

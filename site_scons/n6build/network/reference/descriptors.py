@@ -16,16 +16,18 @@ class Pointer:
 
 
 def reads(to: str) -> Pointer:
+    """To what a kernel only reads."""
     return Pointer(f"const {to}")
 
 
 def writes(to: str) -> Pointer:
+    """To what a kernel writes."""
     return Pointer(to)
 
 
 @dataclass(frozen=True)
 class Member:
-    """note: a word or two that stand beside it."""
+    """note: a word or two for the comment beside it."""
 
     name: str
     type: Scalar | Pointer | Structure
@@ -61,7 +63,7 @@ def declaration(member: Member) -> str:
 
 
 def with_inner(structure: Structure) -> tuple[Structure, ...]:
-    """The structure behind all that its members are of."""
+    """The structure, after all structures that its members are made of."""
     inner = (
         each for member in structure.members if isinstance(member.type, Structure) for each in with_inner(member.type)
     )

@@ -1,4 +1,4 @@
-"""A network as the compiler leaves it, but for addresses: epochs of one kernel call each, buffers and constants."""
+"""A compiled network without addresses: epochs of one kernel call each, buffers and constants."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 
 
 def accumulator_multiplier(real: float) -> tuple[int, int]:
-    """`quantize_multiplier` of what an accumulator is scaled by. Raises ScaleError where it is too large for a kernel."""
+    """`quantize_multiplier` for the factor that an accumulator is scaled by. Raises ScaleError where it is too large for a
+    kernel."""
     multiplier, shift = quantize_multiplier(real)
     if shift > MAX_LEFT_SHIFT:
         raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{MAX_LEFT_SHIFT} is possible")

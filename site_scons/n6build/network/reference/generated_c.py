@@ -34,7 +34,7 @@ def network_source(
     backend: str,
     ll_aton: Version,
 ) -> str:
-    """name: suffix of every symbol, a C identifier. backend: what the file says it was compiled by. ll_aton: its runtime."""
+    """name: suffix of every symbol, a C identifier. backend: what compiled the network, for a comment. ll_aton: its runtime."""
     buffers = {buffer.name: buffer for buffer in network.buffers}
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     outputs = {port.buffer for port in network.outputs}

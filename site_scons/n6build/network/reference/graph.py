@@ -1,4 +1,4 @@
-"""The integer graph as it stands in the model file: tensors and operators, nothing decided yet."""
+"""The integer graph as it is in the model file: tensors and operators, nothing decided yet."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ class Quantisation:
 
     @property
     def scale(self) -> float:
+        """Of a tensor with one scale."""
         return self.scales[0]
 
     @property
     def zero_point(self) -> int:
+        """Of a tensor with one zero point."""
         return self.zero_points[0]
 
 
@@ -44,17 +46,19 @@ class Tensor:
 
     @property
     def elements(self) -> int:
+        """Product of its sizes, 1 for a scalar."""
         return math.prod(self.shape)
 
     @property
     def bytes(self) -> int:
+        """Size of all its elements."""
         return self.elements * ELEMENT_BYTES[self.dtype]
 
 
 @dataclass(frozen=True)
 class Operator:
-    """index: in the model file. inputs: tensor indices, None for an absent optional input. options: what the module of this
-    kind has read of them."""
+    """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
+    has read them."""
 
     index: int
     kind: str

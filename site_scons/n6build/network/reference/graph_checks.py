@@ -13,15 +13,15 @@ from n6build.network.reference.windows import MAX_DIMENSION
 
 
 def check_graph(graph: Graph, where: str) -> None:
-    """Raises N6-NET-004 (type), -005 (shape or batch), -006 (quantisation), -007 (operands do not fit), for the first
-    operator in question; the text says how many others are like it."""
+    """Raises N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), for
+    the first operator in question; the message says how many more are like it."""
     problems = [(operator, problem) for operator in graph.operators if (problem := _problem(graph, operator))]
     if not problems:
         _check_batches(graph, where)
         return
     operator, problem = problems[0]
     alike = sum(other.id == problem.id for _, other in problems[1:])
-    more = f" (and {alike} more operators alike)" if alike else ""
+    more = f" (and {alike} more like it)" if alike else ""
     raise N6Error(problem.id, f"{operator}: {problem.what}{more}", where=where, hint=problem.hint)
 
 

@@ -15,7 +15,7 @@ from n6build.network.reference.graph import Tensor
 
 @dataclass(frozen=True)
 class Parameter:
-    """A constant of the model file as it stands there; operators that share it share its memory. role: in its name."""
+    """A constant as it is in the model file; operators that share it share its memory. role: in its name."""
 
     tensor: Tensor
     role: str
@@ -23,7 +23,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant that is computed for one operator; it is named after the member that points to it."""
+    """A constant that is computed for one operator, and named after the member that points to it."""
 
     dtype: ConstantType
     data: NDArray[np.generic]
@@ -54,7 +54,7 @@ class KernelCall:
 
 
 def fields_of(structure: Structure, values: Mapping[str, Value]) -> Fields:
-    """A structure inside of a descriptor."""
+    """A structure inside a descriptor. values: of all its members, in their order."""
     _check_names(structure, list(values))
     return Fields(tuple(values.items()))
 

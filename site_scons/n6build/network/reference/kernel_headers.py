@@ -16,6 +16,7 @@ _COLUMNS = 120
 
 
 def kernels_header() -> str:
+    """Text of n6_kernels.h."""
     kernels = all_kernels()
     descriptors = dict.fromkeys(kernel.descriptor for kernel in kernels)
     # What several descriptors hold comes first.
@@ -24,6 +25,7 @@ def kernels_header() -> str:
 
 
 def plain_kernels_header() -> str:
+    """Text of n6_kernels_plain.h."""
     return render(PLAIN_TEMPLATE, {"kernels": all_kernels()})
 
 

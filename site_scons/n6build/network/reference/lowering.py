@@ -1,6 +1,6 @@
 """From the operators of the model file to epochs: one kernel call each, with constants folded and buffers named.
 
-A view, as of RESHAPE, is another name of a buffer; a PAD is taken over by the operators behind it where that gives the same bits.
+A view, as of RESHAPE, is another name of a buffer; a PAD is taken over by the operators after it where that gives the same bits.
 What an operator becomes is in its own module.
 """
 

@@ -22,7 +22,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class Operands:
-    """padding: a PAD in front that the operator takes over."""
+    """padding: a PAD before the operator, which the operator takes over."""
 
     operator: Operator
     inputs: tuple[Tensor | None, ...]
@@ -30,33 +30,38 @@ class Operands:
     padding: Padding | None = None
 
     def optional(self, position: int) -> Tensor | None:
+        """The input at a position, None where it is absent."""
         return self.inputs[position] if position < len(self.inputs) else None
 
     def required(self, position: int) -> Tensor:
+        """The input at a position that a rule has checked."""
         tensor = self.inputs[position]
         assert tensor is not None
         return tensor
 
     @property
     def first(self) -> Tensor:
+        """The input at position 0."""
         return self.required(0)
 
     @property
     def source(self) -> Tensor:
-        """The activation that the kernel reads: the first input, or what a PAD in front would have padded."""
+        """The activation that the kernel reads: the first input, or what a PAD before the operator would have padded."""
         return self.padding.source if self.padding else self.first
 
 
 def operands_of(graph: Graph, operator: Operator, padding: Padding | None = None) -> Operands:
+    """padding: a PAD that the operator takes over."""
     inputs = tuple(None if index is None else graph.tensors[index] for index in operator.inputs)
     return Operands(operator, inputs, graph.tensors[operator.output], padding)
 
 
 def required_quantisation(tensor: Tensor) -> Quantisation:
-    """Of a tensor whose quantisation a rule has seen."""
+    """Of a tensor whose quantisation a rule has checked."""
     assert tensor.quantisation is not None
     return tensor.quantisation
 
 
 def zero_point_of(tensor: Tensor) -> int:
+    """Of a tensor whose quantisation a rule has checked."""
     return required_quantisation(tensor).zero_point

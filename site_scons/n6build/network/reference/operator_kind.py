@@ -19,8 +19,8 @@ class OperatorKind:
 
     name: in the schema of .tflite files. label: in reports, and in the names of nodes. lower: called for operators that have
     passed `rule`; raises ScaleError. kernels: that it may call. options: None where the file's options change nothing.
-    takes_over: the value of a PAD in front, given the padded tensor, that the kernel takes for granted outside of its input.
-    padding: what a PAD does, by which an operator behind it may take it over. is_view: the output is the input's memory.
+    takes_over: the value of a PAD in front, given the padded tensor, that the kernel assumes outside its input.
+    padding: what a PAD does, so that an operator after it may take it over. is_view: the output is the input's memory.
     """
 
     name: str

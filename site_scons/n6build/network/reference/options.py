@@ -12,7 +12,7 @@ class DamagedError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The model file is whole, but asks for something that is not offered. Arguments: what, hint."""
+    """The model file is sound, but asks for something that is not supported. Arguments: what, hint."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class OptionsReader:
 
 
 def names_in(enumeration: type) -> dict[int, str]:
-    """Of an enumeration in the flatbuffer schema."""
+    """Code -> name of an enumeration in the flatbuffer schema."""
     return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
 
 
 def choice(names: dict[int, str], code: int, known: tuple[str, ...], what: str) -> str:
-    """One of `known`."""
+    """The name of a code, one of `known`. what: for messages. Raises DamagedError for a code without a name,
+    UnsupportedError."""
     name = names.get(code)
     if name is None:
         raise DamagedError(f"{what} {code} does not exist")

@@ -32,10 +32,12 @@ class Place:
 
     @property
     def end(self) -> int:
+        """Offset after the last byte."""
         return self.offset + self.bytes
 
     @property
     def address(self) -> int:
+        """Of the first byte, in an absolute pool."""
         return self.pool.address + self.offset
 
 
@@ -43,8 +45,7 @@ class Place:
 class Placement:
     """places: by name of buffer or initializer. initializers: the one pool of them all, with the bytes they take.
 
-    bound: bytes of activations that no placement can do with less of. peak: what they take, over all pools; both
-    in whole cache lines.
+    bound: bytes of activations that every placement needs. peak: what they take, over all pools; both in whole cache lines.
     """
 
     places: dict[str, Place]
@@ -131,7 +132,7 @@ def _place_activations(buffers: Sequence[Buffer], regions: Sequence[_Region]) ->
     for region in regions:
         if layout.peak <= region.size:
             return _as_places(buffers, layout, [region])
-    # In several pools it matters that all find a place, not how tightly they lie.
+    # In several pools it matters that all find a place, not how closely they are packed.
     capacities = [region.size for region in regions]
     layout = _search(buffers, together, capacities, enough=sum(capacities))
     if layout.missing:

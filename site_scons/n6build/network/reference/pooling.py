@@ -1,9 +1,8 @@
-"""What max and average pooling have in common, which is all but what becomes of a window's elements."""
+"""What max and average pooling have in common: everything except what becomes of a window's elements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import tflite
 
@@ -29,14 +28,14 @@ POOL = Structure(
 )
 
 
-def _read(table: Any) -> WindowOptions:
+def _read(table: tflite.Pool2DOptions) -> WindowOptions:
     return WindowOptions(
-        padding=read_padding(table),
+        padding=read_padding(table.Padding()),
         stride_h=table.StrideH(),
         stride_w=table.StrideW(),
         height=table.FilterHeight(),
         width=table.FilterWidth(),
-        activation=read_activation(table),
+        activation=read_activation(table.FusedActivationFunction()),
     )
 
 
@@ -54,6 +53,7 @@ RULE = Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=_check)
 
 
 def pooling_call(kernel: Kernel, operands: Operands) -> KernelCall:
+    """kernel: with the descriptor POOL."""
     options = window_options(operands)
     return KernelCall(
         kernel,

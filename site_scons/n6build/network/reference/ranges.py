@@ -33,13 +33,14 @@ class ActivationOptions:
     activation: Activation = "NONE"
 
 
-def read_activation(table: Any) -> Activation:
-    """table: one with a fused activation. Raises DamagedError and UnsupportedError."""
-    name: Any = choice(_NAMES, table.FusedActivationFunction(), get_args(Activation), "activation")
+def read_activation(code: int) -> Activation:
+    """code: of the schema's ActivationFunctionType. Raises DamagedError and UnsupportedError."""
+    name: Any = choice(_NAMES, code, get_args(Activation), "activation")
     return name  # type: ignore[no-any-return]
 
 
 def output_range(output: Tensor, activation: Activation) -> Fields:
+    """The member of type RANGE for an int8 output."""
     quantisation = required_quantisation(output)
     low, high = clamp_range(activation, quantisation)
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})

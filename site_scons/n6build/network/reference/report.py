@@ -17,6 +17,7 @@ _ROUNDED_TO = 16
 def report(
     network: Network, placement: Placement, pools: Sequence[MemoryPool], *, name: str, origin: str, tool: str
 ) -> str:
+    """Text of network_generate_report.txt. name: of the network. origin: name of the model. tool: with its version."""
     lines = [
         tool,
         f"Parameters            : generate --name {name} --target stm32n6, reference backend",

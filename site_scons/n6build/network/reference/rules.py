@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from n6build.network.reference.graph import DType, Quantisation, Tensor
 from n6build.network.reference.operands import Operands
 
-# Outside of this a scale is not the result of a calibration; its fixed-point multiplier would lose all precision.
+# Outside these limits a scale is not the result of a calibration; its fixed-point multiplier would lose all precision.
 MIN_SCALE, MAX_SCALE = 1e-9, 1e4
 _LIMITS: dict[DType, tuple[int, int]] = {"int8": (-128, 127), "uint8": (0, 255)}
 
@@ -23,7 +23,7 @@ CONVERT = "convert the model again; if it persists, this graph is not what the o
 
 @dataclass(frozen=True)
 class Problem:
-    """An error before the other operators were looked at. id: N6-NET-0xx."""
+    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx."""
 
     id: str
     what: str
@@ -32,8 +32,8 @@ class Problem:
 
 @dataclass(frozen=True)
 class Rule:
-    """inputs: allowed types by position, constants marked by `constants`. required: how many have to be there. check: of what
-    is particular to the operator, called when the rest is right."""
+    """inputs: allowed types by position, constants marked by `constants`. required: how many inputs must be present. check:
+    what is particular to the operator, called when the rest is right."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
@@ -43,6 +43,7 @@ class Rule:
 
 
 def shown(tensor: Tensor) -> str:
+    """Name and type, for messages."""
     return f"{tensor.name!a} ({tensor.dtype})"
 
 
@@ -62,14 +63,14 @@ def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
     if not MIN_SCALE <= quantisation.scale <= MAX_SCALE:
         yield Problem(
             "N6-NET-006",
-            f"tensor {shown(tensor)} has the scale {quantisation.scale:g}, outside of {MIN_SCALE:g} to {MAX_SCALE:g}",
+            f"tensor {shown(tensor)} has the scale {quantisation.scale:g}, outside {MIN_SCALE:g} to {MAX_SCALE:g}",
             "calibrate with representative data; a constant or infinite activation gives such a scale",
         )
     low, high = _LIMITS[tensor.dtype]
     if not low <= quantisation.zero_point <= high:
         yield Problem(
             "N6-NET-006",
-            f"tensor {shown(tensor)} has the zero point {quantisation.zero_point}, outside of {low} to {high}",
+            f"tensor {shown(tensor)} has the zero point {quantisation.zero_point}, outside {low} to {high}",
             QUANTISE,
         )
 
@@ -88,6 +89,7 @@ def check_nhwc(*tensors: Tensor) -> Iterator[Problem]:
 
 
 def check_same_quantisation(a: Tensor, b: Tensor) -> Iterator[Problem]:
+    """Where both tensors are quantised, per tensor."""
     if a.quantisation and b.quantisation and _parameters(a.quantisation) != _parameters(b.quantisation):
         yield Problem(
             "N6-NET-006", f"tensors {shown(a)} and {shown(b)} have to have the same scale and zero point", QUANTISE
@@ -99,12 +101,13 @@ def _parameters(quantisation: Quantisation) -> tuple[float, int]:
 
 
 def check_elementwise(operands: Operands) -> Iterator[Problem]:
-    """An output element for each of the input."""
+    """One element of the output for each of the input."""
     if operands.first.elements != operands.output.elements:
         yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
 
 
 def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
+    """expected: number of elements."""
     if output.elements != expected:
         yield Problem(
             "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT

@@ -1,6 +1,6 @@
 """Reads a .tflite file into an integer graph.
 
-The file comes from outside: every count is bounded before it is used, and whatever the flatbuffer library trips over is one
+The file comes from outside: every count is bounded before it is used, and any failure of the flatbuffer library is one
 N6Error. What its options mean is in the operator's own module, what an operator needs in graph_checks.
 """
 
@@ -38,13 +38,13 @@ _TYPE_NAMES = {code: name.lower() for code, name in names_in(tflite.TensorType).
 
 
 def read_graph(path: Path) -> Graph:
-    """Raises N6-FILE-002, N6-NET-001 (no .tflite file), N6-NET-002 (damaged), N6-NET-003 (operator), N6-NET-004 (type),
+    """Raises N6-FILE-002, N6-NET-001 (not a .tflite file), N6-NET-002 (damaged), N6-NET-003 (operator), N6-NET-004 (type),
     N6-NET-005 (shape), N6-NET-008 (options)."""
     data = read_bytes(path)
     if len(data) < 8 or data[4:8] != IDENTIFIER:
         raise N6Error(
             "N6-NET-001",
-            "is no .tflite file: the identifier TFL3 is missing",
+            "is not a .tflite file: the identifier TFL3 is missing",
             where=path.name,
             hint="give a TensorFlow Lite flatbuffer",
         )
@@ -56,7 +56,7 @@ def read_graph(path: Path) -> Graph:
         what, hint = error.args
         raise N6Error("N6-NET-008", what, where=path.name, hint=hint) from error
     except _BROKEN as error:
-        raise _damaged(path.name, f"the flatbuffer leads outside of the file ({type(error).__name__})") from error
+        raise _damaged(path.name, f"the flatbuffer points outside the file ({type(error).__name__})") from error
 
 
 def _damaged(where: str, why: str) -> N6Error:
@@ -232,7 +232,7 @@ class _Reader:
         buffer = self._model.Buffers(number)
         if buffer.Offset() > 1 or buffer.Size() > 1:
             raise UnsupportedError(
-                f"tensor {tensor.name!a} has its data behind the flatbuffer", "convert without external buffers"
+                f"tensor {tensor.name!a} has its data after the flatbuffer", "convert without external buffers"
             )
         length = _bounded(buffer.DataLength(), self._bytes, "bytes of data")
         if length == 0:

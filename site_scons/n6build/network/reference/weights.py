@@ -26,7 +26,8 @@ SCALING_MEMBERS = (Member("multiplier", reads("int32_t")), Member("shift", reads
 
 
 def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
-    """One scale, or one for each output channel, which are along `channel_axis`; symmetric; a bias for each of them."""
+    """One scale, or one for each output channel along `channel_axis`; symmetric; a bias, if any, with one value for each
+    channel."""
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
     yield from _check_quantisation(weights, channel_axis)
     channels = weights.shape[channel_axis]
@@ -70,8 +71,13 @@ def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argumen
     return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
 
 
-def scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
-    """SCALING_MEMBERS: one for each output channel. Raises ScaleError."""
+def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """Weights, biases and scaling, as `weight_arguments` and `_scaling_arguments`."""
+    return {**weight_arguments(operands, channel_axis), **_scaling_arguments(operands, channel_axis)}
+
+
+def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """SCALING_MEMBERS, with one value for each output channel. Raises ScaleError."""
     pairs = [accumulator_multiplier(real) for real in real_scales(operands, channel_axis)]
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),

@@ -37,7 +37,7 @@ _NAMES = names_in(tflite.Padding)
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the weights' shape says it."""
+    """Of a convolution or a pooling. height, width: of a pooling's window; 0 where the shape of the weights gives them."""
 
     padding: PaddingScheme
     stride_h: int
@@ -49,24 +49,26 @@ class WindowOptions:
     activation: Activation = "NONE"
 
 
-def read_convolution(table: Any) -> WindowOptions:
-    """table: Conv2DOptions or DepthwiseConv2DOptions. Raises DamagedError and UnsupportedError."""
+def read_convolution(table: tflite.Conv2DOptions | tflite.DepthwiseConv2DOptions) -> WindowOptions:
+    """Raises DamagedError and UnsupportedError."""
     return WindowOptions(
-        padding=read_padding(table),
+        padding=read_padding(table.Padding()),
         stride_h=table.StrideH(),
         stride_w=table.StrideW(),
         dilation_h=table.DilationHFactor(),
         dilation_w=table.DilationWFactor(),
-        activation=read_activation(table),
+        activation=read_activation(table.FusedActivationFunction()),
     )
 
 
-def read_padding(table: Any) -> PaddingScheme:
-    name: Any = choice(_NAMES, table.Padding(), get_args(PaddingScheme), "padding")
+def read_padding(code: int) -> PaddingScheme:
+    """code: of the schema's Padding. Raises DamagedError and UnsupportedError."""
+    name: Any = choice(_NAMES, code, get_args(PaddingScheme), "padding")
     return name  # type: ignore[no-any-return]
 
 
 def window_options(operands: Operands) -> WindowOptions:
+    """Of an operator whose options `WindowOptions` are."""
     options = operands.operator.options
     assert isinstance(options, WindowOptions)
     return options
@@ -101,7 +103,7 @@ def check_window(operands: Operands, height: int, width: int, channels: int) -> 
 
 
 def window_arguments(operands: Operands, height: int, width: int) -> dict[str, Argument]:
-    """WINDOW_MEMBERS. A PAD in front counts with the operator's own padding."""
+    """WINDOW_MEMBERS. A PAD before the operator adds to the operator's own padding."""
     options = window_options(operands)
     _, in_h, in_w, _ = operands.first.shape
     _, top = window_output(in_h, height, options.stride_h, options.dilation_h, options.padding)

@@ -1,4 +1,4 @@
-"""Backend st_edge_ai: ST's compiler makes network.c of a model, for the NPU."""
+"""Backend st_edge_ai: ST's compiler makes network.c from a model, for the NPU."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from n6build.plan.step import Call, Step, Tool, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """waived: those of the checks below."""
+    """waived: ids of the checks that are made here."""
 
     name: str
     pools: tuple[MemoryPool, ...]
@@ -48,7 +48,7 @@ def _check_options(section: Section) -> None:
 
 
 def _step(given: Compilation) -> Step:
-    """Raises N6-STAI-004 where the tool is not there, N6-STAI-00x for its version, N6-STAI-013, N6-PROFILE-00x for a profile."""
+    """Raises N6-STAI-004 where the tool is missing, N6-STAI-00x for its version, N6-STAI-013, N6-PROFILE-00x for a profile."""
     source, name = given.source, given.name
     installation = _installed(given.environment)
     version = installed_version(installation, dict(given.environment.stedgeai), given.notes)
@@ -64,7 +64,7 @@ def _step(given: Compilation) -> Step:
         sources=(project_path(require_file("st_edge_ai", source)),),
         parameters=to_parameters(parameters),
         tools=(Tool("stedgeai", digest_of_tool(installation)),),
-        # Where it is looked for when the step runs; what it is has been signed.
+        # Where the step finds it; its version and digest are signed.
         state=(project_path(installation.root or installation.executable.parent),),
         function="n6build.network.st_edge_ai.backend:make",
     )
@@ -92,6 +92,8 @@ def _installed(environment: Environment) -> Installation:
 
 
 def make(call: Call) -> None:
+    """Compiles the model. Raises N6-MODEL-006, N6-MODEL-020, N6-CHECK-016 and N6-CHECK-020 unless they are waived, N6-STAI-004,
+    and as `compile_network`."""
     given = call.parameters_as(Parameters)
     # Where it is may differ between machines; its version and its digest are signed.
     environment = read_environment()
@@ -101,7 +103,7 @@ def make(call: Call) -> None:
     refuse(FLOAT_MODEL, float_model(facts, model.name), given.waived)
     refuse(IR_VERSION, unread_ir_version(facts, given.version.text, model.name), given.waived)
     say("Backend", "st_edge_ai", f"ST Edge AI Core {given.version.text}")
-    # What another tool has left there would be taken for this one's.
+    # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
     compile_network(
         model,

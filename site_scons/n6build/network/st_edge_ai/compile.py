@@ -1,4 +1,4 @@
-"""One compilation: descriptors written, the tool run in a room of its own, its output taken over under its own names."""
+"""One compilation: writes descriptors, runs the tool in its own folder, takes over its output under the names of stage 1."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_BLOBS = "/* This network has no epoch controller blobs. */\n"
 
 
 def initializer_candidates(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
-    """Pools that may get initializers: those marked for them, or any where none is."""
+    """Pools that may get initializers: those marked for them, or all where none is marked."""
     usable = [pool for pool in pools if pool.size]
     return tuple([pool for pool in usable if pool.use_for_initializers] or usable)
 
@@ -70,9 +70,9 @@ def compile_network(
 ) -> None:
     """Writes `output_names` to `out`; a pool without initializers leaves an empty file. waived: ids of checks.
 
-    Raises N6-STAI-01x before the tool runs, N6-CHECK-017 where it has dropped the quantisation, N6-STAI-02x and -03x for what it
-    says, N6-STAI-040 where it says nothing but has not written what it should, N6-STAI-041 after timeout_s. `out` is then left as
-    it was.
+    Raises N6-STAI-011 and N6-STAI-012 before the tool runs, N6-STAI-042 where it cannot be started, N6-STAI-041 where it takes
+    longer than timeout_s, N6-CHECK-017 where it has dropped the quantisation, N6-STAI-021 to N6-STAI-034 for what it reports,
+    N6-STAI-040 where it reports nothing but has not written a file. `out` is then left as it was, but for the log.
     """
     with tempfile.TemporaryDirectory(prefix="n6build-stedgeai-") as folder:
         room = Path(folder).resolve()
@@ -107,7 +107,7 @@ def _run(
     timeout_s: float,
 ) -> tuple[int, str]:
     """(status, what was printed). The tool stays in the terminal's process group, so that Ctrl-C ends it and all that it has
-    started; where it takes too long, that is done here."""
+    started; this function ends them where the tool takes too long."""
     try:
         process = subprocess.Popen(
             command,
@@ -188,7 +188,7 @@ def _collect(
         elif file.endswith(".h") or file.startswith("stai_"):
             contents[file] = "/* Not written by this release. */\n"
         else:
-            last = f"; its last words: {log.lines[-1][:200]}" if log.lines else ""
+            last = f"; its last line: {log.lines[-1][:200]}" if log.lines else ""
             raise N6Error(
                 "N6-STAI-040",
                 f"stedgeai ended with status 0, but has not written {file}{last}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
@@ -18,7 +18,7 @@ _TOKENS = re.compile(r'"(?:[^"\\\n]|\\.|\\\n)*"|//[^\n]*|/\*', re.DOTALL)
 
 @dataclass(frozen=True)
 class CompilerProfile:
-    """memory_pool: path as it stands in the file, relative to it. options: of the compiler, as one text."""
+    """memory_pool: path as in the file, relative to it. options: of the compiler, as one text."""
 
     name: str
     memory_pool: str
@@ -26,22 +26,21 @@ class CompilerProfile:
     machine_desc: str | None
 
 
-def read_profiles(path: Path) -> dict[str, Any]:
-    """The document as it stands, without its comments. Raises N6-FILE-002, N6-PROFILE-00x."""
+def read_profiles(path: Path) -> dict[str, object]:
+    """The document as it is in the file, without its comments. Raises N6-FILE-002, N6-PROFILE-00x."""
     return parse_profiles(read_bytes(path), path.name)
 
 
-def parse_profiles(data: bytes, file: str) -> dict[str, Any]:
-    """Raises N6-PROFILE-001 (no JSON, comments aside), N6-PROFILE-002 (a key is missing or of another kind)."""
-    # Comments may have any letters, what the compiler reads may not.
+def parse_profiles(data: bytes, file: str) -> dict[str, object]:
+    """file: for messages. Raises N6-PROFILE-001 (not JSON, apart from comments), N6-PROFILE-002 (a key is missing or of another
+    kind)."""
+    # Comments may contain any characters, what the compiler reads may not.
     text = _without_comments(data.decode("utf-8", "replace"), file)
     document = parse_strict(text.encode(), file, "N6-PROFILE-001")
-    profiles = document.get("Profiles") if isinstance(document, dict) else None
-    if not isinstance(profiles, dict):
+    if not isinstance(document, dict) or not isinstance(document.get("Profiles"), dict):
         raise N6Error("N6-PROFILE-002", "has no object 'Profiles'", where=file)
-    for name in profiles:
+    for name in document["Profiles"]:
         profile_of(document, name, file)
-    assert isinstance(document, dict)
     return document
 
 
@@ -64,9 +63,11 @@ def _without_comments(text: str, file: str) -> str:
     return "".join([*parts, text[position:]])
 
 
-def profile_of(document: dict[str, Any], name: str, file: str) -> CompilerProfile:
-    """Raises N6-PROFILE-003 with the nearest name, N6-PROFILE-002 with the key."""
+def profile_of(document: Mapping[str, object], name: str, file: str) -> CompilerProfile:
+    """document: from `parse_profiles`. file: for messages. Raises N6-PROFILE-003 with the nearest name, N6-PROFILE-002 with the
+    key."""
     profiles = document["Profiles"]
+    assert isinstance(profiles, dict)
     if name not in profiles:
         raise N6Error("N6-PROFILE-003", f"no profile '{name}'", where=file, hint=did_you_mean(name, profiles))
     profile = profiles[name]
@@ -100,6 +101,6 @@ def profile_text(name: str, memory_pool: Path, options: str) -> str:
     return json.dumps({"Globals": {}, "Profiles": {name: profile}}, indent=2) + "\n"
 
 
-def profiles_text(document: dict[str, Any]) -> str:
+def profiles_text(document: object) -> str:
     """The whole document as strict JSON."""
     return strict_text(document) + "\n"

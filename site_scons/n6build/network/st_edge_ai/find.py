@@ -35,6 +35,8 @@ class Installation:
 
 @dataclass(frozen=True, order=True)
 class CoreVersion:
+    """text: as printed, with build number and commit."""
+
     major: int
     minor: int
     micro: int
@@ -42,12 +44,12 @@ class CoreVersion:
 
     @property
     def has_c_info_in_output(self) -> bool:
-        """2.0 leaves it in the workspace."""
+        """Release 2.0 leaves it in the workspace."""
         return (self.major, self.minor) >= (2, 1)
 
     @property
     def default_suffix(self) -> str | None:
-        """Of the symbols, before a network could be named."""
+        """Of the symbols in releases where a network has no name; None in later ones."""
         return "Default" if self.major < 3 else None
 
     @property
@@ -57,11 +59,13 @@ class CoreVersion:
 
     @property
     def writes_stai(self) -> bool:
+        """Whether stai_<name>.h and stai_<name>.c are among its output."""
         return self.major >= 3
 
 
 def find_tool(environment: Environment) -> Installation | None:
-    """STEDGEAI_CORE_DIR, then the newest X-CUBE-AI pack, then PATH. Raises N6-STAI-001 where the first names no such folder."""
+    """STEDGEAI_CORE_DIR, then the newest X-CUBE-AI pack, then PATH; None where it is in none of them. Raises N6-STAI-001 where
+    the first names a folder without the tool."""
     if root := environment.core:
         found = _in_root(root)
         if found is None:
@@ -92,33 +96,33 @@ def _numbers(name: str) -> list[int]:
 
 
 def digest_of_tool(installation: Installation) -> str:
-    """Of the executable and, in an installation, of what stands beside it: atonn, settings."""
+    """SHA-256 of the executable and, in an installation, of the files beside it: atonn, settings."""
     beside = files_in(installation.executable.parent) if installation.root else []
     files = [path for path in beside if is_file(path)] or [installation.executable]
     return hashlib.sha256("".join(f"{path.name} {digest_of(path)}\n" for path in files).encode()).hexdigest()
 
 
 def parse_version(output: str) -> CoreVersion:
-    """Of `stedgeai --version`: ST Edge AI Core v4.0.1-20581 7ed50de05.
+    """From the output of `stedgeai --version`: ST Edge AI Core v4.0.1-20581 7ed50de05.
 
-    Raises N6-STAI-002 where there is none, N6-STAI-003 for one before 2.0 or from 5.0 on.
+    Raises N6-STAI-002 where it has no version, N6-STAI-003 for one before 2.0 or from 5.0 on.
     """
     match = re.search(r"ST Edge AI Core v(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(\S{0,40}(?: [0-9a-f]{6,12}\b)?)", output)
     if not match:
         first = output.strip().splitlines()[:1]
-        raise N6Error("N6-STAI-002", f"stedgeai does not say its version: {first[0][:80] if first else 'no output'}")
+        raise N6Error("N6-STAI-002", f"stedgeai does not report its version: {first[0][:80] if first else 'no output'}")
     version = CoreVersion(int(match[1]), int(match[2]), int(match[3] or 0), match[0].removeprefix("ST Edge AI Core v"))
     if not 2 <= version.major <= 4:
         raise N6Error(
             "N6-STAI-003",
-            f"ST Edge AI Core {version.text} is not known here",
+            f"ST Edge AI Core {version.text} is not known to n6build",
             hint="releases 2.0 to 4.x work with n6build",
         )
     return version
 
 
 def installed_version(installation: Installation, environment: Mapping[str, str], notes: Path | None) -> CoreVersion:
-    """Asked once for each executable: the answer takes seconds, and a build that changes nothing has not that time.
+    """Asked once for each executable: the answer takes seconds, too long for a build with nothing to do.
 
     notes: folder that keeps the answer, None: nothing is kept. Raises N6-STAI-002, N6-STAI-003.
     """

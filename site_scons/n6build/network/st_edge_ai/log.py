@@ -1,4 +1,4 @@
-"""What ST's compiler prints: progress bars, log prefixes and wrapped lines taken away, and one error for what went wrong.
+"""What ST's compiler prints, without progress bars, log prefixes and wrapped lines, and one error for what went wrong.
 
 Each message that is recognised here was seen in a real log of Core 2.x to 4.0.
 """
@@ -33,7 +33,8 @@ _UNKNOWN = "N6-STAI-034"
 
 @dataclass(frozen=True)
 class CompilerLog:
-    """lines: cleaned. failure: what the NPU compiler said before it failed. bytes_left: by configuration it tried."""
+    """lines: cleaned. messages: category and text. failure: what the NPU compiler said before it failed. bytes_left: by
+    configuration it tried. not_quantised: names of tensors. notes: for the user of a network that was made."""
 
     lines: tuple[str, ...]
     messages: tuple[tuple[str, str], ...]
@@ -43,6 +44,7 @@ class CompilerLog:
     notes: tuple[str, ...]
 
     def has(self, text: str) -> bool:
+        """Whether any line contains this text."""
         return any(text in line for line in self.lines)
 
 
@@ -53,7 +55,7 @@ def progress_of(line: str) -> int | None:
 
 
 def clean(text: str) -> list[str]:
-    """Lines without ANSI codes and log prefixes; what a carriage return has overwritten counts as lines of its own."""
+    """Lines without ANSI codes and log prefixes; a carriage return ends a line, too."""
     lines = []
     for raw in re.split(r"[\r\n]+", _ANSI.sub("", text)):
         line = _PREFIX.sub("", raw).rstrip()
@@ -63,6 +65,7 @@ def clean(text: str) -> list[str]:
 
 
 def read_log(text: str) -> CompilerLog:
+    """text: all that the tool printed."""
     lines = clean(text)
     found = [match for line in lines if (match := _MESSAGE.search(line))]
     return CompilerLog(
@@ -93,7 +96,7 @@ def _notes(lines: Sequence[str]) -> list[str]:
 
 
 def dropped_quantisation(log: CompilerLog) -> Finding | None:
-    """Worse than a failure: the tool goes on, and compiles a float network."""
+    """Worse than a failure: the tool continues, and compiles a float network."""
     if not log.has("Ignore Quantization JSON file") and not log.has('invalid value "BOOL"'):
         return None
     what = "the compiler has dropped the quantisation of the whole model"
@@ -101,13 +104,11 @@ def dropped_quantisation(log: CompilerLog) -> Finding | None:
 
 
 def diagnose(log: CompilerLog, status: int, *, pool_bytes: int) -> N6Error | None:
-    """The error that a run means. None where all went well. pool_bytes: of all pools together.
-
-    Raises nothing; ids N6-STAI-021 to -034, a row of the documented messages each.
-    """
+    """The error that explains the end of a run, None for status 0. pool_bytes: of all pools together. Its id is one of
+    N6-STAI-021 to N6-STAI-034."""
     if status == 0:
         return None
-    hint = "these are its last words; the whole log is beside network.c"
+    hint = "these are its last lines; the whole log is beside network.c"
     return _failure_of(log, pool_bytes) or _error(_UNKNOWN, f"stedgeai failed with status {status}", log, hint)
 
 
@@ -143,20 +144,20 @@ _TEXTS = (
     (
         ("wstring_convert", "std::range_error", "Internal compiler error (signo=22)"),
         "N6-STAI-023",
-        "the compiler stumbled over a letter beyond ASCII in a path",
-        "use ASCII letters only in the paths of the model and of the build",
+        "the compiler failed on a non-ASCII character in a path",
+        "use only ASCII characters in the paths of the model and of the build",
     ),
     (
         ("Internal compiler error (signo=11)",),
         "N6-STAI-024",
         "the compiler crashed (signal 11)",
-        "try other options (network.st_edge_ai.options), such as without --Oauto-sched, and report the model to ST",
+        "try other options (network.st_edge_ai.options), for instance without --Oauto-sched, and report the model to ST",
     ),
     (
         ("E801(", "Invalid firmware", "Unable to bind the ST.AI runtime"),
         "N6-STAI-025",
-        "the tool wanted a board, which only validation needs",
-        "leave --mode target away: n6build runs the network itself",
+        "the tool asked for a board, which only validation needs",
+        "omit --mode target: n6build runs the network itself",
     ),
 )
 
@@ -167,7 +168,7 @@ def _float_model(log: CompilerLog) -> N6Error | None:
     what = (
         f"the model is not quantised: {len(log.not_quantised)} tensors compute in float, {log.not_quantised[0]} first"
     )
-    hint = "quantise the model to int8; how many bytes are missing says nothing before that"
+    hint = "quantise the model to int8; until then the number of missing bytes means nothing"
     return _error("N6-STAI-026", what, log, hint)
 
 
@@ -177,7 +178,10 @@ def _pool_overflow(log: CompilerLog, pool_bytes: int) -> N6Error | None:
     missing = min(log.bytes_left)
     if missing >= _MEANINGLESS_BYTES:
         return _error(
-            "N6-STAI-027", "the memory pools are too small, by an unknown number of bytes", log, "is it quantised?"
+            "N6-STAI-027",
+            "the memory pools are too small, by an unknown number of bytes",
+            log,
+            "is the model quantised?",
         )
     tried = ", ".join(f"configuration {number}: {left}" for number, left in enumerate(log.bytes_left))
     what = f"the memory pools ({kib(pool_bytes)} together) are too small: {missing} bytes missing ({tried})"
@@ -201,14 +205,17 @@ def _own_message(log: CompilerLog) -> N6Error | None:
     category, text = ordered[0]
     id = next((id for prefix, id in _MESSAGE_IDS if category.startswith(prefix)), _UNKNOWN)
     return _error(
-        id, f"{category}: {text[:300]}", log, _MESSAGE_HINTS.get(id, "the tool's own words; see the whole log")
+        id,
+        f"{category}: {text[:300]}",
+        log,
+        _MESSAGE_HINTS.get(id, "this is the tool's own message; see the whole log"),
     )
 
 
 _MESSAGE_IDS = (("E102", "N6-STAI-030"), ("E010", "N6-STAI-031"), ("TOOL", "N6-STAI-031"), ("E103", "N6-STAI-033"))
 _MESSAGE_HINTS = {
     "N6-STAI-030": "see network.st_edge_ai.arguments in model.yaml",
-    "N6-STAI-031": "the importer does not take this model: simplify or export it again, or try another release",
+    "N6-STAI-031": "the importer does not accept this model: simplify or export it again, or try another release",
 }
 
 

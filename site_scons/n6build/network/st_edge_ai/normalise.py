@@ -11,7 +11,7 @@ from typing import Any
 
 from n6build.base.errors import N6Error
 
-# An absolute path of any system, as far as it stands in quotes, after a blank or an equals sign.
+# An absolute path of any system, where it is in quotes, or after a blank or an equals sign.
 _PATH = re.compile(r"(?:(?<=[\s\"'=@])|^)(?:[A-Za-z]:)?[/\\](?:[^\s\"'*<>|:/\\]{1,255}[/\\]){1,40}", re.M)
 _DATES = (
     re.compile(r"^([ \t]*\*?[ \t]*(?:@date|Created date|date|BUILD_\w+)\b[^\n:\"]{0,40}[:\"]?)[^\n]*$", re.M | re.I),
@@ -22,7 +22,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def normalised_text(text: str) -> str:
-    """For a report: paths become their last part, dates nothing."""
+    """For a report: paths become their last part, dates are removed."""
     for pattern in _DATES:
         text = pattern.sub(r"\1", text)
     return "".join(f"{line.rstrip()}\n" for line in _PATH.sub("", text).splitlines())
@@ -42,7 +42,7 @@ def _normalised_comment(comment: str) -> str:
 
 
 def normalised_c_info(data: bytes, file: str) -> str:
-    """Raises N6-NET-020 where it is not JSON."""
+    """For c_info. file: for messages. Raises N6-NET-020 where it is not JSON."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -15,7 +15,7 @@ from n6build.network.st_edge_ai.find import CoreVersion, Installation
 DataType = Literal["float32", "int8", "uint8"]
 ChannelPosition = Literal["chfirst", "chlast"]
 
-# What ST's example applications are compiled with; --all-buffers-info tells what lies where.
+# What ST's example applications are compiled with; --all-buffers-info lists where buffers are.
 DEFAULT_OPTIONS = (
     "-O3 --all-buffers-info --cache-maintenance --Oauto-sched --native-float --enable-virtual-mem-pools "
     "--Omax-ca-pipe 4 --Ocache-opt --Os --enable-epoch-controller"
@@ -58,7 +58,7 @@ class CompilerOptions:
     take them from; its memory pools are not used, those are the board's.
 
     own_inputs, own_outputs: buffers that the application allocates. *_data_type, *_ch_position: of inputs and outputs as the
-    application sees them. arguments: further ones of stedgeai.
+    application sees them. arguments: more of them for stedgeai.
     """
 
     options: str | None = None
@@ -91,13 +91,13 @@ def profile_path(options: CompilerOptions, folder: Path | None) -> Path | None:
 
 
 def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
-    """Of the NPU compiler, as they stand in a profile."""
+    """Of the NPU compiler, as in a profile."""
     text = DEFAULT_OPTIONS if options.options is None else options.options
     return f"{text} --mvei" if version.needs_mvei and "--mvei" not in text.split() else text
 
 
 def check_options(options: CompilerOptions, where: str) -> None:
-    """Raises N6-STAI-010 for arguments that belong to another flow or to the build."""
+    """Raises N6-STAI-010 for arguments that belong to another flow or to the build, and for options given twice."""
     if options.profile and options.options is not None:
         raise N6Error(
             "N6-STAI-010", "both 'profile' and 'options' are given", where=where, hint="one of them is enough"
@@ -114,16 +114,19 @@ def check_options(options: CompilerOptions, where: str) -> None:
 
 
 def check_paths(model: Path, *others: Path) -> None:
-    """Raises N6-STAI-011 for a letter beyond ASCII, on which the compiler crashes, N6-STAI-012 for an intermediate model."""
+    """Raises N6-STAI-011 for a non-ASCII character, on which the compiler crashes, N6-STAI-012 for an intermediate model."""
     for path in (model, *others):
         if not str(path).isascii():
             letter = next(letter for letter in str(path) if not letter.isascii())
-            hint = "use a path of ASCII letters only, for the model and for the build folder"
+            hint = "use only ASCII characters in the paths of the model and of the build folder"
             raise N6Error(
-                "N6-STAI-011", f"ST's compiler crashes on the letter '{letter}' in a path", where=str(path), hint=hint
+                "N6-STAI-011",
+                f"ST's compiler crashes on the character '{letter}' in a path",
+                where=str(path),
+                hint=hint,
             )
     if model.suffix == ".onnx" and "_OE_" in model.stem:
-        hint = "give the model that it was made of"
+        hint = "give the model that it was made from"
         raise N6Error("N6-STAI-012", "is an intermediate file of ST Edge AI Core", where=model.name, hint=hint)
 
 
@@ -137,7 +140,7 @@ def generate_command(
     output: Path,
     workspace: Path,
 ) -> list[str]:
-    """profile: file with the profile `n6build`. All paths have to be absolute: the tool runs in a folder of its own."""
+    """profile: file with the profile `n6build`. All paths have to be absolute: the tool runs in its own folder."""
     command = [str(installation.executable), "generate", "--model", str(model), "--target", "stm32n6"]
     command += ["--st-neural-art", f"{PROFILE}@{profile}", "--name", name]
     command += ["--output", str(output), "--workspace", str(workspace)]
@@ -154,4 +157,5 @@ def generate_command(
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """What of the environment the tool gets."""
     return dict(read_environment(environment).stedgeai)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import tflite
 
@@ -47,8 +46,8 @@ _KERNEL = Kernel(
 )
 
 
-def _read(table: Any) -> ActivationOptions:
-    return ActivationOptions(read_activation(table))
+def _read(table: tflite.AddOptions) -> ActivationOptions:
+    return ActivationOptions(read_activation(table.FusedActivationFunction()))
 
 
 def _check(operands: Operands) -> Iterator[Problem]:

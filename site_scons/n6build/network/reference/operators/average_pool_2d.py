@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D: the mean of each window, of the elements that are inside of the image."""
+"""AVERAGE_POOL_2D: the mean of each window, of the elements that are inside the image."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import tflite
@@ -48,10 +47,10 @@ _KERNEL = Kernel(
 )
 
 
-def _read(table: Any) -> ActivationOptions:
+def _read(table: tflite.FullyConnectedOptions) -> ActivationOptions:
     if table.WeightsFormat() != 0:
         raise UnsupportedError("shuffled weights are not supported", "convert the model without shuffled weights")
-    return ActivationOptions(read_activation(table))
+    return ActivationOptions(read_activation(table.FusedActivationFunction()))
 
 
 def _check(operands: Operands) -> Iterator[Problem]:

@@ -37,7 +37,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_nhwc(operands.first)
     rank = len(operands.first.shape)
     named = [int(axis) for axis in axes.data.reshape(-1)]
-    # Negative axes count from the end; others outside of the rank stay what they are and match nothing.
+    # Negative axes count from the end; those outside the rank stay as they are and match nothing.
     if {axis + rank if -rank <= axis < 0 else axis for axis in named} != {1, 2}:
         yield Problem(
             "N6-NET-007",

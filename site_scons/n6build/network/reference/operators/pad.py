@@ -40,6 +40,7 @@ KERNEL = Kernel(
 
 
 def check(operands: Operands) -> Iterator[Problem]:
+    """For PAD and PADV2: the paddings match the shapes, and the value has the scale of the output."""
     paddings = operands.required(1)
     assert paddings.data is not None
     yield from check_nhwc(operands.first, operands.output)
@@ -64,6 +65,7 @@ def check(operands: Operands) -> Iterator[Problem]:
 
 
 def padding_of(operands: Operands) -> Padding:
+    """value: the one given, or the output's zero point."""
     amounts, value = operands.required(1), operands.optional(2)
     assert amounts.data is not None
     _, (top, _), (left, _), (front, back) = (tuple(map(int, both)) for both in amounts.data.tolist())
@@ -73,6 +75,7 @@ def padding_of(operands: Operands) -> Padding:
 
 
 def lower(operands: Operands) -> KernelCall:
+    """For PAD and PADV2."""
     padding = padding_of(operands)
     return KernelCall(
         KERNEL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import tflite
 
@@ -43,7 +42,7 @@ class _Options:
     beta: float
 
 
-def _read(table: Any) -> _Options:
+def _read(table: tflite.SoftmaxOptions) -> _Options:
     beta = float(table.Beta())
     if not math.isfinite(beta) or beta <= 0:
         raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
