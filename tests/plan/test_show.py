@@ -40,9 +40,7 @@ def small_plan() -> list[Status]:
     )
     changed = [f"firmware/kernels/{name}.c has changed, from 0123456789ab to ba9876543210" for name in ("conv", "mean")]
     return [
-        status(
-            plan, "to do", "parameter profile has changed, from intflash to extflash", "build/pools.ld is missing"
-        ),
+        status(plan, "to do", "parameter profile has changed, from intflash to extflash", "build/pools.ld is missing"),
         status(objects[0]),
         status(objects[1], "to do", changed[0]),
         status(objects[2], "to do", changed[1]),

@@ -135,18 +135,24 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class InternalPool:
-    """A memory pool that is a whole memory of the chip. freq_ratio: NPU clock / memory clock. read_power, write_power: mW.
+class Pool:
+    """What the network compiler is told of a memory pool. freq_ratio: NPU clock / memory clock. read_power, write_power: mW.
     byte_width: of the bus."""
 
     fname: str
-    memory: str
     throughput: Level
     latency: Level
     byte_width: int
     freq_ratio: float
     read_power: float
     write_power: float
+
+
+@dataclass(frozen=True)
+class InternalPool(Pool):
+    """A memory pool that is a whole memory of the chip."""
+
+    memory: str
 
 
 @dataclass(frozen=True)

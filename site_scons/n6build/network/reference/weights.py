@@ -71,7 +71,12 @@ def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argumen
     return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
 
 
-def scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """Weights, biases and scaling, as `weight_arguments` and `_scaling_arguments`."""
+    return {**weight_arguments(operands, channel_axis), **_scaling_arguments(operands, channel_axis)}
+
+
+def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """SCALING_MEMBERS, with one value for each output channel. Raises ScaleError."""
     pairs = [accumulator_multiplier(real) for real in real_scales(operands, channel_axis)]
     return {

@@ -20,8 +20,7 @@ from n6build.network.reference.weights import (
     WEIGHT_MEMBERS,
     WEIGHTS,
     check_weights,
-    scaling_arguments,
-    weight_arguments,
+    convolution_arguments,
 )
 from n6build.network.reference.windows import (
     WINDOW_MEMBERS,
@@ -82,8 +81,7 @@ def _lower(operands: Operands) -> KernelCall:
         {
             "input": operands.source,
             "output": operands.output,
-            **weight_arguments(operands, _OUTPUT_CHANNELS),
-            **scaling_arguments(operands, _OUTPUT_CHANNELS),
+            **convolution_arguments(operands, _OUTPUT_CHANNELS),
             "scratch": Scratch(2 * column, least=f"N6K_CONV_2D_SCRATCH({height}, {width}, {depth})"),
             **window_arguments(operands, height, width),
             "input_zero_point": required_quantisation(operands.source).zero_point,

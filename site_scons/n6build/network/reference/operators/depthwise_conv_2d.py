@@ -20,8 +20,7 @@ from n6build.network.reference.weights import (
     WEIGHT_MEMBERS,
     WEIGHTS,
     check_weights,
-    scaling_arguments,
-    weight_arguments,
+    convolution_arguments,
 )
 from n6build.network.reference.windows import (
     WINDOW_MEMBERS,
@@ -74,8 +73,7 @@ def _lower(operands: Operands) -> KernelCall:
         {
             "input": operands.source,
             "output": operands.output,
-            **weight_arguments(operands, _OUTPUT_CHANNELS),
-            **scaling_arguments(operands, _OUTPUT_CHANNELS),
+            **convolution_arguments(operands, _OUTPUT_CHANNELS),
             **window_arguments(operands, height, width),
             "depth_multiplier": channels // operands.source.shape[3],
             "input_zero_point": required_quantisation(operands.source).zero_point,
