@@ -264,7 +264,7 @@ def console_of(probe: str) -> str:
     found = [port.device for port in list_ports.comports() if port.serial_number == probe]
     if not found:
         what = f"probe {probe} has no serial port"
-        raise N6Error("N6-LINK-007", what, hint="name it, such as console=/dev/ttyACM0; may this user open it?")
+        raise N6Error("N6-LINK-007", what, hint="console=/dev/ttyACM0 names the port; is this user allowed to open it?")
     return str(sorted(found)[0])
 
 
