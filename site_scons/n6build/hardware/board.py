@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Name, Range, Size
 from n6build.hardware.nor import Mode, NorCommands
-from n6build.hardware.soc import Clock, Level, Profile, Soc
+from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
 
@@ -105,17 +105,9 @@ class ExternalRam:
 
 
 @dataclass(frozen=True)
-class ExternalPool:
-    """A memory pool in a flash slot (read-only) or in a region of the external RAM. size: bytes; None: all of it. read_power,
-    write_power: mW. freq_ratio: NPU clock / memory clock. byte_width: of the bus."""
+class ExternalPool(PoolFigures):
+    """A memory pool in a flash slot (read-only) or in a region of the external RAM. size: bytes; None: all of it."""
 
-    fname: str
-    throughput: Level
-    latency: Level
-    byte_width: int
-    freq_ratio: float
-    read_power: float
-    write_power: float
     slot: Literal["weights"] | None = None
     region: str | None = None
     size: Size | None = None
