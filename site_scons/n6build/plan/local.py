@@ -194,7 +194,7 @@ def _check_types(values: Any) -> None:
         raise ValueError(str(error)) from error
     for step in values["steps"]:
         module = str(step.get("function", "")).partition(":")[0]
-        # To look for a module imports the package that it is in.
+        # Looking for a module imports the package that contains it.
         if module.partition(".")[0] in sys.stdlib_module_names:
             raise ValueError(f"'{step['function']}' is a function of Python itself, not of a step")
 

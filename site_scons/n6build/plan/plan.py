@@ -158,7 +158,7 @@ _DEFAULTS = {each.name: each.default for each in fields(Step) if each.name != "m
 def _step_json(step: Step) -> dict[str, Any]:
     values = {name: getattr(step, name) for name, default in _DEFAULTS.items() if getattr(step, name) != default}
     values["tools"] = [asdict(tool) for tool in step.tools]
-    # Readable, and the same text again when it is read.
+    # As a readable object, which gives the same text when it is read back.
     values["parameters"] = json.loads(step.parameters)
     return {name: value for name, value in values.items() if value not in ([], {})}
 
