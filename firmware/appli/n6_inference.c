@@ -10,7 +10,7 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 
-/* Epochs of a network whose cycles are kept; the ones behind are run but not listed. */
+/* Epochs of a network whose cycles are kept; those after them are run but not listed. */
 #define EPOCHS_LISTED 512u
 
 static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED];
@@ -244,7 +244,7 @@ uint32_t n6_inference_output_bytes(const n6_plan_network_t *network)
     return bytes_of(n6_network_outputs(network->instance));
 }
 
-/* The buffers one behind the other: the part of each that [offset, offset + bytes) has of it. */
+/* The buffers one after another: the part of each that is in [offset, offset + bytes). */
 static int for_each_part(const LL_Buffer_InfoTypeDef *buffers, uint32_t offset, uint32_t bytes,
                          void (*visit)(uint8_t *place, uint8_t *data, uint32_t bytes), uint8_t *data)
 {

@@ -23,7 +23,7 @@ int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const ui
 /* One inference of which nothing is printed. outputs_crc32: the CRC-32 of each output, combined by exclusive or. */
 int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32);
 
-/* The same in steps: inputs and outputs as one row of bytes each. False outside of them. */
+/* The same in steps: inputs and outputs as one row of bytes each. False outside them. */
 uint32_t n6_inference_input_bytes(const n6_plan_network_t *network);
 uint32_t n6_inference_output_bytes(const n6_plan_network_t *network);
 int n6_inference_write_input(const n6_plan_network_t *network, uint32_t offset, const uint8_t *data, uint32_t bytes);
@@ -37,7 +37,7 @@ typedef struct {
     uint32_t start, core, end;
 } n6_epoch_cycles_t;
 
-/* Of the last inference, of whichever network; zeros behind those that are kept. */
+/* Of the last inference, of whichever network; zeros beyond those that are kept. */
 n6_epoch_cycles_t n6_inference_epoch_cycles(uint32_t epoch);
 
 #endif

@@ -16,9 +16,9 @@
 
 /* Adds a member of an answer, in the order of its struct. */
 #define ADD(answer, type, member, value) add(answer, value, sizeof(((type *)0)->member))
-/* Where a member of a request is behind the index, which every request but HELLO begins with. */
+/* Where a member of a request is after the index, which every request but HELLO begins with. */
 #define BEHIND_INDEX(type, member) (offsetof(type, member) - sizeof(((type *)0)->index))
-/* Bytes of a request behind its index, but for what follows its struct. */
+/* Bytes of a request after its index, without what follows its struct. */
 #define REST(type) (sizeof(type) - sizeof(((type *)0)->index))
 
 typedef struct {
@@ -84,7 +84,7 @@ static void send(message_t *message)
     n6_put_byte(0u);
 }
 
-/* Waits for a whole frame with a right CRC; whatever else arrives is left out. */
+/* Waits for a whole frame with a correct CRC; whatever else arrives is skipped. */
 static void receive(message_t *message)
 {
     for (;;) {
@@ -130,7 +130,7 @@ static uint32_t run_once(server_t *server, const n6_plan_network_t *network, uin
 
 static n6_link_status_t serve_network(server_t *server, const message_t *request, message_t *answer, const n6_plan_network_t *network)
 {
-    const uint8_t *payload = request->data + 3; /* behind the index */
+    const uint8_t *payload = request->data + 3; /* after the index */
     uint32_t bytes = request->bytes - 3u;
     switch (request->data[0]) {
     case N6_LINK_NETWORK:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inferences for a host, over the console's UART: frames in COBS (a zero byte ends one, and stands nowhere else), with a CRC-32.
+ * Inferences for a host, over the console's UART: frames in COBS (a zero byte ends one, and is nowhere else), with a CRC-32.
  * Text may come between frames. A request that is heard twice does no harm: the host asks again where no answer came. The messages
  * are those of n6_link_format.h.
  */

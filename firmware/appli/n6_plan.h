@@ -19,7 +19,7 @@ typedef struct {
 } n6_plan_bank_t;
 
 /* Initializers of a memory pool. source: in flash. destination: where the network reads them; equal to source: in place.
- * signature: of the network they belong to, as in the trailer behind them. */
+ * signature: of the network they belong to, as in the trailer after them. */
 typedef struct {
     const char *pool;
     uint32_t source;
@@ -28,14 +28,14 @@ typedef struct {
     uint32_t signature;
 } n6_plan_image_t;
 
-/* Test inputs in flash, one behind the other. count 0: there are none. */
+/* Test inputs in flash, one after another. count 0: there are none. */
 typedef struct {
     uint32_t source;
     uint32_t count;
     uint32_t bytes_each;
 } n6_plan_vectors_t;
 
-/* A buffer for an input (is_input) or output of that index, which the network does not have memory for itself. */
+/* A buffer for an input (is_input) or output of that index, for which the network has no memory itself. */
 typedef struct {
     uint32_t is_input;
     uint32_t index;

@@ -61,7 +61,7 @@ static void clean_pools(const n6_reloc_pool_t *pool)
     }
 }
 
-/* Buffers that the network wants from the application come behind it in its RAM. */
+/* Buffers that the network wants from the application come after it in its RAM. */
 static bool take_buffers(const n6_model_t *model, n6_loaded_model_t *loaded, const LL_Buffer_InfoTypeDef *buffers, uint32_t is_input)
 {
     uint32_t index = 0;
@@ -158,7 +158,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     return self_test(&loaded->network, test);
 }
 
-/* What stands in a slot. test: the trailer with the self-test, of the weights where they are a file of their own: other weights
+/* What is in a slot. test: the trailer with the self-test, of the weights where they are a separate file: other weights
  * give other outputs. refused: why it is not to be used, or "". */
 typedef struct {
     const n6_model_trailer_t *trailer;
@@ -231,7 +231,7 @@ static bool is_newer(const slot_content_t *a, const slot_content_t *b)
     return (int32_t)(a->trailer->revision - b->trailer->revision) > 0;
 }
 
-/* An installation, of code that nobody has seen to work. refused: why it is not to be used, or "". */
+/* An installation, of code that was never seen to work. refused: why it is not to be used, or "". */
 typedef struct {
     const n6_model_t *model;
     const n6_model_slot_t *slot;

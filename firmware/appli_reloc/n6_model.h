@@ -14,7 +14,7 @@
 
 #define N6_MODEL_SLOTS 2u
 
-/* A place for a model: address and size in flash. params: of the weights where they are a file of their own, else 0. */
+/* A place for a model: address and size in flash. params: of the weights where they are a separate file, otherwise 0. */
 typedef struct {
     uint32_t file;
     uint32_t file_bytes;

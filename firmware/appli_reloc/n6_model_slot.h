@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A flash slot of a relocatable model, or of its weights where they are a file of their own: the file, at the next multiple of
- * 16 bytes a trailer, and behind it the input of a self-test. The file itself says where it ends; what is in the slot is known
+ * A flash slot of a relocatable model, or of its weights where they are a separate file: the file, at the next multiple of
+ * 16 bytes a trailer, and after it the input of a self-test. The file itself says where it ends; what is in the slot is known
  * without the firmware that was built with it.
  */
 #ifndef N6_MODEL_SLOT_H

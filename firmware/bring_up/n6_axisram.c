@@ -17,7 +17,7 @@ bool n6_axisram_enable(uint32_t rcc_enable_mask, uint32_t ramcfg_cr, uint32_t fi
     n6_enable(N6_RCC_MEMENSR, N6_RCC_MEMENR, rcc_enable_mask);
     n6_modify(ramcfg_cr, N6_RAMCFG_CR_SRAMSD, 0u);
     n6_barrier();
-    /* The clock goes on in Sleep: whoever waits for the NPU waits with WFE. MEMLPENR has the bits of MEMENR. */
+    /* The clock stays on in Sleep: a program waits for the NPU with WFE. MEMLPENR has the bits of MEMENR. */
     N6_REG32(N6_RCC_MEMLPENSR) = rcc_enable_mask;
     return keeps(first_word, 0xA5C3F00Du) && keeps(last_word, 0x5A3C0FF2u) && keeps(first_word, 0u) && keeps(last_word, 0u);
 }

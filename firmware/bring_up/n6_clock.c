@@ -49,7 +49,7 @@ __attribute__((unused)) static bool start_pll(const pll_t *pll)
 #define MODE_OUTPUT 1u
 #define SUPPLY_SETTLES_US 1000u
 
-/* The regulator of the core supply is outside of the chip, its set point a pin: ST's board support packages set it before the
+/* The regulator of the core supply is outside the chip, its set point a pin: ST's board support packages set it before the
  * oscillators, and its templates name the external source first. */
 static void set_supply(void)
 {
@@ -59,7 +59,7 @@ static void set_supply(void)
     n6_modify(N6_SMPS_PORT_BASE + N6_GPIO_MODER_OFFSET, 3u << (2u * N6_SMPS_PIN), MODE_OUTPUT << (2u * N6_SMPS_PIN));
     n6_delay_us(SUPPLY_SETTLES_US);
     n6_modify(N6_PWR_VOSCR, N6_PWR_VOSCR_VOS, N6_CLOCK_OVERDRIVE ? N6_PWR_VOSCR_VOS : 0u);
-    /* Never said with some external regulators: the time has to be enough. */
+    /* Never reported with some external regulators: the time has to be enough. */
     (void)n6_wait_for(N6_PWR_VOSCR, N6_PWR_VOSCR_VOSRDY, N6_PWR_VOSCR_VOSRDY, POLLS);
 }
 #endif

@@ -15,12 +15,12 @@ void n6_put(const char *text);
 void n6_put_u32(uint32_t value);
 /* 0x and eight digits. */
 void n6_put_hex32(uint32_t value);
-/* Two digits a byte, nothing between them. */
+/* Two digits per byte, nothing between them. */
 void n6_put_bytes(const uint8_t *data, uint32_t count);
 /* Carriage return and line feed, then waits until all of it has left the chip. */
 void n6_put_end(void);
 
-/* For other things than text. */
+/* For anything but text. */
 void n6_put_byte(uint8_t byte);
 /* False where none has arrived. */
 bool n6_get_byte(uint8_t *byte);

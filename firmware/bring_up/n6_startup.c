@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From reset to main. The image stands in RAM already, initialised data in its place, so that only .bss is left to do.
+ * From reset to main. The image is in RAM already, initialised data in its place, so that only .bss is left to clear.
  */
 #include "n6_startup.h"
 

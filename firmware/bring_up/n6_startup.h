@@ -9,7 +9,7 @@
 
 typedef void (*n6_vector_t)(void);
 
-/* At the start of the image; the linker script aligns it to 1 KB, as VTOR wants it for this many vectors. */
+/* At the start of the image; the linker script aligns it to 1 KB, as VTOR requires for this many vectors. */
 extern const n6_vector_t n6_vectors[N6_VECTORS];
 
 #endif

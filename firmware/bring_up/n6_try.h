@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Runs a function that may be broken: code that was not built with this program. Where it faults, or does not end, the program
- * goes on behind the call.
+ * continues after the call.
  */
 #ifndef N6_TRY_H
 #define N6_TRY_H

@@ -242,7 +242,7 @@ static void map(void)
 #endif
     n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, N6_FIELD(N6_XSPI_CR_FMODE, MEMORY_MAPPED));
     n6_barrier();
-    /* The first read after the change of mode wakes the interface up; its value is of no interest. */
+    /* The first read after the change of mode wakes the interface up; its value does not matter. */
     (void)N6_REG32(N6_NOR_BASE);
 }
 

@@ -7,7 +7,7 @@
 typedef enum {
     N6_APPLI_OK,
     N6_APPLI_ERASED,    /* the slot holds nothing */
-    N6_APPLI_NO_HEADER, /* no boot header of the version that is expected */
+    N6_APPLI_NO_HEADER, /* no boot header of the expected version */
     N6_APPLI_TOO_LONG,  /* longer than its slot or than the RAM it is copied to */
     N6_APPLI_TOO_SHORT, /* no room for the vectors it starts with */
     N6_APPLI_DAMAGED,   /* the sum of its bytes is not that of the header */

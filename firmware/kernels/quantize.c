@@ -27,13 +27,13 @@ void n6k_plain_requantize(const n6k_requantize_t *op)
     }
 }
 
-/* Halves away from zero, saturating far outside of any 8-bit range; not-a-number gives 0. */
+/* Halves away from zero, saturating far outside any 8-bit range; not-a-number gives 0. */
 static int32_t round_to_int32(float x)
 {
     if (!(x > -65536.0f && x < 65536.0f)) {
         return x >= 65536.0f ? 65536 : (x <= -65536.0f ? -65536 : 0);
     }
-    /* A float below 2^16 keeps its fraction exactly, so the comparison decides a half rightly. */
+    /* A float below 2^16 keeps its fraction exactly, so the comparison decides a half correctly. */
     const int32_t whole = (int32_t)x;
     const float fraction = x - (float)whole;
     return whole + (fraction >= 0.5f ? 1 : 0) - (fraction <= -0.5f ? 1 : 0);

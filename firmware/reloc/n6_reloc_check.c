@@ -50,7 +50,7 @@ static bool ends_behind(uint32_t start, uint32_t end, uint32_t segment)
     return in_segment(start, segment) && in_segment(end, segment) && start <= end;
 }
 
-/* The header says where the data image and the table of relocations are: both behind the read-only part, one after the other. */
+/* The header says where the data image and the table of relocations are: both after the read-only part, one after the other. */
 static bool has_sound_layout(const n6_reloc_header_t *model, uint32_t bytes)
 {
     uint32_t read_only = N6_RELOC_OFFSET(model->data_image);

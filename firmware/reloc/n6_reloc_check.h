@@ -31,7 +31,7 @@ n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes)
 /* Id and words, for a console. */
 const char *n6_reloc_text(n6_reloc_status_t status);
 
-/* As it stands in the file; NULL where the model is damaged. */
+/* As in the file; NULL where the model is damaged. */
 const n6_reloc_context_t *n6_reloc_context(const n6_reloc_header_t *model, uint32_t bytes);
 
 /* The whole file, weights included where they are in it. 0 where the model is damaged. */

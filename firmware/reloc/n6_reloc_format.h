@@ -52,8 +52,8 @@ typedef enum {
     N6_RELOC_BLOB_ENCRYPTION_INFO,
 } n6_reloc_entry_t;
 
-/* All but `magic` and `flags` are link addresses, `params_offset` is a plain offset in the file: 0 where the weights are a file
- * of their own. The context's address follows behind the entry points: word 23 up to ll_aton 1.1.1, word 25 from 1.1.3 on. */
+/* All but `magic` and `flags` are link addresses, `params_offset` is a plain offset in the file: 0 where the weights are a separate
+ * file. The context's address follows the entry points: word 23 up to ll_aton 1.1.1, word 25 from 1.1.3 on. */
 typedef struct {
     uint32_t magic;
     uint32_t flags;

@@ -19,7 +19,7 @@ typedef enum {
     EpochBlock_Flags_epoch_start = 1 << 0,
     EpochBlock_Flags_epoch_end = 1 << 1,
     EpochBlock_Flags_blob = 1 << 2,
-    EpochBlock_Flags_last_eb = 1 << 3, /* ends the list; no epoch itself */
+    EpochBlock_Flags_last_eb = 1 << 3, /* ends the list; not an epoch itself */
     EpochBlock_Flags_pure_hw = 1 << 4,
     EpochBlock_Flags_pure_sw = 1 << 5,
     EpochBlock_Flags_hybrid = 1 << 6,

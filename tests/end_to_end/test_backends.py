@@ -246,7 +246,7 @@ def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> N
 
 def test_a_backend_that_cannot_take_the_model(project: Project) -> None:
     result = project.scons("model=keyword", "backend=prebuilt")
-    assert (result.status, "N6-NET-024: there is no compiled network" in result.output) == (2, True)
+    assert (result.status, "N6-NET-024: no compiled network is given" in result.output) == (2, True)
     result = project.scons("model=keyword", "backend=st_edge_ai")
     assert (result.status, "N6-STAI-004: ST Edge AI Core was not found" in result.output) == (2, True)
     result = project.scons("backend=refrence")

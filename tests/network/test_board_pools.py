@@ -77,7 +77,9 @@ def test_regions_beyond_the_ram_are_refused_with_the_bytes() -> None:
 
 
 def test_a_pool_larger_than_its_memory() -> None:
-    with pytest.raises(N6Error, match="N6-POOL-002: memory pool npuRAM4 is made 449.0 KiB, 1.0 KiB more than AXISRAM4"):
+    with pytest.raises(
+        N6Error, match="N6-POOL-002: memory pool npuRAM4 is set to 449.0 KiB, 1.0 KiB more than AXISRAM4"
+    ):
         pools_of(load_board("nucleo-n657"), "extflash", {"npuRAM4": 449 << 10})
 
 

@@ -48,7 +48,7 @@ def test_an_operator_that_no_backend_knows_is_no_obstacle(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["m.tflite", "m.onnx"])
 @pytest.mark.parametrize("data", [b"", b"PK\3\4 something else", bytes(100)])
 def test_a_file_of_another_format(tmp_path: Path, name: str, data: bytes) -> None:
-    with pytest.raises(N6Error, match=f"N6-MODEL-020: is no {name[2:]} model"):
+    with pytest.raises(N6Error, match=f"N6-MODEL-020: is not a valid {name[2:]} model"):
         facts_of(tmp_path, name, data)
 
 

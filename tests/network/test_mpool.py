@@ -120,7 +120,7 @@ def test_real_descriptors_survive_the_way_to_yaml_and_back() -> None:
         ('"rights": "ACC_WRITE",\n          "throughput": "HIGH"', '"rights": "ACC_WRIT"', "did you mean 'ACC_WRITE'"),
         ('"name": "npuRAM4"', '"name": "npuRAM3"', "memory.mempools[1]: error N6-MPOOL-002: pool npuRAM3"),
         ('"fname": "AXISRAM3"', '"fname": "AXISRAM3", "fname": "b"', "key 'fname' appears twice"),
-        ('"fname": "AXISRAM3",', '"fname": "AXISRAM3", "mode": "USEMODE_RELATIVE",', "inside the chip and can't be"),
+        ('"fname": "AXISRAM3",', '"fname": "AXISRAM3", "mode": "USEMODE_RELATIVE",', "inside the chip and cannot be"),
         ('"freqRatio": 1.25', '"freqRatio": NaN', "NaN is not a JSON number"),
         ('"mempools"', '"pools"', "key 'mempools' is missing"),
     ],

@@ -62,7 +62,7 @@ def test_the_gate_names_both_versions_and_the_releases_to_use() -> None:
         "asks for ll_aton 1.1.1-14 (ST Edge AI Core 2.2), n6build's own runtime is 1.1.3-8 (ST Edge AI Core 3.0)"
     )
     assert (
-        found.hint == "compile the network with ST Edge AI Core 3.0, or let STEDGEAI_CORE_DIR name ST Edge AI Core 2.2"
+        found.hint == "compile the network with ST Edge AI Core 3.0, or point STEDGEAI_CORE_DIR to ST Edge AI Core 2.2"
     )
 
 

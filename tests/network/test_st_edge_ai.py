@@ -129,10 +129,10 @@ ROWS = [
     ("invalid model", "N6-STAI-031", "E010(InvalidModelError): Couldn't load"),
     ("importer", "N6-STAI-031", "TOOL ERROR: list index out of range"),
     ("arguments", "N6-STAI-030", "E102(CliArgumentError): Wrong parameter"),
-    ("letters", "N6-STAI-023", "a letter beyond ASCII in a path"),
+    ("letters", "N6-STAI-023", "a non-ASCII character in a path"),
     ("crash", "N6-STAI-024", "crashed (signal 11)"),
     ("dropped quantisation", "N6-CHECK-017", "has dropped the quantisation"),
-    ("board side", "N6-STAI-025", "wanted a board"),
+    ("board side", "N6-STAI-025", "asked for a board"),
     ("ai studio", "N6-STAI-028", "9674752 bytes missing"),
     ("usable output, status 255", "N6-STAI-033", "something went wrong at the very end"),
     ("nothing written", "N6-STAI-040", "status 0, but has not written network.c"),
@@ -292,7 +292,7 @@ def test_arguments_of_another_flow_or_of_the_build_are_refused(argument: str) ->
 
 
 def test_paths_beyond_ascii_and_intermediate_models_are_refused() -> None:
-    with pytest.raises(N6Error, match="N6-STAI-011: ST's compiler crashes on the letter 'ü'"):
+    with pytest.raises(N6Error, match="N6-STAI-011: ST's compiler crashes on the character 'ü'"):
         check_paths(Path("/büro/model.tflite"))
     with pytest.raises(N6Error, match="N6-STAI-012"):
         check_paths(Path("/a/model_OE_3_3_1.onnx"))

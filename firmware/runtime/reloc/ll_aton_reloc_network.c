@@ -140,7 +140,7 @@ static int place_pools(const n6_reloc_header_t *model, const ll_aton_reloc_confi
     return LL_ATON_RELOC_OK;
 }
 
-/* False for a word that is no link address of this model. 0 is a null pointer and stays. */
+/* False for a word that is not a link address of this model. 0 is a null pointer and stays. */
 static bool rebase(const bases_t *bases, uint32_t *word)
 {
     uint32_t offset = N6_RELOC_OFFSET(*word);

@@ -127,7 +127,7 @@ enum {
     LL_ATON_RELOC_PARAM_DESCRIPTOR = -8,
 };
 
-/* Addresses are aligned to 32 bytes. ext_param_addr: of weights that are a file of their own, else 0. */
+/* Addresses are aligned to 32 bytes. ext_param_addr: of weights in a separate file, otherwise 0. */
 typedef struct {
     uintptr_t exec_ram_addr;
     uint32_t exec_ram_size;
@@ -155,7 +155,7 @@ typedef struct {
 /* LL_ATON_RELOC_INVALID where there is no model. */
 int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info);
 
-/* The model and its pools stand in memory afterwards as far as the CPU sees it: the caller cleans the D-cache for the NPU, and
+/* The model and its pools are in memory afterwards as far as the CPU sees it: the caller cleans the D-cache for the NPU, and
  * invalidates the I-cache. Errors are LL_ATON_RELOC_*; executable RAM and pools may then have been written. */
 int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN_Instance_TypeDef *instance);
 

@@ -195,7 +195,7 @@ def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) 
 
 
 def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:
-    """Weights that are a file of their own, with their trailer. None where they are not those of the model."""
+    """Weights in a separate file, with their trailer. None where they are not those of the model."""
     if not model.is_split:
         return b""
     if not slot.params:

@@ -87,7 +87,7 @@ def check_overlap(manifest: FlashManifest) -> None:
             raise N6Error(
                 "N6-IMAGE-006",
                 f"{segment.name} (to 0x{end:08X}) and {behind.name} (from 0x{behind.address:08X}) share a flash sector",
-                hint=f"give each a place of its own, {manifest.sector} bytes apart: slots in board.yaml, or option addresses",
+                hint=f"give each its own place, {manifest.sector} bytes apart: slots in board.yaml, or option addresses",
             )
 
 

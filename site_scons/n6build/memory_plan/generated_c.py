@@ -1,4 +1,4 @@
-"""The memory plan as C tables for the Appli, which holds no address of its own, and as symbols for its linker."""
+"""The memory plan as C tables for the Appli, which contains no addresses itself, and as symbols for its linker."""
 
 from __future__ import annotations
 

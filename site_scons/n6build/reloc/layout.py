@@ -41,7 +41,7 @@ class Segment(IntEnum):
         return self << 28
 
 
-# Words 0 to 12 of the header, in their order. `params_offset` is a plain offset, 0 where the weights are a file of their own.
+# Words 0 to 12 of the header, in their order. `params_offset` is a plain offset, 0 where the weights are a separate file.
 HEADER_FIELDS = (
     "magic",
     "flags",

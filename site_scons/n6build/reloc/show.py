@@ -122,7 +122,7 @@ def as_text(model: RelocFile) -> str:
 def _weights(model: RelocFile) -> str:
     crc = f"CRC 0x{model.context['params_file_crc32']:08X}"
     if model.is_split:
-        return f"{model.params_bytes:,} bytes in a file of their own"
+        return f"{model.params_bytes:,} bytes in a separate file"
     return f"{model.params_bytes:,} bytes at 0x{model.params_offset:X}, {crc}"
 
 

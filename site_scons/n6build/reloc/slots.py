@@ -18,7 +18,7 @@ from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 
 TRAILER_BYTES = TRAILER.size
 _CRC_BYTES = 4
-# Of a slot, in front of the weights where they are a file of their own: 8 of 48 MiB on a NUCLEO board, as ST's tools have it.
+# Of a slot, in front of the weights where they are a separate file: 8 of 48 MiB on a NUCLEO board, as ST's tools have it.
 _FILE_SHARE = 6
 LETTERS = "ab"
 

@@ -128,7 +128,7 @@ def _pool(pool: JsonValue, weights_bytes: int, postfixes: Mapping[str, str]) -> 
         name=pool["name"].text(),
         fname=_postfix(pool, postfixes),
         address=address or 0,
-        # Pools that the compiler makes for buffers of the application have no size of their own.
+        # Pools that the compiler makes for buffers of the application have no size.
         size=max(pool["size_bytes"].integer(), 0),
         used_bytes=pool["used_size_bytes"].count(),
         weights_bytes=weights_bytes,

@@ -1,1 +1,1 @@
-"""Backend st_edge_ai: ST's own compiler, found, called in a room of its own, its log read, its output made reproducible."""
+"""Backend st_edge_ai: ST's own compiler, found, run in its own folder, its log read, its output made reproducible."""
