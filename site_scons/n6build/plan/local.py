@@ -16,12 +16,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypedDict
 
-from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform
-from n6build.plan.plan import Plan, joined, needs_of, read_plan_json
+from n6build.plan.plan import Plan, joined, needs_of, read_plan_json, step_for
 from n6build.plan.step import Step
 
 # A plan with three networks has 200 kB.
@@ -128,15 +128,6 @@ def do_step(step: Step, site: Site) -> None:
             if not os.path.isdir(file):
                 Path(file).unlink(missing_ok=True)
         raise
-
-
-def step_for(file: str, plan: Plan) -> Step:
-    """The step that makes `file`. Raises N6-STEP-014 if there is none in the plan."""
-    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
-    step = plan.makers.get(name)
-    if step is None:
-        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))
-    return step
 
 
 def read_plan_file(path: Path) -> Plan:
