@@ -13,14 +13,13 @@ from importlib.machinery import FileFinder, SourceFileLoader
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # Its import takes longer than all the rest of a build that has nothing to do.
+    # Importing it takes longer than everything else in a build with nothing to do.
     from importlib.abc import PathEntryFinder
 
 
 class _ByContent(SourceFileLoader):
-    """Python takes compiled code for that of a source of the same size and whole second. Steps are signed with the content of
-    modules, so what they run has to be of that content, too: an edit may keep size and time, or be the second one in a second.
-    """
+    """Python uses compiled code if its source has the same size and time stamp in whole seconds. Steps are signed with the
+    content of modules, and what they run has to match it: an edit may keep size and time, or be the second one in a second."""
 
     def path_stats(self, path: Any) -> Mapping[str, Any]:
         data = self.get_data(path)

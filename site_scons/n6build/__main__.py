@@ -19,8 +19,8 @@ from n6build.base.console import say
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.uses import line_of
-from n6build.plan.local import do_step, local_site, read_plan_file, step_for
-from n6build.plan.plan import Plan
+from n6build.plan.local import do_step, local_site, read_plan_file
+from n6build.plan.plan import Plan, step_for
 from n6build.plan.step import Step
 
 

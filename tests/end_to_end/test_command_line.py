@@ -341,4 +341,4 @@ def test_explain_says_why_a_file_was_made_again_and_why_not(built: Project) -> N
     assert built.scons(*VIRTUAL, "build").actions == ["Image fsbl_image.bin"]
     again = built.scons(*VIRTUAL, image).output
     assert "is up to date" in again
-    assert "because\n              build/nucleo-n657/fsbl_image.bin was altered" in again
+    assert "because\n              build/nucleo-n657/fsbl_image.bin has been altered" in again

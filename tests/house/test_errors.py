@@ -39,7 +39,6 @@ SAME_MEANING = {
     "N6-STEP-005": "a step without what it should make",
     "N6-STEP-007": "what a step does",
     "N6-STEP-009": "a file that is not a plan",
-    "N6-STEP-014": "no step makes it",
     "N6-YAML-003": "a key that nobody knows, of a schema, of backends or of one",
     "N6-FW-020": "a slot, of the Appli's weights or of a model",
     "N6-FW-021": "a slot, of the Appli's weights or of a model",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from intelhex import IntelHex
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256, write_chunks_atomically
-from n6build.image.hexfile import hex_chunks, merged_hex
+from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import Segment
 
 PAGE = 1 << 16
@@ -75,7 +75,7 @@ def test_the_bytes_are_those_of_intelhex_and_read_back_as_the_segments(parts: Pa
 def test_the_text_at_once_is_the_pieces_together(tmp_path: Path) -> None:
     parts = [(BASE, bytes(range(256)) * 300), (BASE + 0x10_0000, b"appli")]
     segments = segments_of(tmp_path, parts)
-    assert merged_hex(segments, tmp_path).encode() == written(parts)
+    assert b"".join(hex_chunks(segments, tmp_path)) == written(parts)
     assert len(list(hex_chunks(segments, tmp_path))) == 4
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from intelhex import Record
 from n6build.base.errors import N6Error
-from n6build.image.hexfile import merged_hex
+from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import Segment
 from n6build.models.model import load_model
 from n6build.models.names import network_names
@@ -214,7 +214,7 @@ def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
     data = random.Random(1).randbytes(2 << 20)
     segment = Segment("weights", "w.bin", 0x7038_0010, len(data), "")
     (tmp_path / "w.bin").write_bytes(data)
-    text = merged_hex([segment], tmp_path)
+    text = b"".join(hex_chunks([segment], tmp_path)).decode()
     (tmp_path / "w.bin").unlink()
     tracemalloc.start()
     try:

@@ -11,8 +11,8 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.files import read_text, write_atomically
 from n6build.plan.ledger import read_ledger
-from n6build.plan.local import do_step, execute, local_site, read_plan_file, step_for
-from n6build.plan.plan import Plan, make_plan, plan_json
+from n6build.plan.local import do_step, execute, local_site, read_plan_file
+from n6build.plan.plan import Plan, make_plan, plan_json, step_for
 from n6build.plan.step import Call, Step, outputs_of, to_parameters
 
 JOINED = f"{__name__}:joined"

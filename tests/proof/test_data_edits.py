@@ -206,7 +206,7 @@ EDITS = (
         "boards/soc/stm32n6.yaml",
         replaced("freq_ratio: 1.25, read_power: 18.531", "freq_ratio: 1.5, read_power: 18.531"),
     ),
-    Edit("split", "models/keyword/model.yaml", replaced("name: keyword\n", "name: keywords\n")),
+    Edit("split", "models/keyword/model.yaml", replaced("network:\n", "network:\n  pools: {npuRAM3: 256K}\n")),
     Edit("split", "models/keyword/keyword.tflite", one_weight),
     Edit("split", "models/keyword/inputs.npy", one_number),
     Edit("split", "models/keyword/expected.npy", one_number),

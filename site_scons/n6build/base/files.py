@@ -82,7 +82,7 @@ def is_folder(path: Path) -> bool:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256, empty where the file cannot be read. It counts as read."""
+    """SHA-256, empty if the file cannot be read. It counts as read."""
     uses.note("content", path)
     return uses.digest_of(path)
 

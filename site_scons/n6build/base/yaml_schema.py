@@ -34,7 +34,8 @@ class Range:
 
 @dataclasses.dataclass(frozen=True)
 class _SizeSyntax:
-    """An integer of bytes, digits with K, M or G (powers of 1024), or, as JSON has to, a text such as "0x1800000"."""
+    """An integer in bytes: digits with an optional K, M or G (powers of 1024), or a text such as "0x1800000", since JSON has
+    no hexadecimal numbers."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Tree:
 
 
 class _Named(io.StringIO):
-    """A text whose nodes have the name of its file."""
+    """A text whose nodes carry the name of its file."""
 
     def __init__(self, text: str, name: str) -> None:
         super().__init__(text)
@@ -131,7 +131,7 @@ def _mapping(like: yaml.Node, pairs: list[tuple[yaml.Node, yaml.Node]]) -> yaml.
 
 
 def _merged(base: yaml.Node, own: yaml.Node, path: Keys, known: dict[tuple[int, int], yaml.Node]) -> yaml.Node:
-    """known: pairs of nodes that were merged before: aliases may name one node many times."""
+    """known: pairs of nodes that are already merged, since aliases may name one node many times."""
     if not (isinstance(base, yaml.MappingNode) and isinstance(own, yaml.MappingNode)):
         return own
     if len(path) > _LEVELS:

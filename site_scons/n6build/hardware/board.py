@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Name, Range, Size
 from n6build.hardware.nor import Mode, NorCommands
-from n6build.hardware.soc import Clock, Pool, Profile, Soc
+from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
 
@@ -105,7 +105,7 @@ class ExternalRam:
 
 
 @dataclass(frozen=True)
-class ExternalPool(Pool):
+class ExternalPool(PoolFigures):
     """A memory pool in a flash slot (read-only) or in a region of the external RAM. size: bytes; None: all of it."""
 
     slot: Literal["weights"] | None = None

@@ -135,9 +135,9 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Pool:
-    """What the network compiler is told of a memory pool. freq_ratio: NPU clock / memory clock. read_power, write_power: mW.
-    byte_width: of the bus."""
+class PoolFigures:
+    """What ST's compiler reckons with. fname: in the names of weights files. byte_width: of the bus, in bytes. freq_ratio: NPU
+    clock / memory clock. read_power, write_power: mW."""
 
     fname: str
     throughput: Level
@@ -149,7 +149,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class InternalPool(Pool):
+class InternalPool(PoolFigures):
     """A memory pool that is a whole memory of the chip."""
 
     memory: str
@@ -272,7 +272,7 @@ def _check(soc: Soc, document: Document) -> None:
 
 
 def _check_payload(soc: Soc, document: Document, key: str, image: int, offset: int) -> None:
-    """Raises N6-SOC-007 where a program cannot begin there in its image."""
+    """Raises N6-SOC-007 if a program cannot begin at this offset in its image."""
     where = document.where(key, "payload_offset")
     if offset < HEADER_BYTES:
         raise N6Error("N6-SOC-007", f"0x{offset:X} is inside the boot header of 0x{HEADER_BYTES:X} bytes", where=where)

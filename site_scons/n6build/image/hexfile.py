@@ -46,11 +46,6 @@ def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
     return _records(_runs(_pieces(ordered)), extended=extended)
 
 
-def merged_hex(segments: Sequence[Segment], folder: Path) -> str:
-    """All of `hex_chunks` at once."""
-    return b"".join(hex_chunks(segments, folder)).decode()
-
-
 def _pieces(parts: Iterable[_Placed]) -> Iterator[tuple[int, bytes]]:
     """(address, data), none across the end of a page."""
     for part in parts:

@@ -22,7 +22,7 @@ MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
 
 def _modes(setting: Setting) -> tuple[str, ...]:
-    """Sorted. Raises N6-OPTION-002 where one is not known, or two exclude each other."""
+    """Sorted. Raises N6-OPTION-002 if one is unknown, or two exclude each other."""
     modes = {word.strip() for word in setting.value.split(",") if word.strip()}
     for unknown in sorted(modes - set(MODES)):
         raise N6Error("N6-OPTION-002", f"no mode '{unknown}'", where=setting.origin, hint=did_you_mean(unknown, MODES))

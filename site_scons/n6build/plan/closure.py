@@ -120,7 +120,8 @@ class Code:
         return None
 
     def _package(self, distribution: str) -> str:
-        """The list of a distribution's files has their hashes in it; an installed file edited by hand goes unnoticed."""
+        """Digest of a distribution's RECORD, which has the hashes of its files; an installed file edited by hand goes
+        unnoticed."""
         if not self._folders:
             self._folders.update(_installed())
         if distribution not in self._packages:

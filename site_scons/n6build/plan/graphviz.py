@@ -84,6 +84,6 @@ def _length(word: str) -> float:
 
 
 def _point(words: Sequence[str], height: float) -> Point:
-    """Its axis points upwards."""
+    """In pixels, y downwards; the y axis of Graphviz points upwards. height: of the picture."""
     x, y = words
     return _length(x), height - _length(y)

@@ -6,13 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
 from n6build.plan.graphviz import find_dot
 from n6build.plan.perform import Site
 from n6build.plan.picture import plan_svg
-from n6build.plan.plan import Plan, plan_json
+from n6build.plan.plan import Plan, plan_json, step_for
 from n6build.plan.show import explain_text, plan_text
 
 
@@ -29,10 +28,8 @@ def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) ->
 
 def explain(file: str, plan: Plan, site: Site) -> None:
     """Prints why the file was or will be made. Raises N6-STEP-014 for a file that no step of the plan makes."""
-    name = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
-    step = plan.makers.get(name)
-    if step is None:
-        what = f"no step of this build makes {name}"
-        raise N6Error("N6-STEP-014", what, hint=f"{did_you_mean(name, plan.makers)} (scons plan lists them)")
+    step = step_for(file, plan)
+    shown = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     found = {status.step.name: status for status in statuses(plan, site.ledger, site.code, str(site.top))}
-    print(explain_text(name, explanation(found[step.name], site.ledger.entries.get(step.name))), end="", flush=True)
+    why = explanation(found[step.name], site.ledger.entries.get(step.name))
+    print(explain_text(shown, why), end="", flush=True)

@@ -226,7 +226,7 @@ def _spaced(wanted: Sequence[float], weights: Sequence[float], gaps: Sequence[fl
 
 
 def _curve(places: Sequence[Point], half: Sequence[float]) -> tuple[Point, ...]:
-    """From the lower side of the first to the upper side of the last, upright where it meets a row."""
+    """From the lower side of the first to the upper side of the last, vertical where it meets a row."""
     points: list[Point] = [(places[0][0], places[0][1] + half[0])]
     for (x, centre), height in zip(places[1:], half[1:], strict=True):
         points += _piece(points[-1], (x, centre - height))

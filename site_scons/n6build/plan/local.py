@@ -16,12 +16,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypedDict
 
-from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, perform
-from n6build.plan.plan import Plan, joined, needs_of, read_plan_json
+from n6build.plan.plan import Plan, joined, needs_of, read_plan_json, step_for
 from n6build.plan.step import Step
 
 # A plan with three networks has 200 kB.
@@ -130,15 +130,6 @@ def do_step(step: Step, site: Site) -> None:
         raise
 
 
-def step_for(file: str, plan: Plan) -> Step:
-    """The step that makes `file`. Raises N6-STEP-014 if there is none in the plan."""
-    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
-    step = plan.makers.get(name)
-    if step is None:
-        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))
-    return step
-
-
 def read_plan_file(path: Path) -> Plan:
     """path: a plan.json of `scons plan`. Raises N6-FILE-002 if it cannot be read, N6-FILE-003 if it is too large for a plan,
     N6-STEP-009 if it is not one, and N6-STEP-003 to -008 for steps that are not valid."""
@@ -194,7 +185,7 @@ def _check_types(values: Any) -> None:
         raise ValueError(str(error)) from error
     for step in values["steps"]:
         module = str(step.get("function", "")).partition(":")[0]
-        # To look for a module imports the package that it is in.
+        # Looking for a module imports the package that contains it.
         if module.partition(".")[0] in sys.stdlib_module_names:
             raise ValueError(f"'{step['function']}' is a function of Python itself, not of a step")
 

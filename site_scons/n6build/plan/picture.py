@@ -119,7 +119,7 @@ def _svg(layout: Layout, drawn: Sequence[_Drawn], sizes: Sequence[tuple[float, f
     SubElement(root, "style").text = _STYLE
     SubElement(root, "rect", {"class": "paper", **size})
     _draw_legend(root, samples)
-    # Centred where the legend is wider.
+    # Centred if the legend is wider.
     left = (width - layout.width) / 2
     inside = SubElement(root, "g", transform=f"translate({_number(left)} {_number(_MARGIN + _LEGEND)})")
     _draw_edges(inside, drawn, edges, layout.curves)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -11,7 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from n6build.base.errors import N6Error
+from n6build.base.errors import N6Error, did_you_mean
 from n6build.plan.step import Step, Tool, canonical
 
 FORMAT = 1
@@ -66,6 +67,15 @@ def make_plan(steps: Iterable[Step], goals: Mapping[str, Sequence[str]] | None =
                 raise N6Error("N6-STEP-003", what, where=step.made_at or None, hint="give one of them another output")
         _check_function(step)
     return Plan(_ordered(different, makers), {name: tuple(files) for name, files in (goals or {}).items()})
+
+
+def step_for(file: str, plan: Plan) -> Step:
+    """The step that makes `file`, a path relative to the working directory or absolute. Raises N6-STEP-014 if none does."""
+    name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
+    step = plan.makers.get(name)
+    if step is None:
+        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))
+    return step
 
 
 def joined(plans: Sequence[Plan]) -> Plan:
@@ -158,7 +168,7 @@ _DEFAULTS = {each.name: each.default for each in fields(Step) if each.name != "m
 def _step_json(step: Step) -> dict[str, Any]:
     values = {name: getattr(step, name) for name, default in _DEFAULTS.items() if getattr(step, name) != default}
     values["tools"] = [asdict(tool) for tool in step.tools]
-    # Readable, and the same text again when it is read.
+    # As a readable object, which gives the same text when it is read back.
     values["parameters"] = json.loads(step.parameters)
     return {name: value for name, value in values.items() if value not in ([], {})}
 

@@ -147,7 +147,7 @@ def _by_folder(files: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _listed(items: Sequence[tuple[str, int]], room: int) -> str:
-    """As many as fit, and how many files more; at least one."""
+    """As many as fit, at least one, and the number of further files."""
     texts = [printable(text) for text, _ in items]
     left = sum(count for _, count in items)
     shown = ""
@@ -165,7 +165,7 @@ def _and_more(count: int) -> str:
 
 
 def _wrapped(texts: Sequence[str], room: int) -> Iterator[str]:
-    """All of them, none cut or broken unless it is alone too long."""
+    """All of them, on lines that break only between them; one that is too long for a line is not cut."""
     current = ""
     for number, text in enumerate(texts):
         item = printable(text) + ("," if number < len(texts) - 1 else "")

@@ -132,7 +132,7 @@ class _View:
         return any(_inside(path, self._absolute(each)) or path == self._absolute(each) for each in self.step.state)
 
     def _is_watched(self, path: str) -> bool:
-        """Below the checkout, the project or the build folder, or beside a source that is elsewhere."""
+        """Below the checkout, the project or the build folder, or next to a source that is elsewhere."""
         if any(_inside(path, place) for place in _interpreter()):
             return False
         if any(_inside(path, str(place)) for place in (ROOT, self.top, self.build)):
@@ -164,7 +164,7 @@ def _interpreter() -> tuple[str, ...]:
 
 @cache
 def _code_folders() -> frozenset[str]:
-    """The importer lists these."""
+    """The folders of the library, which Python's importer lists."""
     library = Path(__file__).resolve().parents[2]
     return frozenset(str(path) for path in (library, *(each for each in library.rglob("*") if each.is_dir())))
 

@@ -67,7 +67,7 @@ def make(call: Call) -> None:
             return programmer.read([Span(address, size)])[0]
 
         updates = plan_updates(read_plan(path), path.parent, read, read_running(record))
-        # In the order of the images: the weights of a model first.
+        # In the order of the images, with the weights of a model first.
         wanted = [
             sector
             for update in updates

@@ -70,7 +70,7 @@ def make(call: Call) -> None:
 
 
 def _self_test(files: SelfTestFiles, outputs: tuple[int, ...]) -> SelfTest:
-    """The first test vector."""
+    """Of the first test vector."""
     first = rows(read_vectors(Path(files.inputs)))[0]
     if files.expected is None:
         return SelfTest(first, None)

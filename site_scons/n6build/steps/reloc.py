@@ -228,7 +228,7 @@ def _slot_steps(
     described = network.model
     test = None
     if described.inputs:
-        # Only the reference backend promises the reference interpreter's very bytes.
+        # Only the reference backend guarantees exactly the bytes of the reference interpreter.
         expected = described.expected if network.backend.exact else None
         test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
     # The test goes with the weights, which the outputs depend on.

@@ -2,8 +2,8 @@
 
 All waiting is done in guest time, of which an instruction is one unit; how busy the host is does not matter. While the
 processor sleeps, guest time jumps to whatever wakes it, by as many units as SysTick ticks until then; if nothing can wake it,
-the run ends at once, as silent. The host's time only serves to detect an emulator that hangs: one whose guest time stands
-still.
+the run ends at once, as silent. The host's time only serves to detect an emulator that hangs, which means that its guest time
+stands still.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def fetch_source(folder: Path) -> Path:
     try:
         version = _newest(options, folder)
     except N6Error:
-        # apt-cache fails where it knows no source package of that name at all.
+        # apt-cache fails if it knows no source package of that name at all.
         version = None
     if version is None and unreachable:
         raise unreachable
@@ -91,7 +91,7 @@ def _private_options(folder: Path) -> list[str]:
 
 
 def _newest(options: list[str], folder: Path) -> str | None:
-    """The newest 7.2 that the package sources have."""
+    """The newest 7.2 that the package sources offer."""
     output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
     versions: list[str] = re.findall(rf"^Version: ((?:\d+:)?{re.escape(VERSION)}\S*)$", output, re.MULTILINE)
     return max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)], default=None)
