@@ -71,7 +71,7 @@ def test_another_application_on_the_board_is_named(flashed: tuple[Project, Path]
     project, folder = flashed
     keyword, anomaly = networks_of(folder)
     with virtual_link(find_emulator(BOARD.soc), boot_of(project), tmp_path / "findings", lambda _: None) as link:
-        with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, this application 1"):
+        with pytest.raises(N6Error, match="N6-LINK-004: the board has 2 networks, this application has 1"):
             run_over_link(link, [keyword], 60.0)
         with pytest.raises(N6Error, match="N6-LINK-004: the board runs keyword"):
             run_over_link(link, [anomaly, keyword], 60.0)
