@@ -136,7 +136,7 @@ MISTAKES = [
     (["probe=0042", "flash"], "N6-FLASH-012: probe '0042' "),
     (["verbose=2"], "N6-OPTION-002"),
     (["plan", "matrix"], "N6-OPTION-010: a plan covers one application"),
-    (["explain=nowhere.o"], "N6-STEP-014: no step of this build makes nowhere.o"),
+    (["explain=nowhere.o"], "N6-STEP-014: no step of this plan makes nowhere.o"),
 ]
 
 

@@ -74,7 +74,9 @@ def step_for(file: str, plan: Plan) -> Step:
     name = os.path.relpath(file) if os.path.isabs(file) and file not in plan.makers else os.path.normpath(file)
     step = plan.makers.get(name)
     if step is None:
-        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=did_you_mean(name, plan.makers))
+        near = did_you_mean(name, plan.makers)
+        hint = near if near.startswith("did you mean") else "scons plan lists the files that steps make"
+        raise N6Error("N6-STEP-014", f"no step of this plan makes {name}", hint=hint)
     return step
 
 
