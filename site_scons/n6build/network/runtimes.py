@@ -93,7 +93,8 @@ class RelocParts:
 
 @dataclass(frozen=True)
 class Runtime:
-    """defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths.
+    """include_folders: of n6build's own headers. foreign_folders: of ST's. defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths. system_libraries: of the
+    toolchain, by name. glue: sources of n6build that the runtime needs from a firmware.
 
     reloc: None where it has no relocatable models.
     """
@@ -102,9 +103,12 @@ class Runtime:
     version: Version
     sources: tuple[Path, ...]
     include_folders: tuple[Path, ...]
+    foreign_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     compile_flags: tuple[str, ...]
     libraries: tuple[Path, ...]
+    system_libraries: tuple[str, ...]
+    glue: tuple[Path, ...]
     reloc: RelocParts | None
 
     @property
@@ -122,9 +126,12 @@ def own_runtime() -> Runtime:
         version=own_version(),
         sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
+        foreign_folders=(),
         defines=(),
         compile_flags=(),
         libraries=(),
+        system_libraries=(),
+        glue=(),
         reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",)),
     )
 
@@ -150,10 +157,13 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
             *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
         ),
-        include_folders=(middleware / "Inc", ll_aton, device, *cmsis),
+        include_folders=(),
+        foreign_folders=(middleware / "Inc", ll_aton, device, *cmsis),
         defines=_DEFINES,
         compile_flags=_COMPILE_FLAGS,
         libraries=(runtimes[-1],),
+        system_libraries=("m",),
+        glue=tuple(files_in(FIRMWARE / "st", "*.c")),
         reloc=_st_reloc_parts(ll_aton, libraries),
     )
 

@@ -65,6 +65,7 @@ class ModelCode:
     shared: tuple[tuple[Path, tuple[str, ...]], ...]
     network_flags: tuple[str, ...]
     include_folders: tuple[Path, ...]
+    foreign_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     network_defines: tuple[str, ...]
     libraries: tuple[Path, ...]
@@ -89,6 +90,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
         shared=(*kernels, *sources),
         network_flags=own,
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
+        foreign_folders=runtime.foreign_folders,
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
         libraries=parts.libraries,
