@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What newlib asks of a system, for ST's runtime: it prints where it is not compiled with NDEBUG, and calls abort where an
- * assertion fails. There is no heap and no file; text goes to the console.
+ * assertion fails. There are no files; text goes to the console.
  */
 #include "n6_console.h"
 
@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+#define HEAP_BYTES 4096
 
 int _write(int file, const char *data, int length);
 int _read(int file, char *data, int length);
@@ -66,12 +68,18 @@ off_t _lseek(int file, off_t offset, int whence)
     return 0;
 }
 
-/* stdio goes on without a buffer where it gets none. */
+/* For stdio alone, which faults where it gets nothing. */
 void *_sbrk(ptrdiff_t increment)
 {
-    (void)increment;
-    errno = ENOMEM;
-    return (void *)-1;
+    static char heap[HEAP_BYTES] __attribute__((aligned(8)));
+    static char *end = heap;
+    char *start = end;
+    if (increment > heap + HEAP_BYTES - end || increment < heap - end) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    end += increment;
+    return start;
 }
 
 int _getpid(void)

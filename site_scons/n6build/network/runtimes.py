@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -37,14 +38,18 @@ _SOURCES = (
     "ll_sw_integer.c",
 )
 _OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c", "ll_aton_stai_internal.c")
+_HAL_CACHE = "stm32n6xx_hal_cacheaxi.c"
 _DEVICE_SOURCES = ("mcu_cache.c", "npu_cache.c")
+# By which the device headers know the chip.
+_DEVICE = "STM32N657xx"
 _DEFINES = (
-    "STM32N657xx",
+    _DEVICE,
     "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
     "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
     "LL_ATON_RT_MODE=LL_ATON_RT_ASYNC",
     "LL_ATON_SW_FALLBACK",
     "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=0",
+    "N6_RUNTIME_DRIVES_NPU=1",
 )
 # ST's code is written for GNU C11 and warns under the flags of this project. Under them newlib has no float_t, because the
 # compiler evaluates half floats in a way that its math.h does not know, and nano's inttypes.h no PRIx64.
@@ -89,6 +94,7 @@ class RelocParts:
     libraries: tuple[Path, ...]
     loader: Path
     compile_flags: tuple[str, ...]
+    defines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,7 @@ def own_runtime() -> Runtime:
         libraries=(),
         system_libraries=(),
         glue=(),
-        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",)),
+        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), ()),
     )
 
 
@@ -156,8 +162,9 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
             *(_existing(ll_aton / name) for name in _SOURCES),
             *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
+            *_hal_sources(cmsis),
         ),
-        include_folders=(),
+        include_folders=(FIRMWARE / "st",),
         foreign_folders=(middleware / "Inc", ll_aton, device, *cmsis),
         defines=_DEFINES,
         compile_flags=_COMPILE_FLAGS,
@@ -168,13 +175,19 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     )
 
 
+def _hal_sources(folders: Sequence[Path]) -> list[Path]:
+    """What ST's cache driver calls of the HAL, which lies beside its headers."""
+    found = [folder.parent / "Src" / _HAL_CACHE for folder in folders]
+    return [path for path in found if is_file(path)][:1]
+
+
 def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
     """None in the releases before the first that had relocatable models (2.1)."""
     archives = files_in(libraries, "NetworkRuntime*_CM55_GCC_PIC.a")
     files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
     if not archives or not all(is_file(path) for path in files):
         return None
-    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS)
+    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS, (_DEVICE,))
 
 
 def _existing(*candidates: Path) -> Path:

@@ -83,7 +83,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     flags = (*_COMMON, SECURE) if secure else _COMMON
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
     own = (*flags, *of_runtime, *parts.compile_flags)
-    defines = (*_DEFINES, _DEBUG_INFO) if debug_info else _DEFINES
+    defines = (*_DEFINES, *parts.defines, *((_DEBUG_INFO,) if debug_info else ()))
     kernels = [(path, (*flags, "-O3")) for path in files_in(FIRMWARE / "kernels", "*.c")]
     sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
     return ModelCode(
