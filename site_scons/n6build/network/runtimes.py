@@ -12,6 +12,7 @@ from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.findings import Finding
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.device_headers import include_folders
 from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
 
 # The check of a mismatch, which is also made before the network is compiled.
@@ -99,8 +100,9 @@ class RelocParts:
 
 @dataclass(frozen=True)
 class Runtime:
-    """include_folders: of n6build's own headers. foreign_folders: of ST's. defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths. system_libraries: of the
-    toolchain, by name. glue: sources of n6build that the runtime needs from a firmware.
+    """include_folders: of n6build's own headers. foreign_folders: of ST's. defines: NAME or NAME=value. compile_flags: for
+    `sources` and a network.c of ST's tool. libraries: full paths. system_libraries: of the toolchain, by name. glue: sources of
+    n6build that the runtime needs from a firmware.
 
     reloc: None where it has no relocatable models.
     """
@@ -143,7 +145,8 @@ def own_runtime() -> Runtime:
 
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
-    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: folders with the device headers, which are not part of it.
+    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: of the device headers, which are not part of it, as
+    `include_folders` takes them; where none is named, they are not checked.
 
     Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read.
     """
@@ -155,6 +158,7 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     runtimes = files_in(libraries, "NetworkRuntime*_CM55_GCC.a")
     if not runtimes:
         raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
+    headers = include_folders(cmsis)
     return Runtime(
         name="st",
         version=read_ll_aton_version(ll_aton / "ll_aton_version.h"),
@@ -162,10 +166,10 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
             *(_existing(ll_aton / name) for name in _SOURCES),
             *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
-            *_hal_sources(cmsis),
+            *_hal_sources(headers),
         ),
         include_folders=(FIRMWARE / "st",),
-        foreign_folders=(middleware / "Inc", ll_aton, device, *cmsis),
+        foreign_folders=(middleware / "Inc", ll_aton, device, *headers),
         defines=_DEFINES,
         compile_flags=_COMPILE_FLAGS,
         libraries=(runtimes[-1],),
