@@ -59,7 +59,10 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     if ll_aton >= _TWO_ARGUMENTS:
         _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")
-    (devices / "npu_cache.c").write_text("extern int npu_cache_is_here;\n")
+    (devices / "npu_cache.h").write_text("void npu_cache_init(void);\nvoid npu_cache_enable(void);\n")
+    (devices / "npu_cache.c").write_text(
+        '#include "npu_cache.h"\nvoid npu_cache_init(void) {}\nvoid npu_cache_enable(void) {}\n'
+    )
     for name in ("NetworkRuntime1000_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC.a", "NetworkRuntime1100_CM55_GCC_PIC.a"):
         subprocess.run(["ar", "rc", libraries / name], check=True)
     return root

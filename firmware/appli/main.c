@@ -15,6 +15,9 @@
 #include "n6_inference.h"
 #include "n6_link.h"
 #include "n6_npu.h"
+#if N6_RUNTIME_DRIVES_NPU
+#include "n6_st_runtime.h"
+#endif
 #include "n6_plan.h"
 #include "n6_reg.h"
 #include "n6_slot.h"
@@ -97,6 +100,9 @@ int main(void)
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
     n6_npu_open_rif();
+#if N6_RUNTIME_DRIVES_NPU
+    n6_st_runtime_open();
+#endif
     place_weights();
     n6_inference_open();
     uint32_t runs = 0;

@@ -12,6 +12,9 @@
 #include "n6_link.h"
 #include "n6_model.h"
 #include "n6_npu.h"
+#if N6_RUNTIME_DRIVES_NPU
+#include "n6_st_runtime.h"
+#endif
 
 const char n6_program[] = "appli";
 
@@ -33,6 +36,9 @@ int main(void)
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
     n6_npu_open_rif();
+#if N6_RUNTIME_DRIVES_NPU
+    n6_st_runtime_open();
+#endif
     n6_inference_open();
     for (uint32_t i = 0; i < n6_model_count; i++) {
         if (!n6_model_load(&n6_models[i], &n6_loaded_models[i])) {

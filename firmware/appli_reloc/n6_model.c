@@ -131,7 +131,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
         .ext_param_addr = header->params_offset == 0u ? slot->params : 0u,
         .mode = n6_models_load_mode,
     };
-    if (ll_aton_reloc_get_info(slot->file, &info) != LL_ATON_RELOC_OK) {
+    if (ll_aton_reloc_get_info(slot->file, &info) != AI_RELOC_RT_ERR_NONE) {
         return n6_reloc_text(N6_RELOC_NO_MODEL);
     }
     uint32_t needed = n6_models_load_mode == AI_RELOC_RT_LOAD_MODE_COPY ? info.rt_ram_copy : info.rt_ram_xip;
@@ -139,7 +139,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
         return "N6-FW-051 needs more executable RAM than there is";
     }
     uint32_t began = N6_REG32(N6_DWT_CYCCNT);
-    if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != LL_ATON_RELOC_OK) {
+    if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != AI_RELOC_RT_ERR_NONE) {
         return "N6-FW-052 the loader refuses it";
     }
     loaded->install_cycles = N6_REG32(N6_DWT_CYCCNT) - began;

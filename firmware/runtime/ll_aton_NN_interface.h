@@ -10,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Since ll_aton 1.1.3. Nothing is encrypted here. */
+typedef struct {
+    unsigned int enable;
+    uint64_t encryption_id;
+    unsigned int rounds;
+    unsigned int key_sel;
+    unsigned int increment;
+} LL_Streng_EncryptionTypedef;
+
 /* Epochs */
 
 typedef void (*EpochBlock_FuncPtr_t)(const void *epoch_block);

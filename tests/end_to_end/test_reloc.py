@@ -24,7 +24,6 @@ from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
 from n6build.run.session import Started, start_virtual_board
-from samples import sample
 from stedgeai_stand_in.tree import install
 
 from end_to_end.conftest import Project, make_project
@@ -110,23 +109,6 @@ def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> Non
     rams = re.findall(r"n6 model (\w+) .* ram=(\S+)", result.output)
     assert [name for name, _ in rams] == ["keyword", "anomaly"]
     assert rams[0][1] == rams[1][1]
-
-
-def st_s_tree() -> dict[str, str]:
-    """An installed ST Edge AI Core where the environment names one, or that of the samples."""
-    if core := os.environ.get("STEDGEAI_CORE_DIR"):
-        return {"STEDGEAI_CORE_DIR": core, "N6BUILD_CMSIS": os.environ.get("N6BUILD_CMSIS", "")}
-    drivers, project = sample("apps/audio/Drivers"), sample("apps/audio/Projects/GS/Inc")
-    device, hal = drivers / "CMSIS/Device/ST/STM32N6xx/Include", drivers / "STM32N6xx_HAL_Driver/Inc"
-    headers = (drivers / "CMSIS/Core/Include", device, hal, project)
-    return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": os.pathsep.join(map(str, headers))}
-
-
-@pytest.mark.xfail(reason="ST's headers warn, and warnings are errors in the firmware's sources", strict=True)
-def test_st_s_own_loader_is_built_from_its_package(project: Project) -> None:
-    result = project.scons(*RELOC, "model=keyword", "backend=reference", "build", **st_s_tree())
-    assert result.status == 0, result.output
-    assert "ll_aton_reloc_network.c" in result.output
 
 
 @pytest.mark.parametrize("ll_aton", [(1, 1, 3, 8), (1, 1, 3, 275)])

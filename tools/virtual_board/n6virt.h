@@ -67,6 +67,10 @@ void n6virt_xspi_reset(void);
 uint32_t n6virt_xspi_read(uint32_t offset, unsigned size);
 void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size);
 
+bool n6virt_is_npu(uint32_t address);
+uint32_t n6virt_npu_read(uint32_t address);
+void n6virt_npu_write(uint32_t address, uint32_t value);
+
 typedef enum {
     N6VIRT_WINDOW_CLOSED, /* reads fault */
     N6VIRT_WINDOW_WRONG,  /* mapped, but not as the part is set: reads give ones */

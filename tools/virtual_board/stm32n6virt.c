@@ -17,7 +17,7 @@
  *   ,max-silence=N        as much of it in which the console neither says nor hears a byte does so, too: "ended": "silence"
  *   ,guest-time=FILE      guest time for who waits for this board: 8 bytes, little endian, every 2^20 instructions
  *
- * The test NPU (registers of our own, at the NPU's base): SRC +0, LEN +4, START +8, RESULT +0xC. START sums LEN bytes at SRC
+ * The test NPU (registers of our own, in the last 4 KiB of the NPU's, where the chip has no unit): SRC +0, LEN +4, START +8, RESULT +0xC. START sums LEN bytes at SRC
  * as the NPU would see them.
  */
 #include "n6virt.h"
@@ -47,6 +47,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
 #define COUNT(...) +1
 #define RAMS (0 N6VIRT_RAMS(COUNT))
 #define BANKS (0 N6VIRT_BANKS(COUNT))
+#define TEST_NPU_BASE (N6_NPU_BASE + N6VIRT_NPU_BYTES - 0x1000u)
 #define NPU_RAM_BASE N6VIRT_BANKED_BASE
 #define NPU_RAM_BYTES N6VIRT_BANKED_BYTES
 #define LINES (NPU_RAM_BYTES / N6_CACHE_LINE)
@@ -124,7 +125,7 @@ static const struct {
     {"XSPI2", N6_XSPI2_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI2EN},
     {"XSPIM", N6_XSPIM_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPIMEN},
     {"CACHEAXI", N6_CACHEAXI_BASE, 0x400, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_CACHEAXIEN},
-    {"NPU", N6_NPU_BASE, 0x10000, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_NPUEN},
+    {"NPU", N6_NPU_BASE, N6VIRT_NPU_BYTES, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_NPUEN},
 };
 
 static bool has_clock(uint32_t address)
@@ -647,8 +648,11 @@ static uint64_t peripheral_read(void *opaque, hwaddr offset, unsigned size)
     if (address - N6_XSPI2_BASE < 0x400) {
         return n6virt_xspi_read(address - N6_XSPI2_BASE, size);
     }
-    if (address - N6_NPU_BASE < sizeof(board->npu)) {
-        return board->npu[(address - N6_NPU_BASE) / 4];
+    if (address - TEST_NPU_BASE < sizeof(board->npu)) {
+        return board->npu[(address - TEST_NPU_BASE) / 4];
+    }
+    if (n6virt_is_npu(address)) {
+        return n6virt_npu_read(address);
     }
     return n6virt_get(address);
 }
@@ -669,11 +673,13 @@ static void peripheral_write(void *opaque, hwaddr offset, uint64_t value, unsign
         n6virt_xspi_write(address - N6_XSPI2_BASE, value, size);
     } else if (address == N6_XSPIM_CR && (n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) || n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN))) {
         n6virt_finding("nor-mode", address, "XSPIM CR is written while an XSPI is enabled: the write is lost");
-    } else if (address - N6_NPU_BASE < sizeof(board->npu)) {
-        board->npu[(address - N6_NPU_BASE) / 4] = value;
-        if (address - N6_NPU_BASE == 8) {
+    } else if (address - TEST_NPU_BASE < sizeof(board->npu)) {
+        board->npu[(address - TEST_NPU_BASE) / 4] = value;
+        if (address - TEST_NPU_BASE == 8) {
             board->npu[3] = npu_sum(board->npu[0], board->npu[1]);
         }
+    } else if (n6virt_is_npu(address)) {
+        n6virt_npu_write(address, value);
     } else if (address - N6_CACHEAXI_BASE >= 0x400 || address != N6_CACHEAXI_SR) {
         n6virt_set(address, value);
     }

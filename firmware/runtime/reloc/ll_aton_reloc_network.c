@@ -40,11 +40,11 @@ int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info)
 {
     const n6_reloc_header_t *model = header_at(file);
     if (file % 4u != 0u || model->magic != N6_RELOC_MAGIC) {
-        return LL_ATON_RELOC_INVALID;
+        return AI_RELOC_RT_ERR_INVALID_BIN;
     }
     const n6_reloc_context_t *context = n6_reloc_context(model, N6_RELOC_OFFSET_MASK);
     if (context == NULL) {
-        return LL_ATON_RELOC_INVALID;
+        return AI_RELOC_RT_ERR_INVALID_BIN;
     }
     uint32_t ram = up8(N6_RELOC_OFFSET(model->bss_end));
     uint32_t read_only = up8(N6_RELOC_OFFSET(model->data_image));
@@ -61,21 +61,21 @@ int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info)
         .rt_version = context->version,
         .rt_version_extra = context->version_dev,
     };
-    return LL_ATON_RELOC_OK;
+    return AI_RELOC_RT_ERR_NONE;
 }
 
 static int check_config(const ll_aton_reloc_config *config, const ll_aton_reloc_info *info)
 {
     bool copies = (config->mode & AI_RELOC_RT_LOAD_MODE_COPY) != 0u;
     if (!copies && (config->mode & AI_RELOC_RT_LOAD_MODE_XIP) == 0u) {
-        return LL_ATON_RELOC_ARGUMENT;
+        return AI_RELOC_RT_ERR_ARG;
     }
     if (config->exec_ram_addr == 0u || config->exec_ram_addr % 8u != 0u ||
         config->exec_ram_size < (copies ? info->rt_ram_copy : info->rt_ram_xip)) {
-        return LL_ATON_RELOC_MEMORY;
+        return AI_RELOC_RT_ERR_MEMORY;
     }
-    return config->ext_ram_addr % 8u != 0u || config->ext_param_addr % 8u != 0u ? LL_ATON_RELOC_PARAM_ADDRESS
-                                                                                 : LL_ATON_RELOC_OK;
+    return config->ext_ram_addr % 8u != 0u || config->ext_param_addr % 8u != 0u ? AI_RELOC_RT_ERR_PARAM_ADDR
+                                                                                 : AI_RELOC_RT_ERR_NONE;
 }
 
 /* A pool that is a segment of its own: weights in flash, or external RAM. */
@@ -85,17 +85,17 @@ static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config
     uint32_t content = N6_RELOC_POOL_CONTENT(pool->flags);
     if (N6_RELOC_POOL_ID(pool->flags) == 0u) {
         if (content != N6_RELOC_POOL_PARAM || (pool->flags & N6_RELOC_POOL_WRITE) != 0u) {
-            return LL_ATON_RELOC_PARAM_DESCRIPTOR;
+            return AI_RELOC_RT_ERR_PARAM_DESC;
         }
         bases->params = params + pool->offset_in_params;
         bases->params_bytes = up8(pool->bytes);
-        return cached && bases->params <= EXTERNAL_MEMORY ? LL_ATON_RELOC_PARAM_ADDRESS : LL_ATON_RELOC_OK;
+        return cached && bases->params <= EXTERNAL_MEMORY ? AI_RELOC_RT_ERR_PARAM_ADDR : AI_RELOC_RT_ERR_NONE;
     }
     if (N6_RELOC_POOL_ID(pool->flags) != 1u) {
-        return LL_ATON_RELOC_PARAM_DESCRIPTOR;
+        return AI_RELOC_RT_ERR_PARAM_DESC;
     }
     if (config->ext_ram_addr == 0u || config->ext_ram_size < pool->bytes || (cached && config->ext_ram_addr <= EXTERNAL_MEMORY)) {
-        return LL_ATON_RELOC_PARAM_ADDRESS;
+        return AI_RELOC_RT_ERR_PARAM_ADDR;
     }
     bases->external_ram = config->ext_ram_addr;
     bases->external_ram_bytes = config->ext_ram_size;
@@ -104,7 +104,7 @@ static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config
     } else if ((config->mode & AI_RELOC_RT_LOAD_MODE_CLEAR) != 0u) {
         memset((void *)config->ext_ram_addr, 0, up8(pool->bytes));
     }
-    return LL_ATON_RELOC_OK;
+    return AI_RELOC_RT_ERR_NONE;
 }
 
 static int place_pools(const n6_reloc_header_t *model, const ll_aton_reloc_config *config, bases_t *bases)
@@ -112,12 +112,12 @@ static int place_pools(const n6_reloc_header_t *model, const ll_aton_reloc_confi
     uintptr_t params = config->ext_param_addr;
     if (params == 0u) {
         if (model->params_offset == 0u) {
-            return LL_ATON_RELOC_PARAM_ADDRESS;
+            return AI_RELOC_RT_ERR_PARAM_ADDR;
         }
         params = (uintptr_t)model + model->params_offset;
     }
     for (const n6_reloc_pool_t *pool = n6_reloc_pools(model); pool->flags != 0u; pool++) {
-        int result = LL_ATON_RELOC_OK;
+        int result = AI_RELOC_RT_ERR_NONE;
         switch (N6_RELOC_POOL_TYPE(pool->flags)) {
         case N6_RELOC_POOL_RELOC:
             result = place_segment(pool, config, params, bases);
@@ -131,13 +131,13 @@ static int place_pools(const n6_reloc_header_t *model, const ll_aton_reloc_confi
             }
             break;
         default:
-            result = LL_ATON_RELOC_PARAM_DESCRIPTOR;
+            result = AI_RELOC_RT_ERR_PARAM_DESC;
         }
-        if (result != LL_ATON_RELOC_OK) {
+        if (result != AI_RELOC_RT_ERR_NONE) {
             return result;
         }
     }
-    return LL_ATON_RELOC_OK;
+    return AI_RELOC_RT_ERR_NONE;
 }
 
 /* False for a word that is not a link address of this model. 0 is a null pointer and stays. */
@@ -245,11 +245,11 @@ int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN
 {
     const n6_reloc_header_t *model = header_at(file);
     ll_aton_reloc_info info;
-    if (n6_reloc_check(model, N6_RELOC_OFFSET_MASK) != N6_RELOC_FITS || ll_aton_reloc_get_info(file, &info) != LL_ATON_RELOC_OK) {
-        return LL_ATON_RELOC_INVALID;
+    if (n6_reloc_check(model, N6_RELOC_OFFSET_MASK) != N6_RELOC_FITS || ll_aton_reloc_get_info(file, &info) != AI_RELOC_RT_ERR_NONE) {
+        return AI_RELOC_RT_ERR_INVALID_BIN;
     }
     int result = check_config(config, &info);
-    if (result != LL_ATON_RELOC_OK) {
+    if (result != AI_RELOC_RT_ERR_NONE) {
         return result;
     }
     bool copies = (config->mode & AI_RELOC_RT_LOAD_MODE_COPY) != 0u;
@@ -261,7 +261,7 @@ int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN
         .ram_bytes = N6_RELOC_OFFSET(model->bss_end),
     };
     result = place_pools(model, config, &bases);
-    if (result != LL_ATON_RELOC_OK) {
+    if (result != AI_RELOC_RT_ERR_NONE) {
         return result;
     }
     if (copies) {
@@ -271,7 +271,7 @@ int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN
     memcpy((void *)bases.ram, (const void *)(file + read_only), image);
     memset((void *)(bases.ram + image), 0, bases.ram_bytes - image);
     if (!relocate(model, &bases)) {
-        return LL_ATON_RELOC_INVALID;
+        return AI_RELOC_RT_ERR_INVALID_BIN;
     }
     n6_reloc_context_t *context = (n6_reloc_context_t *)(bases.ram + context_address(model));
     context->file = file;
@@ -281,7 +281,7 @@ int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN
     context->instance = (uint32_t)(uintptr_t)instance;
     *instance = (NN_Instance_TypeDef){.network = (const NN_Interface_TypeDef *)(uintptr_t)context->interface};
     instance->exec_state.inst_reloc = (uint32_t)(uintptr_t)context;
-    return LL_ATON_RELOC_OK;
+    return AI_RELOC_RT_ERR_NONE;
 }
 
 #define IN_REGISTER __attribute__((unused))

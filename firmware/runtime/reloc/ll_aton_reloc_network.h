@@ -119,12 +119,12 @@ extern ll_aton_reloc_linked_context _network_rt_ctx;
 #define AI_RELOC_RT_LOAD_MODE_CLEAR 4u /* activations begin as zeros */
 
 enum {
-    LL_ATON_RELOC_OK = 0,
-    LL_ATON_RELOC_INVALID = -1,
-    LL_ATON_RELOC_MEMORY = -2,
-    LL_ATON_RELOC_ARGUMENT = -4,
-    LL_ATON_RELOC_PARAM_ADDRESS = -7,
-    LL_ATON_RELOC_PARAM_DESCRIPTOR = -8,
+    AI_RELOC_RT_ERR_NONE = 0,
+    AI_RELOC_RT_ERR_INVALID_BIN = -1,
+    AI_RELOC_RT_ERR_MEMORY = -2,
+    AI_RELOC_RT_ERR_ARG = -4,
+    AI_RELOC_RT_ERR_PARAM_ADDR = -7,
+    AI_RELOC_RT_ERR_PARAM_DESC = -8,
 };
 
 /* Addresses are aligned to 32 bytes. ext_param_addr: of weights in a separate file, otherwise 0. */
@@ -152,11 +152,11 @@ typedef struct {
     uint32_t rt_version_extra;
 } ll_aton_reloc_info;
 
-/* LL_ATON_RELOC_INVALID where there is no model. */
+/* AI_RELOC_RT_ERR_INVALID_BIN where there is no model. */
 int ll_aton_reloc_get_info(uintptr_t file, ll_aton_reloc_info *info);
 
 /* The model and its pools are in memory afterwards as far as the CPU sees it: the caller cleans the D-cache for the NPU, and
- * invalidates the I-cache. Errors are LL_ATON_RELOC_*; executable RAM and pools may then have been written. */
+ * invalidates the I-cache. Errors are AI_RELOC_RT_ERR_*; executable RAM and pools may then have been written. */
 int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN_Instance_TypeDef *instance);
 
 /* num: from which buffer on; -1: all. */

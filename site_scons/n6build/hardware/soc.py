@@ -156,6 +156,30 @@ class InternalPool(PoolFigures):
 
 
 @dataclass(frozen=True)
+class NpuUnits:
+    """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind, version (major,
+    minor): what VERSION of each answers (ST's ATON.h)."""
+
+    first: Annotated[int, Range(0, 0x1F)]
+    kind: Annotated[int, Range(0, 0xFF)]
+    version: tuple[Annotated[int, Range(0, 15)], ...]
+    count: Annotated[int, Range(1, 32)] = 1
+
+    @property
+    def version_word(self) -> int:
+        """The lower 16 bits of VERSION: kind, minor, major."""
+        return self.kind | self.version[1] << 8 | self.version[0] << 12
+
+
+@dataclass(frozen=True)
+class Npu:
+    """size: bytes of its registers. units: by the names that the manual has for them."""
+
+    size: Size
+    units: dict[str, NpuUnits]
+
+
+@dataclass(frozen=True)
 class Profile:
     """activations: names of pools in order of preference. weights: the pool that holds the initializers."""
 
@@ -179,6 +203,7 @@ class Soc:
     cache_line: int
     interrupts: dict[str, int]
     peripherals: dict[str, Peripheral]
+    npu: Npu
     hsi_hz: int
     clock_profiles: dict[str, ClockProfile]
     pools: dict[str, InternalPool]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,6 +12,7 @@ from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.findings import Finding
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.device_headers import include_folders
 from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
 
 # The check of a mismatch, which is also made before the network is compiled.
@@ -37,14 +39,18 @@ _SOURCES = (
     "ll_sw_integer.c",
 )
 _OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c", "ll_aton_stai_internal.c")
+_HAL_CACHE = "stm32n6xx_hal_cacheaxi.c"
 _DEVICE_SOURCES = ("mcu_cache.c", "npu_cache.c")
+# By which the device headers know the chip.
+_DEVICE = "STM32N657xx"
 _DEFINES = (
-    "STM32N657xx",
+    _DEVICE,
     "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
     "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
     "LL_ATON_RT_MODE=LL_ATON_RT_ASYNC",
     "LL_ATON_SW_FALLBACK",
     "LL_ATON_DBG_BUFFER_INFO_EXCLUDED=0",
+    "N6_RUNTIME_DRIVES_NPU=1",
 )
 # ST's code is written for GNU C11 and warns under the flags of this project. Under them newlib has no float_t, because the
 # compiler evaluates half floats in a way that its math.h does not know, and nano's inttypes.h no PRIx64.
@@ -89,11 +95,14 @@ class RelocParts:
     libraries: tuple[Path, ...]
     loader: Path
     compile_flags: tuple[str, ...]
+    defines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """defines: NAME or NAME=value. compile_flags: for `sources` and a network.c of ST's tool. libraries: full paths.
+    """include_folders: of n6build's own headers. foreign_folders: of ST's. defines: NAME or NAME=value. compile_flags: for
+    `sources` and a network.c of ST's tool. libraries: full paths. system_libraries: of the toolchain, by name. glue: sources of
+    n6build that the runtime needs from a firmware.
 
     reloc: None where it has no relocatable models.
     """
@@ -102,9 +111,12 @@ class Runtime:
     version: Version
     sources: tuple[Path, ...]
     include_folders: tuple[Path, ...]
+    foreign_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     compile_flags: tuple[str, ...]
     libraries: tuple[Path, ...]
+    system_libraries: tuple[str, ...]
+    glue: tuple[Path, ...]
     reloc: RelocParts | None
 
     @property
@@ -122,15 +134,19 @@ def own_runtime() -> Runtime:
         version=own_version(),
         sources=tuple(files_in(folder, "*.c")),
         include_folders=(folder, reloc),
+        foreign_folders=(),
         defines=(),
         compile_flags=(),
         libraries=(),
-        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",)),
+        system_libraries=(),
+        glue=(),
+        reloc=RelocParts((reloc / "ll_aton_reloc_callbacks.c",), (), (), reloc / _LOADER, ("-O2",), ()),
     )
 
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
-    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: folders with the device headers, which are not part of it.
+    """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: of the device headers, which are not part of it, as
+    `include_folders` takes them; where none is named, they are not checked.
 
     Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read.
     """
@@ -142,6 +158,7 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     runtimes = files_in(libraries, "NetworkRuntime*_CM55_GCC.a")
     if not runtimes:
         raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
+    headers = include_folders(cmsis)
     return Runtime(
         name="st",
         version=read_ll_aton_version(ll_aton / "ll_aton_version.h"),
@@ -149,13 +166,23 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
             *(_existing(ll_aton / name) for name in _SOURCES),
             *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
+            *_hal_sources(headers),
         ),
-        include_folders=(middleware / "Inc", ll_aton, device, *cmsis),
+        include_folders=(FIRMWARE / "st",),
+        foreign_folders=(middleware / "Inc", ll_aton, device, *headers),
         defines=_DEFINES,
         compile_flags=_COMPILE_FLAGS,
         libraries=(runtimes[-1],),
+        system_libraries=("m",),
+        glue=tuple(files_in(FIRMWARE / "st", "*.c")),
         reloc=_st_reloc_parts(ll_aton, libraries),
     )
+
+
+def _hal_sources(folders: Sequence[Path]) -> list[Path]:
+    """What ST's cache driver calls of the HAL, which lies beside its headers."""
+    found = [folder.parent / "Src" / _HAL_CACHE for folder in folders]
+    return [path for path in found if is_file(path)][:1]
 
 
 def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
@@ -164,7 +191,7 @@ def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
     files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
     if not archives or not all(is_file(path) for path in files):
         return None
-    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS)
+    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS, (_DEVICE,))
 
 
 def _existing(*candidates: Path) -> Path:

@@ -21,8 +21,8 @@ _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 
 
 def read_depfile(data: bytes) -> list[str]:
-    """The files of the first rule, as the compiler names them. Its own headers are not among them (-MMD): they are part of
-    the toolchain, which is an input as a whole."""
+    """The files of the first rule, as the compiler names them. With -MMD its own headers are not among them: they are
+    part of the toolchain, which is an input as a whole."""
     rule = data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
     _, _, names = rule.partition(b": ")
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]

@@ -130,7 +130,12 @@ def _check_outputs(step: Step) -> None:
 def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -> list[str]:
     if not step.depfile:
         return []
-    read = [os.path.normpath(path) for path in read_depfile(Path(step.depfile).read_bytes())]
+    named = read_depfile(Path(step.depfile).read_bytes())
+    if "-MD" in step.command:
+        # The compiler's own headers, which are part of the toolchain, are listed, too.
+        folders = tuple(f"{folder}/" for folder in step.include_folders)
+        named = [path for path in named if not os.path.isabs(path) or path in step.sources or path.startswith(folders)]
+    read = [os.path.normpath(path) for path in named]
     if headers is not None:
         check_headers(step, read, headers())
     return [path for path in read if path not in step.sources]

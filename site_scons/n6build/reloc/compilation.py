@@ -65,6 +65,7 @@ class ModelCode:
     shared: tuple[tuple[Path, tuple[str, ...]], ...]
     network_flags: tuple[str, ...]
     include_folders: tuple[Path, ...]
+    foreign_folders: tuple[Path, ...]
     defines: tuple[str, ...]
     network_defines: tuple[str, ...]
     libraries: tuple[Path, ...]
@@ -82,13 +83,14 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
     flags = (*_COMMON, SECURE) if secure else _COMMON
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
     own = (*flags, *of_runtime, *parts.compile_flags)
-    defines = (*_DEFINES, _DEBUG_INFO) if debug_info else _DEFINES
+    defines = (*_DEFINES, *parts.defines, *((_DEBUG_INFO,) if debug_info else ()))
     kernels = [(path, (*flags, "-O3")) for path in files_in(FIRMWARE / "kernels", "*.c")]
     sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
     return ModelCode(
         shared=(*kernels, *sources),
         network_flags=own,
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
+        foreign_folders=runtime.foreign_folders,
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
         libraries=parts.libraries,

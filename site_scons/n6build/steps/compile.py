@@ -13,7 +13,8 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class Compilation:
-    """How C files are compiled. folders: searched for headers, in this order. defines: NAME or NAME=value. after: generated
+    """How C files are compiled. folders: searched for headers, in this order. foreign_folders: searched behind those, for headers
+    of others, whose warnings are not ours. defines: NAME or NAME=value. after: generated
     headers, which have to exist first. named_by_macros: headers that `#include NAME` refers to, which cannot be found by
     reading."""
 
@@ -23,10 +24,15 @@ class Compilation:
     flags: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     named_by_macros: tuple[str, ...] = ()
+    foreign_folders: tuple[str, ...] = ()
 
     def looking_in(self, *folders: str | Path) -> Compilation:
         """With further folders for headers, searched last."""
         return replace(self, folders=(*self.folders, *map(project_path, folders)))
+
+    def looking_in_foreign(self, *folders: str | Path) -> Compilation:
+        """With further folders for headers of others."""
+        return replace(self, foreign_folders=(*self.foreign_folders, *map(project_path, folders)))
 
     def defining(self, *defines: str) -> Compilation:
         """With further macros, NAME or NAME=value."""
@@ -63,12 +69,14 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
             *how.flags,
             *(f"-D{define}" for define in how.defines),
             *(f"-I{folder}" for folder in how.folders),
-            "-MMD",
+            *(part for folder in how.foreign_folders for part in ("-isystem", folder)),
+            # Of headers in foreign folders, which the compiler takes for the system's, the other option says nothing.
+            "-MD" if how.foreign_folders else "-MMD",
             "-MF",
             depfile,
             source,
         ),
-        include_folders=how.folders,
+        include_folders=(*how.folders, *how.foreign_folders),
         depfile=depfile,
         tools=(how.toolchain.tool,),
         after=tuple(dict.fromkeys(how.after)),
@@ -87,9 +95,11 @@ def link_step(
     *,
     scripts: Sequence[str],
     libraries: Sequence[str | Path] = (),
+    system_libraries: Sequence[str] = (),
     flags: Sequence[str] = LINK_FLAGS,
 ) -> Step:
-    """Makes the ELF file and, next to it, the linker's map. objects: in the order in which they are laid out."""
+    """Makes the ELF file and, next to it, the linker's map. objects: in the order in which they are laid out.
+    system_libraries: of the toolchain, by name."""
     map_file = str(Path(elf).with_suffix(".map"))
     linked = (*objects, *map(project_path, libraries))
     return Step(
@@ -105,6 +115,7 @@ def link_step(
             *(flag for script in scripts for flag in ("-T", script)),
             f"-Wl,-Map={map_file}",
             *linked,
+            *(f"-l{name}" for name in system_libraries),
         ),
         tools=(toolchain.tool,),
     )

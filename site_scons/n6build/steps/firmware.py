@@ -91,11 +91,13 @@ def appli(
     board."""
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
-    how = how.looking_in(*runtime.include_folders).defining(*runtime.defines)
+    how = how.looking_in(*runtime.include_folders).looking_in_foreign(*runtime.foreign_folders)
+    how = how.defining(*runtime.defines)
     foreign = how.with_flags(*runtime.compile_flags)
     common = f"{firmware.folder}/common" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     kernels = compile_steps(f"{common}/kernels", c_files("kernels"), how.with_flags("-O3").behind(headers.outputs))
     of_runtime = compile_steps(f"{common}/runtime", runtime.sources, foreign)
+    of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", c_files("appli"), how)
     # The plan compares the versions of network and runtime, before a compiler fails on a mismatch.
     generated = (*headers.outputs, *plan.outputs, *(header for network in networks for header in network.headers))
@@ -118,6 +120,7 @@ def appli(
         firmware.toolchain,
         scripts=(script.name, output_with(plan, ".ld")),
         libraries=runtime.libraries,
+        system_libraries=runtime.system_libraries,
     )
     return Program((*firmware.steps, headers, *kernels, *of_runtime, *shared, *own, script, link), link.name)
 
@@ -127,12 +130,14 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     assert runtime.reloc is not None
     places = ("bring_up", "appli", "appli_reloc", "reloc")
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
+    how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
     # The security state of models is compared with that of this code.
     how = how.with_flags(SECURE)
     common = f"{firmware.folder}/common/reloc" + ("" if runtime.name == "n6build" else f"-{runtime.name}")
     foreign = how.with_flags(*runtime.compile_flags)
     of_runtime = compile_steps(f"{common}/runtime", (*runtime.sources, runtime.reloc.loader), foreign)
+    of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
     loader = [
         step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)
@@ -142,7 +147,12 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
     objects = (*outputs_of((*of_runtime, *shared, *loader)), *firmware.bring_up, *own.outputs)
     link = link_step(
-        f"{folder}/appli/appli.elf", objects, firmware.toolchain, scripts=script.outputs, libraries=runtime.libraries
+        f"{folder}/appli/appli.elf",
+        objects,
+        firmware.toolchain,
+        scripts=script.outputs,
+        libraries=runtime.libraries,
+        system_libraries=runtime.system_libraries,
     )
     return Program((*firmware.steps, *of_runtime, *shared, *loader, own, script, link), link.name)
 

@@ -105,6 +105,7 @@ def model_steps(
     # A prebuilt network may come from the reference backend; the linker omits what is not called.
     kernel_headers = kernel_headers_step(f"{common}/include")
     base = Compilation(toolchain, flags=options.flags).looking_in(*code.include_folders, f"{common}/include")
+    base = base.looking_in_foreign(*code.foreign_folders)
     base = base.behind(kernel_headers.outputs)
     # Next to network.c, whose own headers it needs.
     headers = (conf, wrapper, *(each for each in network.step.outputs if each.endswith((".h", ".c"))))

@@ -8,12 +8,15 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 
+/* Behind the last of its units. */
+#define TEST_NPU_BASE (N6_NPU_BASE + 0x1F000u)
+
 static inline uint32_t test_npu_sum(uint32_t source, uint32_t bytes)
 {
-    N6_REG32(N6_NPU_BASE) = source;
-    N6_REG32(N6_NPU_BASE + 4u) = bytes;
-    N6_REG32(N6_NPU_BASE + 8u) = 1u;
-    return N6_REG32(N6_NPU_BASE + 12u);
+    N6_REG32(TEST_NPU_BASE) = source;
+    N6_REG32(TEST_NPU_BASE + 4u) = bytes;
+    N6_REG32(TEST_NPU_BASE + 8u) = 1u;
+    return N6_REG32(TEST_NPU_BASE + 12u);
 }
 
 #endif

@@ -21,6 +21,8 @@ HEADER_TEMPLATE = TEMPLATES / "network.h.j2"
 RENDERED = (SOURCE_TEMPLATE, HEADER_TEMPLATE)
 # From this version on the functions of an epoch have a second argument, the instance of the network.
 _TWO_ARGUMENTS = (1, 1, 3, 262)
+# From here on a network says whether its weights and blobs are encrypted.
+_ENCRYPTION: Version = (1, 1, 3, 8)
 # What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
 _READ_AHEAD = 64
 _TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT", "float64": "FLOAT"}
@@ -65,6 +67,7 @@ def network_source(
             "backend": backend,
             "version": ll_aton,
             "passes_instance": ll_aton >= _TWO_ARGUMENTS,
+            "encryption": ll_aton >= _ENCRYPTION,
             "pools": [_pool(pool, placement.used_bytes(pool), name) for pool in pools],
             "epochs": epochs,
             "inputs": [_port(port, buffers, placement, name) for port in network.inputs],

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What newlib asks of a system, for ST's runtime: it prints where it is not compiled with NDEBUG, and calls abort where an
+ * assertion fails. There are no files; text goes to the console.
+ */
+#include "n6_console.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define HEAP_BYTES 4096
+
+int _write(int file, const char *data, int length);
+int _read(int file, char *data, int length);
+int _close(int file);
+int _fstat(int file, struct stat *status);
+int _isatty(int file);
+off_t _lseek(int file, off_t offset, int whence);
+void *_sbrk(ptrdiff_t increment);
+int _getpid(void);
+int _kill(int process, int signal);
+void _exit(int status) __attribute__((noreturn));
+
+int _write(int file, const char *data, int length)
+{
+    (void)file;
+    for (int i = 0; i < length; i++) {
+        n6_put_byte((uint8_t)data[i]);
+    }
+    return length;
+}
+
+int _read(int file, char *data, int length)
+{
+    (void)file;
+    (void)data;
+    (void)length;
+    return 0;
+}
+
+int _close(int file)
+{
+    (void)file;
+    return -1;
+}
+
+int _fstat(int file, struct stat *status)
+{
+    (void)file;
+    status->st_mode = S_IFCHR;
+    return 0;
+}
+
+int _isatty(int file)
+{
+    (void)file;
+    return 1;
+}
+
+off_t _lseek(int file, off_t offset, int whence)
+{
+    (void)file;
+    (void)offset;
+    (void)whence;
+    return 0;
+}
+
+/* For stdio alone, which faults where it gets nothing. */
+void *_sbrk(ptrdiff_t increment)
+{
+    static char heap[HEAP_BYTES] __attribute__((aligned(8)));
+    static char *end = heap;
+    char *start = end;
+    if (increment > heap + HEAP_BYTES - end || increment < heap - end) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    end += increment;
+    return start;
+}
+
+int _getpid(void)
+{
+    return 1;
+}
+
+/* abort raises a signal first. */
+int _kill(int process, int signal)
+{
+    (void)process;
+    (void)signal;
+    errno = EINVAL;
+    return -1;
+}
+
+/* The fault handler says where. */
+void _exit(int status)
+{
+    (void)status;
+    __builtin_trap();
+}

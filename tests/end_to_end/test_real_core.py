@@ -1,0 +1,66 @@
+"""ST's own runtime and loader, as ST Edge AI Core installs them, linked with our Appli and run on the virtual board."""
+
+from __future__ import annotations
+
+import pytest
+from samples import sample
+
+from end_to_end.conftest import Project
+
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+VIRTUAL = ("backend=reference", "probe=virtual", "flash", "run")
+MODELS = ("keyword", "miniresnet", "anomaly")
+# The loaders of both releases take our models in all of these.
+WAYS = (
+    ("load=copy",),
+    ("load=xip",),
+    ("load=copy", "split=1"),
+    ("load=xip", "split=1"),
+    ("load=copy", "secure=0"),
+    ("load=xip", "secure=0"),
+    ("load=copy", "profile=noextmem"),
+    ("load=xip", "split=1", "profile=noextmem"),
+)
+ALWAYS = {("2.2", "keyword", WAYS[0]), ("3.0", "anomaly", WAYS[3])}
+
+
+def tree(release: str) -> dict[str, str]:
+    return {"STEDGEAI_CORE_DIR": str(sample(f"core/{release}")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+
+
+@pytest.mark.parametrize("release", ["2.2", "3.0"])
+def test_a_network_is_linked_with_st_s_runtime(release: str, project: Project) -> None:
+    result = project.scons("model=keyword", *VIRTUAL, **tree(release))
+    assert EQUAL in result.output, result.output
+    assert "ll_aton_rt_main.c" in result.output
+    assert "warning" not in result.output
+    assert project.scons("model=keyword", *VIRTUAL[:3], **tree(release)).actions == []
+
+
+@pytest.mark.parametrize(
+    ("release", "model", "way"),
+    [
+        pytest.param(
+            release,
+            model,
+            way,
+            id=" ".join((release, model, *way)),
+            marks=() if (release, model, way) in ALWAYS else pytest.mark.slow,
+        )
+        for release in ("2.2", "3.0")
+        for model in MODELS
+        for way in WAYS
+    ],
+)
+def test_st_s_loader_installs_our_models(release: str, model: str, way: tuple[str, ...], project: Project) -> None:
+    result = project.scons("loader=reloc", f"model={model}", *way, *VIRTUAL, **tree(release))
+    assert EQUAL in result.output, result.output
+    assert "ll_aton_reloc_network.c" in result.output
+
+
+def test_headers_that_are_missing_are_said_first(project: Project) -> None:
+    environment = {**tree("3.0"), "N6BUILD_CMSIS": str(sample("apps/audio/Drivers"))}
+    result = project.scons("model=keyword", *VIRTUAL, **environment)
+    assert result.status == 2
+    assert "error N6-LLATON-005: no folder has stm32n6xx_hal_conf.h" in result.output
+    assert "Compile" not in result.output
