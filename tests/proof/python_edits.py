@@ -493,6 +493,7 @@ WITHOUT_BYTES = {
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,
+    "n6build.network.device_headers": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,
     "n6build.network.reference.epochs": _SHAPES,

@@ -72,8 +72,8 @@ extern ll_aton_reloc_linked_context _network_rt_ctx;
 
 /* Internal buffers are a large table that no application needs. */
 #define AI_RELOC_NETWORK()                                                                                             \
-    extern const void *AI_RELOC_FUNCTION(WeightEncryption_Info)(void);                                                 \
-    extern const void *AI_RELOC_FUNCTION(BlobEncryption_Info)(void);                                                   \
+    extern const LL_Streng_EncryptionTypedef *AI_RELOC_FUNCTION(WeightEncryption_Info)(void);                          \
+    extern const LL_Streng_EncryptionTypedef *AI_RELOC_FUNCTION(BlobEncryption_Info)(void);                            \
     static const LL_Buffer_InfoTypeDef *ai_reloc_no_internal_buffers(void) { return NULL; }                            \
     static const NN_Interface_TypeDef ai_reloc_interface = {                                                           \
         .network_name = C_NAME,                                                                                        \
