@@ -164,6 +164,7 @@ def _memory(
 
 def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> AddressRange:
     spaces = []
+    names = {name for name, _ in board.slots.items()}
     for each in used_slots(board, manifest):
         parts = tuple(
             Part(
@@ -175,7 +176,8 @@ def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> Addr
             for segment in each.segments
         )
         if each.slot.size:
-            spaces.append(Space(each.name, each.slot.address, each.slot.size, parts))
+            name = each.name if each.name in names else "fixed weights"
+            spaces.append(Space(name, each.slot.address, each.slot.size, parts))
     ordered = tuple(sorted(spaces, key=lambda space: space.address))
     inside = _inside(pools, manifest.base, manifest.size)
     return AddressRange("Flash", manifest.base, manifest.size, ordered, inside)
