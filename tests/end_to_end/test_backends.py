@@ -8,10 +8,14 @@ import os
 import re
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from core_tree import make_core
+from n6build.hardware.boards import load_board
+from n6build.network.pools.board_pools import pools_of
+from n6build.network.reference.compile import compile_network
 from onnx_models import onnx_model
 from patience import NET_S, wait_until
 from stedgeai_stand_in.tree import install
@@ -175,6 +179,24 @@ def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path)
     again = project.scons(f"model={elsewhere}", "probe=virtual", "flash")
     assert [action.split()[0] for action in again.actions].count("Network") == 1
     assert not [action for action in again.actions if action.startswith(("Compile", "Link"))]
+
+
+def test_a_network_whose_weights_are_in_the_slot_of_the_appli(project: Project, tmp_path: Path) -> None:
+    """As ST's audio application has them: the Appli is small enough to end before."""
+    board = load_board("nucleo-n657")
+    pools = [
+        replace(pool, address=0x7018_0000) if pool.name == "octoFlash" else pool for pool in pools_of(board, "extflash")
+    ]
+    (tmp_path / "fixed").mkdir()
+    (model,) = (project.root / "models/keyword").glob("*.tflite")
+    compile_network(model, pools, tmp_path / "fixed")
+    result = project.scons(f"model={tmp_path / 'fixed'}", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    said = "Slot 0x70180000 for the weights of fixed, where its code reads them; it takes room from slot 'appli'"
+    assert said in result.output
+    assert re.search(r"flash slot appli +[\d,]+ +524,288 ", result.output)
+    assert "n6 image xSPI2 in-place" in result.output
+    assert "n6 done runs=1" in result.output
 
 
 def with_own_output(folder: Path) -> None:

@@ -20,7 +20,15 @@ from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import held_record
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.boards import load_board
-from n6build.image.manifest import FlashFile, FlashManifest, Segment, make_manifest, manifest_json, read_manifest
+from n6build.image.manifest import (
+    FlashFile,
+    FlashManifest,
+    Segment,
+    make_manifest,
+    manifest_json,
+    read_manifest,
+    used_slots,
+)
 
 BASE = 0x7000_0000
 SECTOR = 4096
@@ -351,6 +359,43 @@ def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -
         with_b_at(slot.address + 16)
     with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
         with_b_at(slot.end - 8)
+
+
+@pytest.mark.parametrize(("size", "beyond"), [(0x8_0000, 0), (0x8_0001, 1)])
+def test_the_slot_of_the_appli_ends_where_a_network_has_its_weights(tmp_path: Path, size: int, beyond: int) -> None:
+    board = load_board("nucleo-n657")
+    (tmp_path / "appli.bin").write_bytes(bytes(size))
+    (tmp_path / "w.bin").write_bytes(bytes(3 << 20))
+    files = [FlashFile("appli", tmp_path / "appli.bin"), FlashFile("weights", tmp_path / "w.bin", 0x7018_0000)]
+    if beyond:
+        what = "N6-IMAGE-005: appli.bin has 524289 bytes, 1 more than slot 'appli' \\(524288\\), which ends where a network has"
+        with pytest.raises(N6Error, match=f"{what} its weights, at 0x70180000"):
+            make_manifest(board, files, tmp_path)
+        return
+    manifest = make_manifest(board, files, tmp_path)
+    assert [(part.name, part.address) for part in manifest.segments] == [
+        ("appli", 0x7010_0000),
+        ("weights", 0x7018_0000),
+    ]
+    used = {each.name: (each.slot.size, len(each.segments)) for each in used_slots(board, manifest)}
+    assert used == {
+        "fsbl": (board.slots.fsbl.size, 0),
+        "appli": (0x8_0000, 1),
+        "vectors": (board.slots.vectors.size, 0),
+        "weights": (board.slots.weights.size, 0),
+        "weights at 0x70180000": (board.slots.vectors.address - 0x7018_0000, 1),
+    }
+
+
+def test_weights_of_two_networks_that_overlap_are_named(tmp_path: Path) -> None:
+    files = []
+    for name, address in (("od_weights.bin", 0x7038_0000), ("reid_weights.bin", 0x7040_0000)):
+        (tmp_path / name).write_bytes(bytes(1 << 20))
+        files.append(FlashFile("weights", tmp_path / name, address))
+    with pytest.raises(
+        N6Error, match="N6-IMAGE-006: od_weights.bin .to 0x70480000. and reid_weights.bin .from 0x70400000"
+    ):
+        make_manifest(load_board("nucleo-n657"), files, tmp_path)
 
 
 @pytest.mark.parametrize("program", ["fsbl", "appli"])

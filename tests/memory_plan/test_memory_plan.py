@@ -10,6 +10,7 @@ from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
 from n6build.memory_plan.generated_c import plan_source, pools_script
+from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.plan import Content, MemoryPlan, plan_json, read_plan
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
@@ -76,10 +77,69 @@ def test_writable_relative_pools_need_a_loader(tmp_path: Path) -> None:
         plan_of(network(tmp_path, "a", pool="xSPI1", address=0, size=64, relative=True))
 
 
-@pytest.mark.parametrize("address", [0x7018_0000, 0x7038_0000])
-def test_weights_for_another_part_of_the_flash_are_refused(tmp_path: Path, address: int) -> None:
-    with pytest.raises(N6Error, match=f"N6-PLAN-008: the weights of pool xSPI2 have to be at 0x{address:08X}"):
-        plan_of(network(tmp_path, "a", pool="xSPI2", address=address, size=1000))
+@pytest.mark.parametrize(
+    ("address", "size", "slots"),
+    [
+        (0x7018_0000, 3_581_153, ["appli"]),
+        (0x7038_0000, 1000, []),
+        (0x7038_0000, 12 << 20, ["vectors"]),
+        (0x7018_0000, 20 << 20, ["appli", "vectors", "weights"]),
+    ],
+)
+def test_weights_are_where_their_network_fixes_them(tmp_path: Path, address: int, size: int, slots: list[str]) -> None:
+    plan = plan_of(network(tmp_path, "a", pool="xSPI2", address=address, size=size))
+    assert [(image.source, image.in_place) for image in plan.images] == [(address, True)]
+    assert elsewhere(BOARD, plan.images) == [(plan.images[0], slots)]
+
+
+def test_weights_inside_their_slot_take_room_from_no_other(tmp_path: Path) -> None:
+    plan = plan_of(network(tmp_path, "a", pool="xSPI2", address=0x7200_0000, size=1000))
+    assert plan.images[0].source == 0x7200_0000
+    assert elsewhere(BOARD, plan.images) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "size", "text"),
+    [
+        (0x7000_0000, 10, "have to be at 0x70000000..0x70000020, and the FSBL begins at 0x70000000"),
+        (0x7008_0000, 1 << 20, "have to be at 0x70080000..0x70180010, and the Appli begins at 0x70100000"),
+        (0x7018_1000, 10, "have to be at 0x70181000, which is not a boundary of 65536-byte sectors"),
+    ],
+)
+def test_weights_where_a_program_begins_are_refused(tmp_path: Path, address: int, size: int, text: str) -> None:
+    with pytest.raises(N6Error, match=f"a.c: error N6-PLAN-008: the weights of pool xSPI2 {text}"):
+        plan_of(network(tmp_path, "a", pool="xSPI2", address=address, size=size))
+
+
+def test_fixed_weights_beyond_the_nor_are_refused_with_the_bytes(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-PLAN-001: .* be at 0x70380000 and need 3670032 bytes more than the NOR has"):
+        plan_of(network(tmp_path, "a", pool="xSPI2", address=0x7038_0000, size=BOARD.nor.size))
+
+
+def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot(tmp_path: Path) -> None:
+    slot = BOARD.slots.vectors
+    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    start = 0x7038_0000
+    one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
+    assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
+    all_of_it = network(tmp_path, "b", pool="xSPI2", address=start, size=slot.end - start)
+    with pytest.raises(N6Error, match="N6-PLAN-005: 3 test vectors need 48 bytes more than their slot has"):
+        plan_of(replace(all_of_it, vectors=vectors))
+
+
+def test_weights_to_copy_go_behind_fixed_ones_that_reach_into_their_slot(tmp_path: Path) -> None:
+    plan = plan_of(
+        network(tmp_path, "a", pool="AXISRAM5", address=0x342E0000, size=10),
+        network(tmp_path, "b", pool="xSPI2", address=0x7038_0000, size=WEIGHTS.address - 0x7038_0000 + 10),
+        network(tmp_path, "c", pool="AXISRAM6", address=0x34350000, size=10),
+        network(tmp_path, "d", pool="xSPI2", address=0x7030_0000, size=10),
+    )
+    assert [image.source for image in plan.images] == [
+        WEIGHTS.address + SECTOR,
+        0x7038_0000,
+        WEIGHTS.address + 2 * SECTOR,
+        0x7030_0000,
+    ]
 
 
 def test_weights_beyond_their_slot_are_refused_with_the_bytes(tmp_path: Path) -> None:

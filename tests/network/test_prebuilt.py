@@ -14,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from intelhex import Record
 from n6build.base.errors import N6Error
+from n6build.hardware.boards import load_board
 from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import Segment
+from n6build.memory_plan.make import CompiledNetwork, make_plan
+from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
 from n6build.models.names import network_names
 from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.pools.board_pools import external_regions
 from n6build.network.prebuilt import folder as prebuilt
 from n6build.network.prebuilt.folder import find_network, import_network
 from samples import sample
@@ -83,11 +87,54 @@ def test_of_several_networks_one_is_chosen_by_name(tmp_path: Path) -> None:
         "reid_atonbuf.xSPI2.raw": b"reid",
     }
     folder = put(tmp_path, files)
-    with pytest.raises(N6Error, match="N6-PRE-002: holds several networks: od, reid"):
+    with pytest.raises(N6Error, match=f"N6-PRE-002: holds several networks: od, reid\n  hint: .* model={folder}/od.c,"):
         find_network(folder)
     assert [weights.file.name for weights in find_network(folder, "reid").weights] == ["reid_atonbuf.xSPI2.raw"]
     with pytest.raises(N6Error, match="did you mean 'reid'"):
         find_network(folder, "ried")
+
+
+WHOLE = network_c(RELEASE_2)
+
+
+def test_network_1_and_network_never_get_the_weights_of_each_other(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {
+        "network.c": WHOLE,
+        "network_1.c": WHOLE,
+        "network_1_atonbuf.xSPI2.raw": b"1",
+        "network_atonbuf.xSPI2.raw": b"0",
+        "network_1_data.AXISRAM5.bin": b"1",
+        "weights.hex": "of neither",
+    }
+    folder = put(tmp_path, files)
+    with pytest.raises(N6Error, match="N6-PRE-002: holds several networks: network, network_1"):
+        find_network(folder)
+    found = {name: find_network(folder, name).weights for name in ("network", "network_1")}
+    assert [each.file.name for each in found["network"]] == ["network_atonbuf.xSPI2.raw"]
+    assert [each.file.name for each in found["network_1"]] == [
+        "network_1_data.AXISRAM5.bin",
+        "network_1_atonbuf.xSPI2.raw",
+    ]
+
+
+def test_weights_that_another_network_left_are_used_only_where_there_are_no_others(tmp_path: Path) -> None:
+    folder = put(tmp_path, {"network.c": WHOLE, "network_1_atonbuf.xSPI2.raw": b"1"})
+    assert [each.file.name for each in find_network(folder).weights] == ["network_1_atonbuf.xSPI2.raw"]
+    put(tmp_path, {"network_data.bin": b"0"})
+    assert [each.file.name for each in find_network(folder).weights] == ["network_data.bin"]
+
+
+def test_beside_a_network_c_files_that_are_none_do_not_count(tmp_path: Path) -> None:
+    folder = put(tmp_path, {"od.c": network_c(RELEASE_3), "post_processing.c": "int x;\n", "aed_weights.bin": b"0"})
+    network = find_network(folder)
+    assert (network.name, [each.file.name for each in network.weights]) == ("od", ["aed_weights.bin"])
+
+
+def test_network_c_itself_may_be_named(tmp_path: Path) -> None:
+    folder = put(tmp_path, {"od.c": network_c(RELEASE_3), "reid.c": network_c(RELEASE_3).replace("_od", "_reid")})
+    models = [load_model(str(folder / name)) for name in ("od.c", "reid.c")]
+    assert [(model.name, model.prebuilt) for model in models] == [("od", folder), ("reid", folder)]
+    assert network_names(models) == ["od", "reid"]
 
 
 def test_a_folder_without_a_network(tmp_path: Path) -> None:
@@ -227,14 +274,15 @@ def test_a_large_hex_file_takes_little_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "name", "ll_aton", "weights", "input_shape", "output_bytes", "pools"),
+    ("folder", "name", "ll_aton", "weights", "address", "input_shape", "output_bytes", "pools"),
     [
-        ("yamnet-core-2.2", "network", (1, 1, 1, 14), 3_581_153, (1, 64, 96, 1), 40, {"AXISRAM6": 147_456}),
+        ("yamnet-core-2.2", "network", (1, 1, 1, 14), 3_581_153, 0x70180000, (1, 64, 96, 1), 40, {"AXISRAM6": 147_456}),
         (
             "reid-mobilenetv2-core-3.0",
             "reid",
             (1, 1, 3, 8),
             2_432_337,
+            0x72000000,
             (1, 256, 128, 3),
             1280,
             {"AXISRAM5": 393_216, "AXISRAM4": 327_680, "AXISRAM3": 458_752},
@@ -247,6 +295,7 @@ def test_networks_that_st_compiled_for_the_npu(
     name: str,
     ll_aton: tuple[int, ...],
     weights: int,
+    address: int,
     input_shape: tuple[int, ...],
     output_bytes: int,
     pools: dict[str, int],
@@ -262,3 +311,7 @@ def test_networks_that_st_compiled_for_the_npu(
     assert [buffer.bytes for buffer in artifacts.outputs] == [output_bytes]
     used = {pool.fname: pool.used_bytes for pool in artifacts.pools if pool.rights == "ACC_WRITE" and pool.used_bytes}
     assert used == pools
+    board = load_board("nucleo-n657")
+    compiled = [CompiledNetwork("m", artifacts, NO_VECTORS, False)]
+    (image,) = make_plan(board, "extflash", compiled, external_regions(board)).images
+    assert (image.source, image.in_place) == (address, True)

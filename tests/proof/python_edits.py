@@ -209,6 +209,7 @@ EDITS = (
         "cache_line=2 * board.soc.cache_line",
         f"{LINKED}/memory_plan.json",
     ),
+    alone("memory_plan/images.py", "signature=signature,", "signature=signature ^ 1,", f"{LINKED}/memory_plan.json"),
     alone(
         "memory_plan/plan.py",
         "image.file): image.source for",
@@ -274,6 +275,9 @@ EDITS = (
         f"{LINKED}/flash_manifest.json",
     ),
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
+    linked(
+        "hardware/slots.py", "return Slot(start, end - start)", "return Slot(start, end - start + 4096)", "sizes.txt"
+    ),
     linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),

@@ -7,11 +7,13 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, sha256, to_json
-from n6build.hardware.board import Board
+from n6build.base.span import Span
+from n6build.hardware.board import Board, Slot
+from n6build.hardware.slots import slots_around, weights_slot
 
 
 @dataclass(frozen=True)
@@ -45,36 +47,66 @@ class FlashManifest:
     segments: tuple[Segment, ...]
 
 
+@dataclass(frozen=True)
+class UsedSlot:
+    """A slot as far as the weights of networks leave it, and what is in it."""
+
+    name: str
+    slot: Slot
+    segments: tuple[Segment, ...]
+
+
 def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
     """files: in flash order; an empty file of weights gets no place.
 
     Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006 for an overlap, N6-IMAGE-008 for an empty program.
     """
-    slots = dict(board.slots.items())
     segments = []
     for file in files:
-        slot_name, path = file.slot, file.path
-        data = read_bytes(path)
-        if not data and slot_name in ("fsbl", "appli"):
+        data = read_bytes(file.path)
+        if not data and file.slot in ("fsbl", "appli"):
             what = "is empty: the board would keep running its old program"
-            raise N6Error("N6-IMAGE-008", what, where=path.name, hint="build again")
+            raise N6Error("N6-IMAGE-008", what, where=file.path.name, hint="build again")
         if not data:
             continue
-        slot = slots[slot_name]
-        address = slot.address if file.address is None else file.address
-        beyond = address + len(data) - slot.end
-        if beyond > 0:
-            raise N6Error(
-                "N6-IMAGE-005",
-                f"{path.name} has {len(data)} bytes, {beyond} more than slot '{slot_name}' ({slot.size})",
-                where=f"boards/{board.name}/board.yaml: slots.{slot_name}",
-                hint="make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room",
-            )
-        name = Path(os.path.relpath(path, folder)).as_posix()
-        segments.append(Segment(slot_name, name, address, len(data), sha256(data)))
+        address = dict(board.slots.items())[file.slot].address if file.address is None else file.address
+        name = Path(os.path.relpath(file.path, folder)).as_posix()
+        segments.append(Segment(file.slot, name, address, len(data), sha256(data)))
     manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
+    for slot in used_slots(board, manifest):
+        _check_room(board, slot)
     check_overlap(manifest)
     return manifest
+
+
+def used_slots(board: Board, manifest: FlashManifest) -> list[UsedSlot]:
+    """The board's slots, empty ones too, then those of weights that their networks want elsewhere."""
+    weights = [Span(each.address, each.length) for each in manifest.segments if each.name == "weights"]
+    return [
+        UsedSlot(name, slot, tuple(each for each in manifest.segments if _slot_of(board, each) == name))
+        for name, slot in slots_around(board, weights).items()
+    ]
+
+
+def _slot_of(board: Board, segment: Segment) -> str:
+    return weights_slot(board, segment.address) if segment.name == "weights" else segment.name
+
+
+def _check_room(board: Board, used: UsedSlot) -> None:
+    """Raises N6-IMAGE-005."""
+    whole = dict(board.slots.items()).get(used.name, used.slot)
+    hint = "make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room"
+    before = ""
+    if used.slot.end < whole.end:
+        before = f", which ends where a network has its weights, at 0x{used.slot.end:08X}"
+        hint = "compile that network for this board (tools/pools.py board BOARD PROFILE writes its pools), or make the "
+        hint += "image smaller; the .map file beside its ELF file shows what takes the room"
+    for segment in used.segments:
+        beyond = segment.address + segment.length - used.slot.end
+        if beyond > 0:
+            what = f"{_file(segment)} has {segment.length} bytes, {beyond} more than slot '{used.name}' "
+            where = f"boards/{board.name}/board.yaml: slots.{used.name}"
+            raise N6Error("N6-IMAGE-005", f"{what}({used.slot.size}){before}", where=where, hint=hint)
 
 
 def check_overlap(manifest: FlashManifest) -> None:
@@ -86,9 +118,13 @@ def check_overlap(manifest: FlashManifest) -> None:
         if last_sector_end > behind.address:
             raise N6Error(
                 "N6-IMAGE-006",
-                f"{segment.name} (to 0x{end:08X}) and {behind.name} (from 0x{behind.address:08X}) share a flash sector",
+                f"{_file(segment)} (to 0x{end:08X}) and {_file(behind)} (from 0x{behind.address:08X}) share a flash sector",
                 hint=f"give each its own place, {manifest.sector} bytes apart: slots in board.yaml, or option addresses",
             )
+
+
+def _file(segment: Segment) -> str:
+    return PurePosixPath(segment.file).name
 
 
 def manifest_json(manifest: FlashManifest) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.hardware.board import Board
 from n6build.image.elf import allocated_sections
-from n6build.image.manifest import FlashManifest
+from n6build.image.manifest import FlashManifest, used_slots
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,9 @@ def region_uses(board: Board, manifest: FlashManifest, fsbl: Path, appli: Path) 
         RegionUse("FSBL in RAM", program_extent("FSBL", fsbl).size, boot.max_image - boot.payload_offset),
         RegionUse("Appli in RAM", program_extent("Appli", appli).size, load.max_bytes - load.payload_offset),
     ]
-    slots = dict(board.slots.items())
-    for name, slot in slots.items():
-        used = sum(part.length for part in manifest.segments if part.name == name)
-        uses += [RegionUse(f"flash slot {name}", used, slot.size)] if used else []
+    for each in used_slots(board, manifest):
+        used = sum(part.length for part in each.segments)
+        uses += [RegionUse(f"flash slot {each.name}", used, each.slot.size)] if used else []
     return uses
 
 

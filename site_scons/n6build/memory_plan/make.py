@@ -9,13 +9,14 @@ from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
-from n6build.hardware.board import Board, Nor, Slot
+from n6build.hardware.board import Board, Slot
+from n6build.hardware.slots import slots_around
 from n6build.hardware.soc import Memory, Soc, field_bits
+from n6build.memory_plan.images import next_sector, plan_images, spans_of
 from n6build.memory_plan.plan import (
     MemoryPlan,
     OwnBuffer,
     PlannedBank,
-    PlannedImage,
     PlannedModel,
     PlannedNetwork,
     PlannedRegion,
@@ -23,11 +24,10 @@ from n6build.memory_plan.plan import (
     PoolUse,
     application_name,
 )
-from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file, weights_slot_file
+from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.artifacts.signature import network_signature
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,11 @@ def make_plan(
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
-    plan = _plan(board, profile, networks, regions)
+    images = plan_images(board, [network.artifacts for network in networks])
+    plan = _plan(board, profile, networks, regions, slots_around(board, spans_of(images))["vectors"])
     return replace(
         plan,
-        images=_plan_images(board, networks),
+        images=images,
         banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, plan.pools)),
     )
 
@@ -75,17 +76,19 @@ def make_reloc_plan(
 
     Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
     """
-    return replace(_plan(board, profile, networks, regions), models=tuple(models))
+    return replace(_plan(board, profile, networks, regions, board.slots.vectors), models=tuple(models))
 
 
-def _plan(board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]) -> MemoryPlan:
-    """What linked and installed networks have in common."""
+def _plan(
+    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span], vectors: Slot
+) -> MemoryPlan:
+    """What linked and installed networks have in common. vectors: the slot as weights leave it."""
     boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
         board=board.name,
         profile=profile,
-        networks=_plan_networks(board, networks),
+        networks=_plan_networks(board, networks, vectors),
         images=(),
         banks=(),
         pools=tuple(
@@ -103,9 +106,8 @@ def _plan(board: Board, profile: str, networks: Sequence[CompiledNetwork], regio
     )
 
 
-def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedNetwork, ...]:
-    """Sets of test vectors follow one another, each on its own sector."""
-    slot = board.slots.vectors
+def _plan_networks(board: Board, networks: Sequence[CompiledNetwork], slot: Slot) -> tuple[PlannedNetwork, ...]:
+    """Sets of test vectors follow one another in their slot, each on its own sector."""
     source = slot.address
     planned = []
     for network in networks:
@@ -129,7 +131,7 @@ def _plan_networks(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[P
                 f"{vectors.count} test vectors need {end - slot.end} bytes more than their slot has",
                 where=f"boards/{board.name}/board.yaml: slots.vectors",
             )
-        source = _next_sector(board, end) if vectors.count else source
+        source = next_sector(board, end) if vectors.count else source
     return tuple(planned)
 
 
@@ -144,64 +146,6 @@ def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
         for index, port in enumerate(ports)
         if port.own
     )
-
-
-def _next_sector(board: Board, address: int) -> int:
-    return -(-address // board.nor.sector) * board.nor.sector
-
-
-def _plan_images(board: Board, networks: Sequence[CompiledNetwork]) -> tuple[PlannedImage, ...]:
-    """In place where a pool is in the NOR. The others follow those, each on its own sector."""
-    slot = board.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks))]
-    source = max((_next_sector(board, image.source_end) for image in unplaced if image.source), default=slot.address)
-    planned = []
-    for image in unplaced:
-        placed = image
-        if not image.source:
-            # A relative pool is where its image is: the linker gives it this address.
-            destination = source if image.relative else image.destination
-            placed = replace(image, source=source, destination=destination)
-            source = _next_sector(board, placed.source_end)
-        _check_in_slot(placed, slot, f"boards/{board.name}/board.yaml: slots.weights")
-        planned.append(placed)
-    return tuple(planned)
-
-
-def _check_in_slot(image: PlannedImage, slot: Slot, where: str) -> None:
-    """Raises N6-PLAN-001 where the image is too large, N6-PLAN-008 where its pool is in another part of the flash."""
-    if image.source < slot.address or image.source >= slot.end:
-        what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}, slot 'weights' is "
-        what += f"0x{slot.address:08X}..0x{slot.end:08X}"
-        hint = (
-            "move the slot, or compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
-        )
-        raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
-    beyond = image.source_end - slot.end
-    if beyond > 0:
-        what = f"the weights of pool {image.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})"
-        raise N6Error("N6-PLAN-001", what, where=where)
-
-
-def _images_of(network: CompiledNetwork, nor: Nor, networks: int) -> list[PlannedImage]:
-    """source: 0 where the pool is not in the NOR."""
-    artifacts = network.artifacts
-    signature = network_signature(artifacts.source)
-    return [
-        PlannedImage(
-            network=artifacts.name,
-            pool=image.fname,
-            file=image.file.name,
-            slot_file=weights_slot_file(image.file.name, artifacts.name, networks),
-            source=image.address if nor.base <= image.address < nor.base + nor.size else 0,
-            destination=image.address,
-            bytes=image.bytes,
-            signature=signature,
-            relative=image.relative,
-        )
-        for image in artifacts.initializers
-        if image.bytes
-    ]
 
 
 def powered_bank(soc: Soc, name: str) -> PlannedBank:

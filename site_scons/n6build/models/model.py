@@ -110,8 +110,8 @@ def model_names(folder: Path = MODELS) -> list[str]:
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:
-    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, or of a folder
-    with a compiled network.
+    """`name`: of a folder in `folder`, or a path: of a folder with a model.yaml, of a .tflite or .onnx file, of a folder with a
+    compiled network, or of network.c itself where a folder has several.
 
     relative_to: where a relative path starts (default: the working directory). Raises N6-MODEL-001 where there is no such
     model, N6-MODEL-002 for a file in another format; N6-MODEL-00x, N6-YAML-00x and N6-APP-00x for a faulty model.yaml.
@@ -124,13 +124,15 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
     if is_file(path) and path.suffix in MODEL_SUFFIXES:
         return _bare(path)
     if is_folder(path) and holds_network(path):
-        return _bare_network(path)
+        return _bare_network(path, path.resolve().name, None)
+    if is_file(path) and path.suffix == ".c":
+        return _bare_network(path.parent, path.stem, path.stem)
     if is_file(path):
         raise N6Error(
             "N6-MODEL-002",
             f"'{path.suffix}' is not a supported model format",
             where=name,
-            hint="give a .tflite or .onnx file",
+            hint="give a .tflite or .onnx file, or the network.c of a compiled network",
         )
     if "/" in name or "." in name:
         raise N6Error(
@@ -145,9 +147,10 @@ def _bare(path: Path) -> Model:
     return _model(_ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
 
 
-def _bare_network(path: Path) -> Model:
-    name = _safe_name(path.resolve().name)
-    return _model(_ModelFile(name=name, network=NetworkChoices(folder=".")), path, None)
+def _bare_network(folder: Path, name: str, network: str | None) -> Model:
+    """name: of the model. network: of the one that is meant, None where the folder has only one."""
+    choices = NetworkChoices(folder=".", name=network)
+    return _model(_ModelFile(name=_safe_name(name), network=choices), folder, None)
 
 
 def _safe_name(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from n6build.checks.run import Result
 from n6build.hardware.aliases import secure_alias
 from n6build.hardware.board import Board
-from n6build.image.manifest import FlashManifest
+from n6build.image.manifest import FlashManifest, used_slots
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
 from n6build.network.artifacts.description import EpochInfo, IoBuffer, NetworkArtifacts
@@ -164,13 +164,20 @@ def _memory(
 
 def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> AddressRange:
     spaces = []
-    for name, slot in board.slots.items():
-        segments = [segment for segment in manifest.segments if segment.name == name]
-        kind = _SLOT_KINDS.get(name, "program")
+    names = {name for name, _ in board.slots.items()}
+    for each in used_slots(board, manifest):
         parts = tuple(
-            Part(PurePosixPath(segment.file).name, kind, segment.address, segment.length) for segment in segments
+            Part(
+                PurePosixPath(segment.file).name,
+                _SLOT_KINDS.get(segment.name, "program"),
+                segment.address,
+                segment.length,
+            )
+            for segment in each.segments
         )
-        spaces.append(Space(name, slot.address, slot.size, parts))
+        if each.slot.size:
+            name = each.name if each.name in names else "fixed weights"
+            spaces.append(Space(name, each.slot.address, each.slot.size, parts))
     ordered = tuple(sorted(spaces, key=lambda space: space.address))
     inside = _inside(pools, manifest.base, manifest.size)
     return AddressRange("Flash", manifest.base, manifest.size, ordered, inside)

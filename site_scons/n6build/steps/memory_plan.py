@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware.board import Board
 from n6build.memory_plan import generated_c
+from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, compiled_network, make_plan
-from n6build.memory_plan.plan import plan_json
+from n6build.memory_plan.plan import MemoryPlan, plan_json
 from n6build.network.pools.board_pools import external_regions
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
@@ -131,6 +133,16 @@ def make(call: Call) -> None:
         else:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
     plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes))
+    _say_elsewhere(board, plan)
     texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan), *headers)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)
+
+
+def _say_elsewhere(board: Board, plan: MemoryPlan) -> None:
+    models = {network.name: network.model for network in plan.networks}
+    for image, slots in elsewhere(board, plan.images):
+        names = " and ".join(f"'{name}'" for name in slots)
+        taken = f"; it takes room from slot {names}" if slots else ""
+        place = f"0x{image.source:08X} for the weights of {models[image.network]}"
+        say("Slot", place, f"where its code reads them{taken}")

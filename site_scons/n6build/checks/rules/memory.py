@@ -43,8 +43,13 @@ def _heaps(subject: Subject) -> list[PlannedRegion]:
     return [region for region in subject.plan.external_regions if region.name == "heap"]
 
 
-def _pools_of_the_board(subject: Subject) -> list[PoolRange]:
-    return [pool for network, pool in _used(subject) if any(each.fname == pool.fname for each in network.pools)]
+def _pools_of_the_board(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
+    nor = _nor(subject.board)
+    return [
+        (network, pool)
+        for network, pool in _used(subject)
+        if any(each.fname == pool.fname for each in network.pools) and not nor.address <= pool.address < nor.end
+    ]
 
 
 def _pools_in_our_alias(subject: Subject) -> list[PoolRange]:
@@ -62,6 +67,10 @@ def _at(network: NetworkSubject, pool: PoolRange) -> str:
 
 def _is_internal(pool: PoolRange) -> bool:
     return _INTERNAL[0] <= pool.address < _INTERNAL[1]
+
+
+def _nor(board: Board) -> Span:
+    return Span(board.nor.base, board.nor.size)
 
 
 def _external_ram(board: Board) -> Span | None:
@@ -85,11 +94,12 @@ def pool_overflow(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-023", "the network was compiled for the board's pools", "error", _pools_of_the_board)
 def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
-    """The network was compiled for other pools than the board gives it: elsewhere, or before the board was changed."""
-    for network, pool in _used(subject):
-        given = next((each for each in network.pools if each.fname == pool.fname), None)
-        if given is None:
-            continue
+    """The network was compiled for other pools than the board gives it: elsewhere, or before the board was changed.
+
+    Weights in the NOR are programmed to wherever the network has them; what they overlap is found with the flash manifest.
+    """
+    for network, pool in _pools_of_the_board(subject):
+        given = next(each for each in network.pools if each.fname == pool.fname)
         if given.address != pool.address:
             what = f"begins at 0x{pool.address:08X}, the board gives this pool 0x{given.address:08X}"
         elif pool.used_bytes > given.size + _SIZE_TOLERANCE:
@@ -102,13 +112,12 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-002", "weights and activations lie in memories of the board", "error", _used)
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
-    """A pool in use that is not inside one memory, one flash slot or the external RAM."""
+    """A pool in use that is not inside one memory, the NOR or the external RAM."""
     board = subject.board
     external = _external_ram(board)
     for network, pool in _used(subject):
         spans = [Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name]
-        spans += [Span(slot.address, slot.size) for _, slot in board.slots.items()]
-        spans += [external] if external else []
+        spans += [_nor(board), *([external] if external else [])]
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"

@@ -7,7 +7,7 @@ to know beforehand follows from the names of the files alone; nothing is parsed 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -18,6 +18,7 @@ from n6build.base.files import (
     is_file,
     read_bytes,
     read_in_chunks,
+    remembered,
     require_at_most,
     write_atomically,
     write_chunks_atomically,
@@ -41,6 +42,10 @@ _COPIED = (
     "stai_{name}.c",
 )
 _NOT_NETWORKS = re.compile(r"stai_\w+|\w+_atonbuf\.\w+|\w+_weights|main|app_\w+", re.ASCII)
+# Weights as the tool itself calls them: the network, and what follows its name.
+_TOOLS_NAME = re.compile(r"(\w+)_atonbuf\b", re.ASCII)
+# Defined by every network.
+_EPOCH_TABLE = re.compile(rb"\bLL_ATON_EpochBlockItems_\w+\s*\(\s*void\s*\)\s*\{")
 MAX_WEIGHTS_BYTES = 256 << 20
 # Of a hex file: the lines that are in a dictionary at a time, and the bytes of a page that they are moved to.
 _LINES = 1000
@@ -85,14 +90,15 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
         raise N6Error("N6-PRE-001", f"no network '{name}' ({name}.c)", where=str(folder), hint=hint)
+    networks = _recognised(found)
     if name is None:
-        name = _only_network(folder, found)
+        name = _only_network(folder, networks)
     listed = (folder / pattern.format(name=name) for pattern in _COPIED)
     return PrebuiltNetwork(
         name=name,
         source=found[name],
         others=tuple(path for path in listed if is_file(path)),
-        weights=_weights(folder, name, alone=len(found) == 1),
+        weights=_weights(folder, name, {*networks, name}),
         weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
     )
 
@@ -106,32 +112,52 @@ def _networks(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in files_in(folder, "*.c") if not _NOT_NETWORKS.fullmatch(path.stem)}
 
 
-def _only_network(folder: Path, found: dict[str, Path]) -> str:
-    if "network" in found:
-        return "network"
-    described = [stem for stem in found if is_file(folder / f"{stem}_c_info.json")]
-    candidates = described or list(found)
-    if not candidates:
+def _recognised(found: dict[str, Path]) -> list[str]:
+    """Names of the files that are networks. They are read only where there are several; if none is one, all may be."""
+    if len(found) < 2:
+        return list(found)
+    return [name for name, path in found.items() if _is_network(path)] or list(found)
+
+
+@remembered
+def _is_network(path: Path) -> bool:
+    return _EPOCH_TABLE.search(read_bytes(path)) is not None
+
+
+def _only_network(folder: Path, networks: Sequence[str]) -> str:
+    if not networks:
         hint = "give the folder that ST's tool wrote network.c to"
         raise N6Error("N6-PRE-001", "holds no compiled network", where=str(folder), hint=hint)
-    if len(candidates) > 1:
-        hint = "say which with network.name in model.yaml"
-        raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(candidates)}", where=str(folder), hint=hint)
-    return candidates[0]
+    if len(networks) > 1:
+        hint = f"name the file: model={folder / networks[0]}.c, or set network.name in a model.yaml"
+        raise N6Error("N6-PRE-002", f"holds several networks: {', '.join(networks)}", where=str(folder), hint=hint)
+    return networks[0]
 
 
-def _weights(folder: Path, name: str, *, alone: bool) -> tuple[WeightsFile, ...]:
-    """One file for each pool. Where the folder holds a single network, any file with a fitting suffix is its own."""
+def _weights(folder: Path, name: str, networks: Collection[str]) -> tuple[WeightsFile, ...]:
+    """One file for each pool. networks: all of the folder; where there is only one, files of other names are its own, too."""
+    files = [path for suffix in _WEIGHTS_SUFFIXES for path in files_in(folder, f"*{suffix}")]
+    owned = [path for path in files if _owner(path, networks) == name]
+    # Of a network that is not in the folder any more, as od_atonbuf.xSPI2.raw beside network.c.
+    foreign = [path for path in files if path not in owned and _TOOLS_NAME.match(path.name)]
+    if len(networks) == 1:
+        owned += [path for path in files if path not in owned and (path not in foreign or not owned)]
     by_pool: dict[str, Path] = {}
-    for suffix in _WEIGHTS_SUFFIXES:
-        for path in files_in(folder, f"*{suffix}"):
-            if path.name.startswith((f"{name}_", f"{name}-", f"{name}.")) or alone:
-                match = _POOL_IN_NAME.search(path.stem)
-                by_pool.setdefault(match[1] if match else "", path)
+    for path in owned:
+        match = _POOL_IN_NAME.search(path.stem)
+        by_pool.setdefault(match[1] if match else "", path)
     if len(by_pool) > 1:
         # A file that names its pool is what the tool wrote; one that does not is a copy of it.
         by_pool.pop("", None)
     return tuple(WeightsFile(pool, path) for pool, path in sorted(by_pool.items()))
+
+
+def _owner(path: Path, networks: Collection[str]) -> str | None:
+    """The network whose name the file's begins with; network_1_atonbuf.xSPI2.raw is of network_1, never of network."""
+    if named := _TOOLS_NAME.match(path.name):
+        return named[1] if named[1] in networks else None
+    fitting = [name for name in networks if path.name.startswith((f"{name}_", f"{name}-", f"{name}."))]
+    return max(fitting, key=len, default=None)
 
 
 def import_network(network: PrebuiltNetwork, out: Path) -> None:

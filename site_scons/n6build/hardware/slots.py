@@ -1,0 +1,47 @@
+"""The flash slots of a board as an application uses them: weights that have to be elsewhere than in slot `weights` take room
+from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from n6build.base.span import Span
+from n6build.hardware.board import Board, Slot
+
+
+def weights_slot(board: Board, address: int) -> str:
+    """Name of the slot of weights that begin at `address`: 'weights', or 'weights at 0x70180000' outside that slot."""
+    slot = board.slots.weights
+    return "weights" if slot.address <= address < slot.end else f"weights at 0x{address:08X}"
+
+
+def slots_around(board: Board, weights: Iterable[Span]) -> dict[str, Slot]:
+    """The board's slots by name, then one for each of `weights` that begins outside slot 'weights'.
+
+    Such a slot reaches to the next one, or to the end of the NOR; a slot of the board ends where it begins. One whose start it
+    covers begins behind it, on a sector boundary; its size is 0 where nothing is left.
+    """
+    sector = board.nor.sector
+    own = [
+        Span(each.address, -(-each.end // sector) * sector - each.address)
+        for each in sorted(weights, key=lambda each: each.address)
+        if weights_slot(board, each.address) != "weights"
+    ]
+    slots = {name: _without(slot, own) for name, slot in board.slots.items()}
+    starts = [*(slot.address for slot in slots.values()), *(span.address for span in own)]
+    nor_end = board.nor.base + board.nor.size
+    for span in own:
+        end = min((start for start in starts if start >= span.end), default=max(nor_end, span.end))
+        slots[weights_slot(board, span.address)] = Slot(span.address, end - span.address)
+    return slots
+
+
+def _without(slot: Slot, taken: Iterable[Span]) -> Slot:
+    """What `taken`, sorted by address, leaves of a slot."""
+    start, end = slot.address, slot.end
+    for each in taken:
+        if start < each.address < end:
+            end = each.address
+        elif each.address <= start < each.end:
+            start = min(each.end, end)
+    return Slot(start, end - start)
