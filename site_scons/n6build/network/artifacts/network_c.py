@@ -136,7 +136,7 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
     """file: for messages. Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
     suffix = _SUFFIX.search(text)
     if not suffix:
-        hint = "network.c of ST Edge AI Core for the NPU defines LL_ATON_EpochBlockItems_<name>()"
+        hint = "for the NPU, ST Edge AI Core defines LL_ATON_EpochBlockItems_<name>() in it, for a Cortex-M it does not"
         raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
     name = suffix[1]
     pools = tuple(_pools(text, file))
