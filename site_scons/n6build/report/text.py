@@ -64,7 +64,7 @@ def _network(network: NetworkSection) -> Iterator[str]:
         macs = f"{epoch.macs:>14,} MACs" if epoch.macs else " " * 19
         yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
     if len(network.epochs) > len(largest):
-        yield f"    and {len(network.epochs) - len(largest)} smaller ones"
+        yield f"    and {len(network.epochs) - len(largest)} more"
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:
