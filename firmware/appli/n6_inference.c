@@ -13,8 +13,11 @@
 /* Epochs of a network whose cycles are kept; those after them are run but not listed. */
 #define EPOCHS_LISTED 512u
 
-static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED];
-/* When the epoch that runs has reached its latest step. */
+/* The last is for all that are not listed. */
+static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED + 1u];
+/* Of the epoch that runs. */
+static n6_epoch_cycles_t *running = &epoch_cycles[EPOCHS_LISTED];
+/* When it has reached its latest step. */
 static uint32_t stepped;
 
 static uint32_t cycles_now(void)
@@ -24,15 +27,27 @@ static uint32_t cycles_now(void)
 
 static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
 {
-    uint32_t now = cycles_now();
-    uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
-    n6_epoch_cycles_t *cycles = index < EPOCHS_LISTED ? &epoch_cycles[index] : NULL;
-    if (cycles != NULL && type == LL_ATON_RT_Callbacktype_POST_START) {
-        cycles->start = now - stepped;
-    } else if (cycles != NULL && type == LL_ATON_RT_Callbacktype_PRE_END) {
-        cycles->core = now - stepped;
-    } else if (cycles != NULL && type == LL_ATON_RT_Callbacktype_POST_END) {
-        cycles->end = now - stepped;
+    uint32_t passed = cycles_now() - stepped;
+    switch (type) {
+    case LL_ATON_RT_Callbacktype_PRE_START:
+        /* For a hybrid epoch ST's runtime runs blocks of its own, in a table of their own: they are part of that epoch. */
+        if ((block->flags & EpochBlock_Flags_internal) == 0u) {
+            uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
+            running = &epoch_cycles[index < EPOCHS_LISTED ? index : EPOCHS_LISTED];
+            *running = (n6_epoch_cycles_t){0u, 0u, 0u};
+        }
+        break;
+    case LL_ATON_RT_Callbacktype_POST_START:
+        running->start += passed;
+        break;
+    case LL_ATON_RT_Callbacktype_PRE_END:
+        running->core += passed;
+        break;
+    case LL_ATON_RT_Callbacktype_POST_END:
+        running->end += passed;
+        break;
+    default:
+        break;
     }
     stepped = cycles_now();
 }
@@ -141,7 +156,7 @@ static void put_epochs(const n6_plan_network_t *network, uint32_t number)
     for (uint32_t epoch = 0; epoch < count && epoch < EPOCHS_LISTED; epoch++) {
         begin_line(number);
         n6_put(" epoch ");
-        n6_put_u32(epoch + 1u); /* as network.c numbers them */
+        n6_put_u32(epoch + 1u); /* its place: ST's numbers are only in debug builds, and the table of network.c has them */
         n6_put(" start=");
         n6_put_u32(epoch_cycles[epoch].start);
         n6_put(" core=");

@@ -33,10 +33,18 @@ def path_with(folder: Path) -> dict[str, str]:
 
 def test_st_s_compiler_is_used_where_it_is_found(project: Project, tmp_path: Path) -> None:
     install(tmp_path / "core", "3.0")
-    result = project.scons(*RUN, **path_with(tmp_path / "core"))
+    result = project.scons(*RUN, "report", **path_with(tmp_path / "core"))
     assert result.status == 0, result.output
     assert "Backend st_edge_ai, ST Edge AI Core 3.0.0-20426" in result.output
     assert EQUAL in result.output
+    # ST's epochs begin at 2, and nobody counted their MACs.
+    report = json.loads((project.root / "build/nucleo-n657/keyword/report.json").read_text())
+    epochs = report["networks"][0]["epochs"]
+    assert [epoch["index"] for epoch in epochs] == list(range(2, len(epochs) + 2))
+    assert all(epoch["cycles"] > 100 and epoch["macs"] is None for epoch in epochs)
+    rows = re.findall(r"^ +(\d+)  [A-Z]\w+ .*\[", result.output, re.MULTILINE)
+    assert [int(number) for number in rows] == [epoch["index"] for epoch in epochs]
+    assert "MAC" not in result.output
     assert project.scons("model=keyword", "probe=virtual", "flash", **path_with(tmp_path / "core")).actions == []
 
 

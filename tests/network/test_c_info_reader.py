@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.c_info_reader import read_c_info
+from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.reference.compile import compile_network
 from samples import sample
 
@@ -167,6 +168,35 @@ def test_a_network_for_a_processor_only_is_refused_as_one(document: Any, tmp_pat
         read(tmp_path, json.dumps(changed))
 
 
+@pytest.mark.parametrize("network_c", ["int network_create(void);", None])
+def test_the_files_of_a_network_for_a_processor_only_are_refused_as_such(
+    document: Any, tmp_path: Path, network_c: str | None
+) -> None:
+    """Its network.c is not one for the NPU either, which says less."""
+    changed = copy.deepcopy(document)
+    changed["graphs"][0]["nodes"] = [{"name": "conv2d_0"}]
+    (tmp_path / "network_c_info.json").write_text(json.dumps(changed))
+    (tmp_path / "network.c").write_text(network_c or "LL_ATON_EpochBlockItems_Default(void) {\n}\n")
+    with pytest.raises(N6Error, match="N6-NET-020: describes a network for a Cortex-M, not for the NPU"):
+        read_artifacts(tmp_path, "network")
+
+
+def test_results_of_validate_are_refused_as_such(document: Any, tmp_path: Path) -> None:
+    results = {key: document[key] for key in ("environment", "json_schema_version")} | {
+        "validation": {"val_error": "0"}
+    }
+    with pytest.raises(N6Error, match="N6-NET-020: is of a network that was only validated"):
+        read(tmp_path, json.dumps(results))
+    described = document | {"validation": {"val_error": "0"}}
+    assert read(tmp_path, json.dumps(described)) == read(tmp_path, json.dumps(document))
+
+
+def test_other_damage_is_not_called_a_validation(document: Any, tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as caught:
+        read(tmp_path, json.dumps(document | {"memory_pools": 3}))
+    assert "validat" not in str(caught.value)
+
+
 def sample_text(path: str) -> bytes:
     data = sample(path).read_bytes()
     return gzip.decompress(data) if path.endswith(".gz") else data
@@ -202,5 +232,5 @@ def test_a_real_description_for_a_cortex_m_is_refused_as_one(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["Conv2d_1x1", "Conv2d_3x3", "Depthwise_3x3"])
 def test_a_real_description_that_was_only_validated_is_refused_as_one(tmp_path: Path, name: str) -> None:
-    with pytest.raises(N6Error, match="N6-NET-020: has no 'graphs'\n.* that was only validated"):
+    with pytest.raises(N6Error, match="N6-NET-020: is of a network that was only validated"):
         read(tmp_path, sample_text(f"generated/core-2.2-{name}/network_c_info.json"))

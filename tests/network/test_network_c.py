@@ -12,6 +12,7 @@ from n6build.base.errors import N6Error
 from n6build.network.artifacts.network_c import parse_network_c, read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.reference.compile import compile_network
+from samples import sample
 
 from network.host_network import extflash
 from network.network_c_texts import CORES, Core, network_c
@@ -94,6 +95,73 @@ def test_a_buffer_of_the_application_has_no_address(tmp_path: Path) -> None:
 
 def test_a_network_without_epoch_controller() -> None:
     assert parse_network_c(network_c(NEWEST, blobs=False), "od.c").ecblobs_header is None
+
+
+def item(kind: str, *numbers: int) -> str:
+    """An entry of the table of epoch blocks as ST's releases write it. numbers: first and last epoch in it."""
+    return f"""
+    {{
+      .start_epoch_block = start,
+      .flags = EpochBlock_Flags_epoch_start | EpochBlock_Flags_epoch_end | {kind},
+#ifdef LL_ATON_EB_DBG_INFO
+      .epoch_num = {numbers[0]},
+      .last_epoch_num = {numbers[-1]},
+#endif // LL_ATON_EB_DBG_INFO
+    }},"""
+
+
+def table(*items: str) -> str:
+    """Around them what the runtime needs: the end is an entry without numbers."""
+    end = ".start_epoch_block = NULL, .flags = EpochBlock_Flags_last_eb,"
+    return f"""LL_ATON_EpochBlockItems_od(void) {{
+/* scheduling epoch=3    nodes=1 --- */
+/* kind=Conv node=Conv_1 */
+/* scheduling epoch=5    nodes=1 --- */
+/* kind=Pool node=Pool_1 */
+  static const EpochBlock_ItemTypeDef items[] = {{{"".join(items)} {{ {end} }}, }};
+}}
+"""
+
+
+SW, HW, BLOB = (
+    "EpochBlock_Flags_pure_sw",
+    "EpochBlock_Flags_pure_hw",
+    "EpochBlock_Flags_blob | EpochBlock_Flags_pure_hw",
+)
+
+
+def test_epochs_have_the_numbers_of_their_table() -> None:
+    text = table(item(SW, 2), item(BLOB, 3, 117), item(HW, 118))
+    epochs = parse_network_c(text, "od.c").epochs
+    assert [(epoch.index, epoch.last, epoch.kind, epoch.operators) for epoch in epochs] == [
+        (2, 2, "sw", ""),
+        (3, 117, "ec", "Conv Pool"),
+        (118, 118, "hw", ""),
+    ]
+
+
+def test_every_block_counts_also_two_of_one_epoch_and_one_of_no_kind() -> None:
+    text = table(item(HW, 2), item(HW, 2), item("0", 3), item(BLOB, 2, 9))
+    assert [(each.index, each.last, each.kind) for each in parse_network_c(text, "od.c").epochs] == [
+        (2, 2, "hw"),
+        (2, 2, "hw"),
+        (3, 3, "sw"),
+        # It overlaps: what is inside is not believed.
+        (2, 2, "ec"),
+    ]
+
+
+def test_an_epoch_beyond_what_the_runtime_can_number_is_refused() -> None:
+    with pytest.raises(N6Error, match=r"od.c:\d+: error N6-NETC-002: epoch 40000 is beyond 32767"):
+        parse_network_c(table(item(BLOB, 1, 40_000)), "od.c")
+
+
+def test_the_tables_of_real_networks() -> None:
+    yamnet = read_network_c(sample("npu/yamnet-core-2.2/network.c")).epochs
+    assert [(epoch.index, epoch.last) for epoch in yamnet] == [(number, number) for number in range(1, 40)]
+    assert [epoch.index for epoch in yamnet if epoch.kind != "hw"] == [1, 38, 39]
+    reid = read_network_c(sample("npu/reid-mobilenetv2-core-3.0/reid.c")).epochs
+    assert [(epoch.index, epoch.last, epoch.kind) for epoch in reid] == [(1, 54, "ec")]
 
 
 def test_our_own_network_c_says_what_its_c_info_says(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.hardware.board import Board
@@ -11,7 +12,7 @@ from n6build.image.manifest import FlashManifest, Segment
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
-from n6build.network.artifacts.description import EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
+from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.pools.board_pools import external_regions
 from n6build.report.collect import collect
 from n6build.report.content import Report, Space
@@ -146,6 +147,24 @@ def test_epochs_say_where_they_run() -> None:
         ("both", "Resize", 64),
         ("CPU", "epoch_3", 64),
     ]
+
+
+def test_a_network_whose_macs_nobody_counted_has_none() -> None:
+    network = artifacts(ACTIVATIONS)
+    uncounted = replace(network, epochs=tuple(replace(epoch, macs=0) for epoch in network.epochs))
+    assert [epoch.macs for epoch in report_of(NUCLEO, [network]).networks[0].epochs] == [1000, 10, 0]
+    assert [epoch.macs for epoch in report_of(NUCLEO, [uncounted]).networks[0].epochs] == [None] * 3
+
+
+def test_epochs_of_a_blob_share_a_row_with_their_cycles() -> None:
+    blocks = (EpochBlock(1, 2, "NODE_EC"), EpochBlock(3, 3, "NODE_SW"))
+    network = replace(artifacts(ACTIVATIONS), blocks=blocks)
+    (section,) = report_of(NUCLEO, [network], [{1: 70, 3: 5}]).networks
+    assert [(row.number, row.kind, row.cycles) for row in section.epochs] == [
+        ("1-2", "Conv2D Resize", 70),
+        ("3", "epoch_3", 5),
+    ]
+    assert (section.epoch_count, section.epochs_on("NPU"), section.epochs_on("CPU")) == (3, 2, 1)
 
 
 def test_ports_say_type_shape_and_scale() -> None:

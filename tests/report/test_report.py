@@ -164,6 +164,28 @@ def test_shares_of_npu_and_cpu() -> None:
     assert "share of the MACs: NPU 90.0%, CPU 10.0%" in html
 
 
+def test_a_network_without_macs_has_no_column_and_no_share_of_them() -> None:
+    """As c_info of nearly every release: 0 for each epoch, which the report knows as not counted."""
+    epochs = (EpochRow(2, "Transpose", "CPU", None, 64, 900), EpochRow(3, "Conv", "NPU", None, 4096, 70, 117, 115))
+    report = replace(REPORT, networks=(replace(REPORT.networks[0], epochs=epochs),))
+    for text in (report_text(report), report_html(report)):
+        assert "MAC" not in text
+        assert "3-117" in text
+    assert "116   115 on the NPU, 1 on the CPU" in report_text(report)
+    assert "116 epochs: 115 on the NPU, 1 on the CPU" in report_html(report)
+    assert [row["macs"] for row in json.loads(report_json(report))["networks"][0]["epochs"]] == [None, None]
+
+
+def test_the_largest_epochs_are_those_with_most_macs_or_else_cycles_or_bytes() -> None:
+    network = REPORT.networks[0]
+    rows = [
+        (EpochRow(1, "a", "CPU", 1, 9, 9), EpochRow(2, "b", "CPU", 2, 0, None)),
+        (EpochRow(1, "a", "CPU", None, 9, 1), EpochRow(2, "b", "CPU", None, 0, 2)),
+        (EpochRow(1, "a", "CPU", None, 1, None), EpochRow(2, "b", "CPU", None, 2, None)),
+    ]
+    assert [[row.kind for row in replace(network, epochs=each).largest(1)] for each in rows] == [["b"]] * 3
+
+
 def plan_of(*names: str) -> Plan:
     return make_plan(Step("Make", "stage", (name,), command=("make", name), made_at="here") for name in names)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 LL_ATON = {"2.0": (1, 0, 0, 16), "2.1": (1, 1, 0, 31), "2.2": (1, 1, 1, 14), "3.0": (1, 1, 3, 8), "4.0": (1, 1, 3, 262)}
 MACHINES = {
@@ -156,7 +157,7 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     if "--enable-epoch-controller" in options["compiler options"]:
         (out / f"{name}_ecblobs.h").write_text("/* No blobs: every epoch runs on the CPU. */\n")
         head += f'#include "{name}_ecblobs.h"\n'
-    (out / f"{name}.c").write_text(head + source)
+    (out / f"{name}.c").write_text(head + renumbered(source))
 
     info = json.loads((out / f"{name}_c_info.json").read_text())
     info["environment"]["generated_model"]["generated_time"] = f"{date}+0200"
@@ -168,6 +169,7 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
             "environment": [f"STATS_TYPE={place}"],
         }
     ]
+    describe_as(release, info)
     (out / f"{name}_c_info.json").write_text(json.dumps(info))
     if release == "2.0":
         (workspace / f"neural_art__{name}").mkdir()
@@ -178,6 +180,42 @@ def write_artifacts(options: dict[str, str], settings: dict[str, str]) -> None:
     # Pools without initializers may leave an empty file.
     (out / f"{name}_atonbuf.xSPI1.raw").write_bytes(b"")
     print(f" Generated files (4)\n {place}/{name}.c\nelapsed time (GENERATE): 4.753s", flush=True)
+
+
+def renumbered(source: str) -> str:
+    """Epochs begin at 2: the first is one that nothing runs for."""
+    numbers = r"\b(scheduling epoch=|epoch_num = |last_epoch_num = )(\d+)"
+    return re.sub(numbers, lambda match: f"{match[1]}{int(match[2]) + 1}", source)
+
+
+def describe_as(release: str, info: dict[str, Any]) -> None:
+    """In place: epochs as c_info of the real releases has them (samples/c_info, samples/generated/core-2.2-transformer)."""
+    no_mapping = "NODE_SW" if release < "3" else "NODE_NO_X"
+    (graph,) = info["graphs"]
+    nodes = graph["nodes"]
+    for number, node in enumerate(nodes, 2):
+        node["name"] = f"epoch_{number}"
+        node["macc"] = 0
+    for number, (name, kind) in {
+        0: ("weights", "Param"),
+        1: ("Transpose_1", "Transpose"),
+        len(nodes) + 2: ("__NN__RETURN__", "Return"),
+    }.items():
+        part = {
+            **nodes[0]["subgraph_nodes"][0],
+            "name": name,
+            "description": f"Node kind={kind}",
+            "mapping": no_mapping,
+        }
+        more = {**nodes[0], "name": f"epoch_{number}", "mapping": no_mapping, "subgraph_nodes": [part]}
+        nodes.insert(number, more)
+    for part in (part for node in nodes for part in node["subgraph_nodes"]):
+        part["macc"] = 0
+        if release >= "3":
+            part["type"] = part.pop("description").removeprefix("Node kind=")
+    if release == "2.0":
+        for pool in info["memory_pools"]:
+            del pool["fname"]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from n6build.hardware.board import Board
 from n6build.image.manifest import FlashManifest, used_slots
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
-from n6build.network.artifacts.description import EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.network.artifacts.timed_epochs import TimedEpoch, timed_epochs
 from n6build.plan.perform import DoneStep
 from n6build.report.content import (
     AddressRange,
@@ -69,7 +70,7 @@ def collect(
 
 
 def _section(model: str, backend: str, artifacts: NetworkArtifacts, cycles: dict[int, int]) -> NetworkSection:
-    pools = artifacts.pools
+    pools, epochs = artifacts.pools, timed_epochs(artifacts)
     return NetworkSection(
         model=model,
         backend=backend,
@@ -77,7 +78,7 @@ def _section(model: str, backend: str, artifacts: NetworkArtifacts, cycles: dict
         outputs=tuple(_port(port) for port in artifacts.outputs),
         weights_bytes=sum(pool.weights_bytes for pool in pools),
         activations_bytes=sum(pool.used_bytes - pool.weights_bytes for pool in pools if pool.rights == "ACC_WRITE"),
-        epochs=tuple(_epoch(epoch, cycles) for epoch in artifacts.epochs),
+        epochs=tuple(_epoch(epoch, cycles, counts_macs=any(each.macs for each in epochs)) for epoch in epochs),
     )
 
 
@@ -87,9 +88,17 @@ def _port(port: IoBuffer) -> str:
     return f"{port.name}: {port.type} {shape}{quantisation}"
 
 
-def _epoch(epoch: EpochInfo, cycles: dict[int, int]) -> EpochRow:
-    unit = _UNITS.get(epoch.mapping, "NPU")
-    return EpochRow(epoch.index, epoch.kind or epoch.name, unit, epoch.macs, epoch.bytes, cycles.get(epoch.index))
+def _epoch(epoch: TimedEpoch, cycles: dict[int, int], *, counts_macs: bool) -> EpochRow:
+    return EpochRow(
+        index=epoch.first,
+        kind=epoch.kind,
+        unit=_UNITS.get(epoch.mapping, "NPU"),
+        macs=epoch.macs if counts_macs else None,
+        bytes=epoch.bytes,
+        cycles=cycles.get(epoch.first),
+        last=epoch.last,
+        count=epoch.count,
+    )
 
 
 def _parts(

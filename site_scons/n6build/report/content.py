@@ -56,14 +56,25 @@ class AddressRange:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """bytes: read or written, 0 if unknown. cycles: None if the network was not run in this build."""
+    """index: ST's number of the epoch, of the first where a blob of the epoch controller holds several, which share a row.
+
+    macs: None where the network compiler counted none for the whole network. bytes: read or written, 0 if unknown. cycles: None
+    if the network was not run in this build. last: ST's number of the last epoch in a blob. count: epochs in the row.
+    """
 
     index: int
     kind: str
     unit: Unit
-    macs: int
+    macs: int | None
     bytes: int
     cycles: int | None
+    last: int | None = None
+    count: int = 1
+
+    @property
+    def number(self) -> str:
+        """'7', or '7-12' of a blob."""
+        return str(self.index) if self.last in {None, self.index} else f"{self.index}-{self.last}"
 
 
 @dataclass(frozen=True)
@@ -80,16 +91,25 @@ class NetworkSection:
 
     @property
     def macs(self) -> int:
-        """Multiply-accumulate operations of all epochs."""
-        return sum(epoch.macs for epoch in self.epochs)
+        """Multiply-accumulate operations of all epochs; 0 where the network compiler counted none."""
+        return sum(epoch.macs or 0 for epoch in self.epochs)
+
+    @property
+    def epoch_count(self) -> int:
+        """Number of epochs, each one of a blob counted."""
+        return sum(epoch.count for epoch in self.epochs)
 
     def macs_on(self, unit: Unit) -> int:
         """Multiply-accumulate operations of the epochs on this unit."""
-        return sum(epoch.macs for epoch in self.epochs if epoch.unit == unit)
+        return sum(epoch.macs or 0 for epoch in self.epochs if epoch.unit == unit)
 
     def epochs_on(self, unit: Unit) -> int:
         """Number of epochs on this unit."""
-        return sum(epoch.unit == unit for epoch in self.epochs)
+        return sum(epoch.count for epoch in self.epochs if epoch.unit == unit)
+
+    def largest(self, count: int) -> list[EpochRow]:
+        """The rows with the most MACs, cycles or bytes, whichever is known first; the largest first."""
+        return sorted(self.epochs, key=lambda epoch: (-(epoch.macs or 0), -(epoch.cycles or 0), -epoch.bytes))[:count]
 
 
 @dataclass(frozen=True)

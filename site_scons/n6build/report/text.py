@@ -51,18 +51,20 @@ def _network(network: NetworkSection) -> Iterator[str]:
             yield f"  {direction:<12}{port}"
     yield f"  {'weights':<12}{kib(network.weights_bytes):>10}   activations {kib(network.activations_bytes)}"
     counts = ", ".join(f"{network.epochs_on(unit)} on {name}" for unit, name in _UNITS if network.epochs_on(unit))
-    yield f"  {'epochs':<12}{len(network.epochs):>10}   {counts}; {network.macs:,} MACs"
-    if any(network.epochs_on(unit) for unit in ("NPU", "both")):
+    yield f"  {'epochs':<12}{network.epoch_count:>10}   {counts}{f'; {network.macs:,} MACs' if network.macs else ''}"
+    if network.macs and any(network.epochs_on(unit) for unit in ("NPU", "both")):
         shares = [f"{share_text(network.macs_on(unit), network.macs)} on {name}" for unit, name in _UNITS]
         yield f"  {'MACs':<12}{'':>10}   {', '.join(shares)}"
-    largest = sorted(network.epochs, key=lambda epoch: -epoch.macs)[:_EPOCHS_SHOWN]
+    largest = network.largest(_EPOCHS_SHOWN)
+    width = max(4, *(len(epoch.number) for epoch in largest), 4)
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
         moved = f"{kib(epoch.bytes):>11}" if epoch.bytes else " " * 11
         cycles = f"{epoch.cycles:>14,} cycles" if epoch.cycles is not None else ""
-        kind = _clipped(printable(epoch.kind), 30)
-        yield f"    {epoch.index:>4}  {epoch.unit:<5}{kind:<31}{epoch.macs:>14,} MACs{moved}{cycles}"
+        kind = _clipped(printable(epoch.kind), 34 - width)
+        macs = f"{epoch.macs:>14,} MACs" if epoch.macs else " " * 19
+        yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
     if len(network.epochs) > len(largest):
-        yield f"    and {len(network.epochs) - len(largest)} with fewer MACs"
+        yield f"    and {len(network.epochs) - len(largest)} more"
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:

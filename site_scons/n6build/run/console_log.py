@@ -36,7 +36,7 @@ class EpochCycles:
 class Inference:
     """outputs: by index, the raw bytes of each. cycles: of the whole inference, None where it was not printed.
 
-    epoch_cycles: by epoch, of a network's first inference only.
+    epoch_cycles: by the place in the table of epoch blocks, from 1, of a network's first inference only.
     """
 
     outputs: dict[int, bytes] = field(default_factory=dict)

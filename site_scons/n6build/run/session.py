@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors, rows
-from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
@@ -33,7 +33,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """epoch_cycles: of the first inference, by the epoch's number."""
+    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several."""
 
     model: str
     verdicts: tuple[Verdict, ...]
@@ -182,7 +182,19 @@ def outcome_of(
         scale=output.scale,
         zero_point=output.zero_point,
     )
-    return NetworkOutcome(model.name, tuple(verdicts), inferences[0].epoch_cycles if inferences else {})
+    counted = inferences[0].epoch_cycles if inferences else {}
+    return NetworkOutcome(model.name, tuple(verdicts), _by_epoch(counted, artifacts.blocks))
+
+
+def _by_epoch(counted: Mapping[int, EpochCycles], blocks: Sequence[EpochBlock]) -> dict[int, EpochCycles]:
+    """counted: by the place in the table of epoch blocks, from 1, because the numbers are only in debug builds of the firmware.
+    ST's numbers begin elsewhere and jump."""
+    cycles: dict[int, EpochCycles] = {}
+    for place, block in enumerate(blocks, 1):
+        if place in counted:
+            before, more = cycles.get(block.first, EpochCycles(0, 0, 0)), counted[place]
+            cycles[block.first] = EpochCycles(before.start + more.start, before.core + more.core, before.end + more.end)
+    return cycles
 
 
 def show_line(text: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from n6build.base.console import say, styled
 from n6build.base.junit import Case, junit
 from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.timed_epochs import timed_epochs
 from n6build.run.compare import Verdict
 from n6build.run.console_log import EpochCycles
 from n6build.run.session import NetworkOutcome, Outcome
@@ -47,12 +48,13 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         f"  {'epoch':<24}{ms:>16}{outcome.counts:>14} {'':>7}[{'start':>12}{'core':>12}{'end':>12} ]",
         _RULE,
     ]
-    for epoch in artifacts.epochs:
-        each = network.epoch_cycles.get(epoch.index)
+    for epoch in timed_epochs(artifacts):
+        each = network.epoch_cycles.get(epoch.first)
         if each is not None:
             per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
+            name = _clipped(f"{epoch.number:>4}  {epoch.kind}", 24)
             lines.append(
-                f"  {epoch.index:>4}  {epoch.kind:<18}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
+                f"  {name:<24}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
                 + _split(each)
                 + per_mac
             )
@@ -71,6 +73,10 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
             "  The virtual board counts instructions; the times assume one per cycle, and are not those of a real board."
         )
     return lines
+
+
+def _clipped(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[: columns - 3]}..."
 
 
 def _ms(cycles: float, outcome: Outcome) -> str:

@@ -47,6 +47,7 @@ def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo
     Raises N6-FILE-002, N6-NET-020 with the path of the key that is missing or not what the schema says.
     """
     document = read_json(path)
+    _require_network(document)
     version = document["json_schema_version"]
     if version.text().split(".")[0] != _SCHEMA_MAJOR:
         raise version.error(f"version {version.text()[:20]} of the schema is not known, {_SCHEMA_MAJOR}.x is")
@@ -75,13 +76,24 @@ def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo
     )
 
 
+def _require_network(document: JsonValue) -> None:
+    """Raises N6-NET-020 for what `stedgeai validate` writes: figures of a run, nothing about the network."""
+    if document.get("validation") and not document.get("graphs"):
+        raise N6Error(
+            "N6-NET-020",
+            "is of a network that was only validated: results of a run, but no epochs and no memory pools",
+            where=document.file,
+            hint="use the file that stedgeai generate writes; the one of stedgeai validate has the same name",
+        )
+
+
 def _require_epochs(nodes: JsonValue) -> None:
     """Raises N6-NET-020 for a network that was compiled for a processor only: its nodes are operators."""
     listed = list(nodes)
     if listed and not any(_EPOCH.fullmatch(node["name"].text()) for node in listed):
         raise N6Error(
             "N6-NET-020",
-            "describes a network for a Cortex-M, which has no epochs",
+            "describes a network for a Cortex-M, not for the NPU: it has operators where epochs should be",
             where=f"{nodes.file}: {nodes.path}",
             hint="compile the network for the NPU (stedgeai generate --target stm32n6 --st-neural-art)",
         )

@@ -75,7 +75,8 @@ class Quantised:
 
 @dataclass(frozen=True)
 class EpochInfo:
-    """index: as in the epoch table of network.c, from 1. kind: of its operators. mapping: NODE_SW, NODE_HW, NODE_EC...
+    """index: ST's number of it, which need not begin at 1 and may jump. kind: of its operators, empty where they are not
+    known. macs: 0 where they are not known. mapping: NODE_SW, NODE_HW, NODE_EC...
 
     bytes: of all buffers that it reads or writes, initializers included; 0 where that is not known.
     """
@@ -94,12 +95,23 @@ class EpochInfo:
 
 
 @dataclass(frozen=True)
+class EpochBlock:
+    """What the runtime starts and ends as one: epochs `first` to `last`, by ST's numbers. They differ where a blob of the
+    epoch controller holds several. mapping: as that of an epoch."""
+
+    first: int
+    last: int
+    mapping: str
+
+
+@dataclass(frozen=True)
 class NetworkArtifacts:
     """name: of its files. suffix: of its symbols in C. source: network.c.
 
     weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
     for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
-    version of what made it. described_by: the file that this was read from.
+    version of what made it. described_by: the file that this was read from. blocks: the table of epoch blocks in its order,
+    in which the firmware counts; epochs: those in its blocks, since others are listed, too, that nothing runs for.
     """
 
     name: str
@@ -116,6 +128,7 @@ class NetworkArtifacts:
     library_call: str | None
     tools: tuple[tuple[str, str], ...]
     described_by: str
+    blocks: tuple[EpochBlock, ...] = ()
 
 
 def weights_name(network: str, pool: str) -> str:

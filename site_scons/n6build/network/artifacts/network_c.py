@@ -20,6 +20,8 @@ from n6build.network.ll_aton import Version
 MAX_BYTES = 64 << 20
 # The NPU's memories and their unions are fewer than 20; every buffer is looked up in them.
 MAX_POOLS = 256
+# ST's runtime keeps the number in 16 bits with a sign.
+_LARGEST_EPOCH = 0x7FFF
 EpochKind = Literal["hw", "sw", "hybrid", "ec"]
 
 # A call or a declaration, as an application has it, is not a definition.
@@ -92,9 +94,14 @@ class _Arrays:
 
 @dataclass(frozen=True)
 class SourceEpoch:
-    """operators: kinds of its nodes, joined by blanks."""
+    """An entry of the table of epoch blocks, which the runtime starts and ends as one.
+
+    index, last: ST's number of the first and of the last epoch in it; they differ where a blob of the epoch controller holds
+    several. operators: kinds of their nodes, joined by blanks; empty where the code is in a blob.
+    """
 
     index: int
+    last: int
     kind: EpochKind
     operators: str
 
@@ -103,7 +110,7 @@ class SourceEpoch:
 class NetworkSource:
     """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does if the runtime is a different one.
 
-    library_call: a function of ST's library that it calls.
+    library_call: a function of ST's library that it calls. epochs: in the order of the table of epoch blocks.
     """
 
     suffix: str
@@ -129,7 +136,7 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
     """file: for messages. Raises N6-NETC-001 (not a network.c), N6-NETC-002 (a function or a number is incomplete)."""
     suffix = _SUFFIX.search(text)
     if not suffix:
-        hint = "network.c of ST Edge AI Core for the NPU defines LL_ATON_EpochBlockItems_<name>()"
+        hint = "for the NPU, ST Edge AI Core defines LL_ATON_EpochBlockItems_<name>() in it, for a Cortex-M it does not"
         raise N6Error("N6-NETC-001", "is not the source of a compiled network", where=file, hint=hint)
     name = suffix[1]
     pools = tuple(_pools(text, file))
@@ -338,13 +345,26 @@ def _epochs(text: str, suffix: str, file: str) -> Iterator[SourceEpoch]:
             operators.setdefault(scheduled, {})[match[2]] = None
     start, commented = _body(text, f"LL_ATON_EpochBlockItems_{suffix}", file)
     body = _without_comments(commented)
-    seen = set()
+    furthest = 0
     for number, (begin, fields) in enumerate(_entries(body, "start_epoch_block"), 1):
         flags = fields.get("flags", "")
-        kind = next((kind for flag, kind in _KINDS.items() if f"EpochBlock_Flags_{flag}" in flags), None)
-        if kind is None:
-            continue
-        index = _integer(fields.get("epoch_num", str(number)), text, start + begin, file)
-        if index not in seen:
-            seen.add(index)
-            yield SourceEpoch(index, kind, " ".join(operators.get(index, {})))
+        if "EpochBlock_Flags_last_eb" in flags:
+            return
+        # What has no such flag only calls its functions.
+        kinds: list[EpochKind] = [kind for flag, kind in _KINDS.items() if f"EpochBlock_Flags_{flag}" in flags]
+        kind = kinds[0] if kinds else "sw"
+        index = _epoch_number(fields.get("epoch_num", str(number)), text, start + begin, file)
+        last = _epoch_number(fields.get("last_epoch_num", str(index)), text, start + begin, file)
+        # No epoch is in two blobs; a file that says so would cost the square of its length.
+        last = last if furthest < index < last else index
+        furthest = max(furthest, last)
+        inside = (operator for epoch in range(index, last + 1) for operator in operators.get(epoch, {}))
+        yield SourceEpoch(index, last, kind, " ".join(dict.fromkeys(inside)))
+
+
+def _epoch_number(number: str, text: str, position: int, file: str) -> int:
+    value = _integer(number, text, position, file)
+    if abs(value) > _LARGEST_EPOCH:
+        what = f"epoch {number[:40]} is beyond {_LARGEST_EPOCH}"
+        raise N6Error("N6-NETC-002", what, where=_line(text, position, file))
+    return value

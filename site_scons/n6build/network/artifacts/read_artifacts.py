@@ -9,6 +9,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import file_size, files_in, is_file, remembered
 from n6build.network.artifacts.c_info_reader import CInfo, read_c_info
 from n6build.network.artifacts.description import (
+    EpochBlock,
     EpochInfo,
     InitializerImage,
     IoBuffer,
@@ -17,7 +18,7 @@ from n6build.network.artifacts.description import (
     Quantised,
     weights_name,
 )
-from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourcePool, read_network_c
+from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
 
 _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
 _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
@@ -29,7 +30,7 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
     N6-NET-021 where a raw file has another size than its pool's initializers."""
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
-    source = read_network_c(path)
+    source = _source(path, info_path)
     postfixes = {pool.name: pool.fname for pool in source.pools}
     info = read_c_info(info_path, postfixes) if is_file(info_path) else _from_source(source, path)
     artifacts = NetworkArtifacts(
@@ -42,15 +43,45 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         inputs=info.inputs,
         outputs=info.outputs,
         quantised=info.quantised,
-        epochs=info.epochs,
+        epochs=_epochs_that_run(info.epochs, source),
         ll_aton=source.ll_aton,
         library_call=source.library_call,
         tools=info.tools,
         described_by=info_path.name if is_file(info_path) else path.name,
+        blocks=tuple(EpochBlock(each.index, each.last, _MAPPINGS[each.kind]) for each in source.epochs),
     )
     for image in artifacts.initializers:
         _check_size(image)
     return artifacts
+
+
+def _source(path: Path, info_path: Path) -> NetworkSource:
+    try:
+        return read_network_c(path)
+    except N6Error as error:
+        if error.id == "N6-NETC-001" and is_file(info_path):
+            # It knows better why: the network is for another target, or was only validated.
+            read_c_info(info_path)
+        raise
+
+
+def _epochs_that_run(described: Sequence[EpochInfo], source: NetworkSource) -> tuple[EpochInfo, ...]:
+    """c_info lists epochs, too, for which nothing is generated, and up to Core 2.2 nothing in it tells them from others."""
+    if not source.epochs:
+        return tuple(described)
+    known = {epoch.index: epoch for epoch in described}
+    found: dict[int, EpochInfo] = {}
+    for block in source.epochs:
+        inside = [known[number] for number in range(block.index, block.last + 1) if number in known]
+        found |= {epoch.index: epoch for epoch in inside or _from_block(block)}
+    return tuple(found.values())
+
+
+def _from_block(block: SourceEpoch) -> list[EpochInfo]:
+    return [
+        EpochInfo(number, f"epoch_{number}", block.operators, 0, 0, _MAPPINGS[block.kind])
+        for number in range(block.index, block.last + 1)
+    ]
 
 
 def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tuple[InitializerImage, ...]:
@@ -114,10 +145,7 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
             for buffer in group
             if buffer.scale and buffer.offset
         ),
-        epochs=tuple(
-            EpochInfo(epoch.index, f"epoch_{epoch.index}", epoch.operators, 0, 0, _MAPPINGS[epoch.kind])
-            for epoch in source.epochs
-        ),
+        epochs=(),
         tools=(("network compiler", source.git_description),),
     )
 

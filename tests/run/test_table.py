@@ -1,0 +1,73 @@
+"""The table of a run: each epoch under ST's number, with the cycles that the firmware counted at its place in the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts
+from n6build.run.console_log import EpochCycles, read_console
+from n6build.run.session import Outcome, RunModel, outcome_of
+from n6build.run.table import epoch_table
+
+ARTIFACTS = NetworkArtifacts(
+    name="network",
+    suffix="Default",
+    source=Path("network.c"),
+    pools=(),
+    initializers=(),
+    weight_sources=(),
+    inputs=(),
+    outputs=(IoBuffer("out", 0x34200000, 1, "int8", (1, 1), 1.0, 0),),
+    quantised=(),
+    epochs=(
+        EpochInfo(2, "t", "Transpose", 0, 8, "NODE_SW"),
+        EpochInfo(3, "c", "Conv Add Mul LeakyRelu", 0, 8, "NODE_EC"),
+        EpochInfo(4, "p", "MaxPool", 0, 8, "NODE_EC"),
+        EpochInfo(118, "s", "Softmax", 0, 8, "NODE_SW_HW"),
+    ),
+    ll_aton=None,
+    library_call=None,
+    tools=(),
+    described_by="network_c_info.json",
+    blocks=(
+        EpochBlock(2, 2, "NODE_SW"),
+        EpochBlock(3, 117, "NODE_EC"),
+        EpochBlock(118, 118, "NODE_SW_HW"),
+        EpochBlock(118, 118, "NODE_SW_HW"),
+    ),
+)
+CONSOLE = """n6 run 0 begin
+n6 run 0 epoch 1 start=0 core=0 end=200
+n6 run 0 epoch 2 start=100 core=1000 end=10
+n6 run 0 epoch 3 start=7 core=0 end=0
+n6 run 0 epoch 4 start=0 core=0 end=3
+n6 run 0 epoch 5 start=1 core=1 end=1
+n6 run 0 output 0 00
+n6 run 0 cycles=1320
+n6 done runs=1
+""".splitlines()
+
+
+def outcome() -> Outcome:
+    inferences = list(read_console(CONSOLE).inferences.values())
+    network = outcome_of(RunModel("od", None, None, (), ()), ARTIFACTS, inferences, (), ())
+    return Outcome("nucleo-n657", 600_000_000, "cycles", (network,), (), {})
+
+
+def test_cycles_are_under_st_s_numbers() -> None:
+    assert outcome().networks[0].epoch_cycles == {
+        2: EpochCycles(0, 0, 200),
+        3: EpochCycles(100, 1000, 10),
+        # The start and the end of it are two blocks; a fifth block is not in the table.
+        118: EpochCycles(7, 0, 3),
+    }
+
+
+def test_a_row_for_each_epoch_or_blob_all_in_their_columns() -> None:
+    result = outcome()
+    lines = epoch_table(result.networks[0], ARTIFACTS, result)
+    header, rows = lines[0], lines[2:5]
+    assert [row[:26].strip() for row in rows] == ["2  Transpose", "3-117  Conv Add Mul L...", "118  Softmax"]
+    assert [int(row[42:56].replace(",", "")) for row in rows] == [200, 1110, 10]
+    assert {row.index("[") for row in rows} == {header.index("[")}
+    assert not any("MAC" in line for line in lines)
