@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from samples import sample
 
@@ -64,3 +66,24 @@ def test_headers_that_are_missing_are_said_first(project: Project) -> None:
     assert result.status == 2
     assert "error N6-LLATON-005: no folder has stm32n6xx_hal_conf.h" in result.output
     assert "Compile" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("release", "network", "board", "weights"),
+    [
+        ("3.0", "reid-mobilenetv2-core-3.0", "nucleo-n657", 0x72000000),
+        pytest.param("2.2", "yamnet-core-2.2", "stm32n6570-dk", 0x70180000, marks=pytest.mark.slow),
+    ],
+)
+def test_a_network_of_st_s_compiler_boots_up_to_its_first_hardware_epoch(
+    release: str, network: str, board: str, weights: int, project: Project
+) -> None:
+    model = sample(f"npu/{network}")
+    result = project.scons(f"board={board}", f"model={model}", "probe=virtual", "flash", "run", **tree(release))
+    assert result.status == 2
+    assert "n6 appli start model=" in result.output
+    # ReID's are inside slot 'weights' of the Nucleo.
+    assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")
+    assert "the NPU is given work, and the virtual board's does not compute" in result.output
+    manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
+    assert weights in [segment["address"] for segment in manifest["segments"]]

@@ -67,6 +67,9 @@ void n6virt_xspi_reset(void);
 uint32_t n6virt_xspi_read(uint32_t offset, unsigned size);
 void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size);
 
+/* Ends the emulator as a limit does. why: for the summary. */
+void n6virt_end(const char *why);
+
 bool n6virt_is_npu(uint32_t address);
 uint32_t n6virt_npu_read(uint32_t address);
 void n6virt_npu_write(uint32_t address, uint32_t value);

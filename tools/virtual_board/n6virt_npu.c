@@ -13,6 +13,10 @@
 #define UNIT_BYTES 0x1000u
 #define CTRL 0x0u
 #define VERSION 0x4u
+/* VERSION of those that start work: readers of memory, and the controller of whole epochs. */
+#define STRENG 0x01u
+#define EPOCHCTRL 0x21u
+#define CTRL_EN (1u << 0)
 /* CTRL: the pipeline is cleared, the configuration has its reset values. */
 #define CTRL_CLR (1u << 1)
 #define CTRL_CONFCLR (1u << 30)
@@ -21,6 +25,16 @@
 static const struct {
     uint32_t first, count, version;
 } units[] = {N6VIRT_NPU_UNITS(UNITS)};
+
+static uint32_t version_of(uint32_t unit)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(units); i++) {
+        if (unit - units[i].first < units[i].count) {
+            return units[i].version;
+        }
+    }
+    return 0;
+}
 
 bool n6virt_is_npu(uint32_t address)
 {
@@ -32,11 +46,7 @@ uint32_t n6virt_npu_read(uint32_t address)
     uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
 
     if ((address - N6_NPU_BASE) % UNIT_BYTES == VERSION) {
-        for (unsigned i = 0; i < ARRAY_SIZE(units); i++) {
-            if (unit - units[i].first < units[i].count) {
-                return units[i].version;
-            }
-        }
+        return version_of(unit);
     }
     return n6virt_get(address);
 }
@@ -44,7 +54,15 @@ uint32_t n6virt_npu_read(uint32_t address)
 void n6virt_npu_write(uint32_t address, uint32_t value)
 {
     if ((address - N6_NPU_BASE) % UNIT_BYTES == CTRL) {
+        uint32_t kind = version_of((address - N6_NPU_BASE) / UNIT_BYTES) & 0xffu;
+
         value &= ~(CTRL_CLR | CTRL_CONFCLR);
+        if (value & CTRL_EN && (kind == STRENG || kind == EPOCHCTRL)) {
+            /* Whatever waits for it would wait for ever. */
+            n6virt_finding("npu", address, "the NPU is given work, and the virtual board's does not compute: networks with "
+                                           "hardware epochs need a real board, backend=reference makes one without");
+            n6virt_end("npu");
+        }
     }
     n6virt_set(address, value);
 }

@@ -301,10 +301,15 @@ static int64_t guest_time(void)
 }
 
 /* In the thread of the CPU or in the main loop, in both cases between two instructions. */
+void n6virt_end(const char *why)
+{
+    board->ended = why;
+    exit(LIMIT_STATUS);
+}
+
 static void on_limit(void *opaque)
 {
-    board->ended = "limit";
-    exit(LIMIT_STATUS);
+    n6virt_end("limit");
 }
 
 static void on_silence(void *opaque)
@@ -315,8 +320,7 @@ static void on_silence(void *opaque)
         timer_mod(board->silence, end);
         return;
     }
-    board->ended = "silence";
-    exit(LIMIT_STATUS);
+    n6virt_end("silence");
 }
 
 static void on_pulse(void *opaque)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a runtime looks at before the first epoch: identification, and bits that clear themselves. Then it gives the NPU work.
+ */
+#include "n6_clock.h"
+#include "n6_console.h"
+#include "n6_npu.h"
+#include "n6_reg.h"
+#include "n6_soc.h"
+
+#define UNIT(number) (N6_NPU_BASE + (number)*0x1000u)
+
+const char n6_program[] = "test";
+
+static void put(const char *what, uint32_t value)
+{
+    n6_put(what);
+    n6_put_hex32(value);
+    n6_put_end();
+}
+
+int main(void)
+{
+    (void)n6_clock_use_hsi();
+    n6_console_open();
+    (void)n6_npu_enable();
+    for (uint32_t unit = 0; unit < 0x1Fu; unit++) {
+        put("version=", N6_REG32(UNIT(unit) + 4u));
+    }
+    N6_REG32(UNIT(4u)) = 1u << 30 | 1u << 1 | 1u;
+    put("ctrl=", N6_REG32(UNIT(4u)));
+    N6_REG32(UNIT(0u) + 8u) = 0xFFFFFFFFu;
+    put("gates=", N6_REG32(UNIT(0u) + 8u));
+    N6_REG32(UNIT(5u)) = 1u; /* WORK */
+    n6_put("end");
+    n6_put_end();
+    return 0;
+}
