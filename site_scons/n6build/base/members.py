@@ -28,6 +28,13 @@ def members(pattern: str, name: str, kind: type[T]) -> tuple[T, ...]:
     return tuple(found)
 
 
+def member_names(pattern: str) -> tuple[str, ...]:
+    """What stands for the `*` in the modules that match `pattern`, sorted. The modules are not loaded."""
+    before, _, after = pattern.partition("*")
+    found = modules_matching(pattern, {"n6build": LIBRARY})
+    return tuple(module.removeprefix(before).removesuffix(after) for module in found)
+
+
 def modules_matching(pattern: str, roots: dict[str, str]) -> list[str]:
     """Sorted module names. roots: name of a top-level package -> its folder."""
     before, _, after = pattern.partition(".*")

@@ -9,6 +9,11 @@ from n6build.base.span import Span
 from n6build.hardware.board import Board, Slot
 
 
+def next_sector(board: Board, address: int) -> int:
+    """The first sector of the NOR that does not begin before `address`."""
+    return -(-address // board.nor.sector) * board.nor.sector
+
+
 def weights_slot(board: Board, address: int) -> str:
     """Name of the slot of weights that begin at `address`: 'weights', or 'weights at 0x70180000' outside that slot."""
     slot = board.slots.weights
@@ -21,9 +26,8 @@ def slots_around(board: Board, weights: Iterable[Span]) -> dict[str, Slot]:
     Such a slot reaches to the next one, or to the end of the NOR; a slot of the board ends where it begins. One whose start it
     covers begins behind it, on a sector boundary; its size is 0 where nothing is left.
     """
-    sector = board.nor.sector
     own = [
-        Span(each.address, -(-each.end // sector) * sector - each.address)
+        Span(each.address, next_sector(board, each.end) - each.address)
         for each in sorted(weights, key=lambda each: each.address)
         if weights_slot(board, each.address) != "weights"
     ]

@@ -224,13 +224,6 @@ class Soc:
         vectors = 4 * (_SYSTEM_EXCEPTIONS + self.interrupt_count)
         return 1 << (vectors - 1).bit_length()
 
-    def memory_at(self, address: int) -> tuple[str, Memory] | None:
-        """Name and memory that contain the address (secure alias), else None."""
-        for name, memory in self.memories.items():
-            if memory.base <= address < memory.end:
-                return name, memory
-        return None
-
 
 def field_bits(bits: int | tuple[int, ...]) -> tuple[int, int]:
     """bits: a bit, or [lowest, highest]. Returns (lowest bit, mask)."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.hardware.board import Board, Nor
-from n6build.hardware.slots import slots_around, weights_slot
+from n6build.hardware.slots import next_sector, slots_around, weights_slot
 from n6build.memory_plan.plan import PlannedImage
 from n6build.memory_plan.slot_image import weights_slot_file
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -57,11 +57,6 @@ def elsewhere(board: Board, images: Sequence[PlannedImage]) -> list[tuple[Planne
         for image in images
         if weights_slot(board, image.source) != "weights"
     ]
-
-
-def next_sector(board: Board, address: int) -> int:
-    """The first sector of the NOR that does not begin before `address`."""
-    return -(-address // board.nor.sector) * board.nor.sector
 
 
 def spans_of(images: Iterable[PlannedImage]) -> list[Span]:

@@ -10,9 +10,9 @@ from typing import Literal
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.hardware.board import Board, Slot
-from n6build.hardware.slots import slots_around
+from n6build.hardware.slots import next_sector, slots_around
 from n6build.hardware.soc import Memory, Soc, field_bits
-from n6build.memory_plan.images import next_sector, plan_images, spans_of
+from n6build.memory_plan.images import plan_images, spans_of
 from n6build.memory_plan.plan import (
     MemoryPlan,
     OwnBuffer,

@@ -50,8 +50,9 @@ class Backend:
     strict: its C compiles without a warning. exact: its outputs are those of the reference interpreter, bit for bit.
     for_npu: it is a compiler for the NPU, with the limits of one.
 
-    suits: whether to take this backend for the model on this machine. check: raises N6Error where it cannot take the model, and
-    for options in the model.yaml that it does not know. step: the one that makes the network; its first output is network.c.
+    suits: whether to take this backend for the model on this machine. check: raises N6Error where it cannot take the model.
+    check_options: raises N6Error for options in the model.yaml that it does not know, also where another backend is taken.
+    step: the one that makes the network; its first output is network.c.
     """
 
     name: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from n6build.base.members import LIBRARY, modules_matching
+from n6build.base.members import member_names
 
 
 @cache
 def backend_names() -> tuple[str, ...]:
     """Sorted: the packages of `network` that have a module `backend`."""
-    found = modules_matching("n6build.network.*.backend", {"n6build": LIBRARY})
-    return tuple(module.split(".")[-2] for module in found)
+    return member_names("n6build.network.*.backend")

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.members import LIBRARY, modules_matching
+from n6build.base.members import member_names
 from n6build.network.backend_names import backend_names
 from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, switch, word
 
 LoadMode = Literal["copy", "xip"]
 # Names of the modules, which need not be loaded for that.
-_PROGRAMMERS = [
-    name.rpartition(".")[2] for name in modules_matching("n6build.flash.programmers.*", {"n6build": LIBRARY})
-]
+_PROGRAMMERS = member_names("n6build.flash.programmers.*")
 # Of a run, with the names of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 

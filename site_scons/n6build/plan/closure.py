@@ -90,8 +90,8 @@ class Code:
             data = file.read()
         package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
         imported = imports_in(data, package)
-        roots = {top: str(folder) for top, folder in self.roots.items()}
         for pattern in _MEMBERS.findall(data):
+            roots = {top: str(folder) for top, folder in self.roots.items()}
             imported |= set(modules_matching(pattern.decode(), roots))
         ours = {part for each in imported if self._is_ours(each) for part in _with_parents(each) if self._file(part)}
         tops = {each.partition(".")[0] for each in imported if not self._is_ours(each)}

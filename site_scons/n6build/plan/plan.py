@@ -30,10 +30,6 @@ class Plan:
         """Output -> the step that makes it."""
         return {output: step for step in self.steps for output in step.outputs}
 
-    def step_of(self, file: str) -> Step | None:
-        """The step that makes the file, None if there is none."""
-        return self.makers.get(file)
-
     def behind(self, wanted: Iterable[str]) -> tuple[Step, ...]:
         """The steps needed for these outputs, in the order of the plan."""
         needed: set[str] = set()

@@ -139,7 +139,6 @@ ABI_A = Abi("A", "2.1", ENTRIES, _context(has_struct_sizes=False), 21, epoch_has
 ABI_B = Abi("B", "2.2", ENTRIES, _context(has_struct_sizes=True), 21, epoch_has_instance=False)
 ABI_C = Abi("C", "3.0", (*ENTRIES, *ENCRYPTION_ENTRIES), ABI_B.context_fields, 23, epoch_has_instance=False)
 ABI_D = Abi("D", "4.0", ABI_C.entries, ABI_B.context_fields, 21, epoch_has_instance=True)
-ABIS = (ABI_A, ABI_B, ABI_C, ABI_D)
 # The last number of 1.1.3 distinguishes C from D, and the loader does not look at it.
 _FIRST_D = (1, 1, 3, 262)
 

@@ -48,11 +48,6 @@ class CoreVersion:
         return (self.major, self.minor) >= (2, 1)
 
     @property
-    def default_suffix(self) -> str | None:
-        """Of the symbols in releases where a network has no name; None in later ones."""
-        return "Default" if self.major < 3 else None
-
-    @property
     def needs_mvei(self) -> bool:
         """Newer releases describe the Cortex-M55 to the compiler in another way."""
         return self.major < 3

@@ -84,12 +84,6 @@ def with_profile(options: CompilerOptions, folder: Path | None) -> CompilerOptio
     return replace(options, options=described.options, profile=None)
 
 
-def profile_path(options: CompilerOptions, folder: Path | None) -> Path | None:
-    """The file that `with_profile` reads."""
-    file = (options.profile or "").partition("@")[2]
-    return folder / file if file and folder else None
-
-
 def compiler_options(options: CompilerOptions, version: CoreVersion) -> str:
     """Of the NPU compiler, as in a profile."""
     text = DEFAULT_OPTIONS if options.options is None else options.options
