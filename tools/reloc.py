@@ -3,7 +3,7 @@
 
 tools/reloc.py show network_rel.bin [--json]
 tools/reloc.py diff OLD NEW
-tools/reloc.py verify network_rel.bin [--params network_rel_params.bin] [--firmware 1.1.3-8] [--non-secure]
+tools/reloc.py verify network_rel.bin [--params network_rel_params.bin] [--firmware 1.1.3-8] [--non-secure] [--board NAME]
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.hardware.boards import board_names, load_board
 from n6build.network.ll_aton import Version
 from n6build.reloc.reader import MAX_BYTES, read_reloc_file
 from n6build.reloc.show import as_json, as_text, differences
-from n6build.reloc.verify import errors, verify
+from n6build.reloc.verify import errors, merged, ram_of, verify
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,7 +46,9 @@ def _verify(options: argparse.Namespace) -> int:
     model = read_reloc_file(options.file)
     params = read_at_most(options.params, MAX_BYTES) if options.params else None
     secure = False if options.non_secure else None
-    findings = verify(model, params, options.firmware, secure=secure)
+    boards = [load_board(name) for name in ([options.board] if options.board else board_names())]
+    ram = merged([span for board in boards for span in ram_of(board)])
+    findings = verify(model, params, ram, options.firmware, secure=secure)
     for finding in findings:
         print(f"{finding.severity}: {finding.what}")
     if errors(findings):
@@ -74,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", type=Path)
     check.add_argument("--params", type=Path, help="the weights of a split model")
     check.add_argument("--firmware", type=_version, metavar="VERSION", help="ll_aton of the firmware: 1.1.3-8")
+    check.add_argument("--board", metavar="NAME", help="with the RAM of this one; by default, of any board")
     check.add_argument("--non-secure", action="store_true", help="the firmware runs non-secure")
     return parser
 

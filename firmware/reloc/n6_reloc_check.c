@@ -50,6 +50,16 @@ static bool ends_behind(uint32_t start, uint32_t end, uint32_t segment)
     return in_segment(start, segment) && in_segment(end, segment) && start <= end;
 }
 
+static uint32_t up8(uint32_t bytes)
+{
+    return (bytes + 7u) & ~7u;
+}
+
+static bool is_multiple_of_4(uint32_t a, uint32_t b, uint32_t c)
+{
+    return (a | b | c) % 4u == 0u;
+}
+
 /* The header says where the data image and the table of relocations are: both after the read-only part, one after the other. */
 static bool has_sound_layout(const n6_reloc_header_t *model, uint32_t bytes)
 {
@@ -64,6 +74,7 @@ static bool has_sound_layout(const n6_reloc_header_t *model, uint32_t bytes)
            ends_behind(model->rel_start, model->rel_end, N6_RELOC_SEGMENT_FLASH) && read_only <= bytes &&
            image <= bytes - read_only && N6_RELOC_OFFSET(model->rel_start) >= read_only + image &&
            is_inside(N6_RELOC_OFFSET(model->rel_start), model->rel_end - model->rel_start, bytes) &&
+           is_multiple_of_4(model->bss_start, model->got_end, model->rel_end) && up8(N6_RELOC_OFFSET(model->rel_end)) <= bytes &&
            in_segment(model->pools, N6_RELOC_SEGMENT_RAM) &&
            is_inside(N6_RELOC_OFFSET(model->pools), sizeof(n6_reloc_pool_t), image) && model->params_offset <= bytes;
 }
@@ -97,20 +108,49 @@ uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes)
         return 0u;
     }
     if (model->params_offset == 0u) {
-        return (N6_RELOC_OFFSET(model->rel_end) + 7u) & ~7u;
+        return up8(N6_RELOC_OFFSET(model->rel_end));
     }
     return context->params_file_bytes <= bytes - model->params_offset ? model->params_offset + context->params_file_bytes : 0u;
 }
 
-/* What a loader would copy from, or point to, is in the file of the weights. */
+/* What a loader would copy from, or point to, is in the file of the weights. A loader copies multiples of 8 bytes. */
 static bool has_its_weights(const n6_reloc_pool_t *pool, uint32_t params_bytes)
 {
-    uint32_t limit = (params_bytes + 7u) & ~7u;
+    uint32_t limit = up8(params_bytes);
     return N6_RELOC_POOL_CONTENT(pool->flags) == N6_RELOC_POOL_ACTIVATIONS ||
-           (pool->offset_in_params <= limit && pool->bytes <= limit - pool->offset_in_params);
+           (pool->offset_in_params <= limit && up8(pool->bytes) <= limit - pool->offset_in_params);
 }
 
-static bool has_sound_pools(const n6_reloc_header_t *model, uint32_t params_bytes)
+/* How far the link addresses of each segment reach, in bytes. 0 where the model has no such segment. */
+typedef struct {
+    uint32_t read_only;
+    uint32_t ram;
+    uint32_t params;
+    uint32_t external_ram;
+} limits_t;
+
+/* Of the kinds that a loader knows, and no larger than a segment. */
+static bool is_sound_pool(const n6_reloc_pool_t *pool)
+{
+    uint32_t type = N6_RELOC_POOL_TYPE(pool->flags), content = N6_RELOC_POOL_CONTENT(pool->flags);
+    return type >= N6_RELOC_POOL_RELOC && type <= N6_RELOC_POOL_RESET && content >= N6_RELOC_POOL_PARAM &&
+           content <= N6_RELOC_POOL_MIXED && pool->bytes <= N6_RELOC_OFFSET_MASK;
+}
+
+/* A segment of the weights is only read, and there is a single one of each kind. */
+static bool takes_segment(const n6_reloc_pool_t *pool, limits_t *limits)
+{
+    uint32_t id = N6_RELOC_POOL_ID(pool->flags), content = N6_RELOC_POOL_CONTENT(pool->flags);
+    bool sound = id == 0u ? content == N6_RELOC_POOL_PARAM && (pool->flags & N6_RELOC_POOL_WRITE) == 0u : id == 1u;
+    uint32_t *limit = id == 0u ? &limits->params : &limits->external_ram;
+    if (!sound || *limit != 0u) {
+        return false;
+    }
+    *limit = up8(pool->bytes);
+    return true;
+}
+
+static bool has_sound_pools(const n6_reloc_header_t *model, uint32_t params_bytes, limits_t *limits)
 {
     const n6_reloc_pool_t *pools = n6_reloc_pools(model);
     uint32_t room = (N6_RELOC_OFFSET(model->bss_start) - N6_RELOC_OFFSET(model->pools)) / sizeof *pools;
@@ -119,22 +159,101 @@ static bool has_sound_pools(const n6_reloc_header_t *model, uint32_t params_byte
             return true;
         }
         if (!in_segment(pools[i].name, N6_RELOC_SEGMENT_FLASH) ||
-            N6_RELOC_OFFSET(pools[i].name) >= N6_RELOC_OFFSET(model->data_image) || !has_its_weights(&pools[i], params_bytes)) {
+            N6_RELOC_OFFSET(pools[i].name) >= N6_RELOC_OFFSET(model->data_image) || !is_sound_pool(&pools[i]) ||
+            !has_its_weights(&pools[i], params_bytes)) {
+            return false;
+        }
+        if (N6_RELOC_POOL_TYPE(pools[i].flags) == N6_RELOC_POOL_RELOC && !takes_segment(&pools[i], limits)) {
             return false;
         }
     }
     return false;
 }
 
+/* Thumb functions in the code, and the context where a loader of this version looks for it. */
 static bool has_sound_entries(const n6_reloc_header_t *model)
 {
     const uint32_t *words = words_of(model);
     for (uint32_t i = sizeof(n6_reloc_header_t) / 4u; i < OWN_CONTEXT_WORD; i++) {
-        if (!in_segment(words[i], N6_RELOC_SEGMENT_FLASH) || N6_RELOC_OFFSET(words[i]) >= N6_RELOC_OFFSET(model->data_image)) {
+        uint32_t offset = N6_RELOC_OFFSET(words[i]);
+        if (!in_segment(words[i], N6_RELOC_SEGMENT_FLASH) || offset < HEADER_BYTES ||
+            offset >= N6_RELOC_OFFSET(model->data_image) || offset % 2u == 0u) {
+            return false;
+        }
+    }
+    return in_segment(words[OWN_CONTEXT_WORD], N6_RELOC_SEGMENT_RAM);
+}
+
+/* A word that a loader rebases is a null pointer, or a link address inside its segment. */
+static bool is_link_address(uint32_t word, const limits_t *limits)
+{
+    uint32_t offset = N6_RELOC_OFFSET(word);
+    switch (N6_RELOC_SEGMENT(word)) {
+    case N6_RELOC_SEGMENT_FLASH:
+        return offset <= limits->read_only;
+    case N6_RELOC_SEGMENT_RAM:
+        return offset <= limits->ram;
+    case N6_RELOC_SEGMENT_PARAM_0:
+        return limits->params != 0u && offset <= limits->params;
+    case N6_RELOC_SEGMENT_PARAM_1:
+        return limits->external_ram != 0u && offset <= limits->external_ram;
+    default:
+        return word == 0u;
+    }
+}
+
+/* [start, end) of the file, in bytes. What lies between two parts is padding: entries that a shorter part left behind are not. */
+static bool is_empty(const n6_reloc_header_t *model, uint32_t start, uint32_t end)
+{
+    const uint32_t *words = words_of(model);
+    for (uint32_t i = start / 4u; i < end / 4u; i++) {
+        if (words[i] != 0u) {
             return false;
         }
     }
     return true;
+}
+
+static bool has_whole_tables(const n6_reloc_header_t *model)
+{
+    uint32_t image = N6_RELOC_OFFSET(model->data_image);
+    uint32_t rel_end = N6_RELOC_OFFSET(model->rel_end);
+    uint32_t table_end = model->params_offset == 0u ? up8(rel_end) : model->params_offset;
+    return rel_end <= table_end &&
+           is_empty(model, image + N6_RELOC_OFFSET(model->data_end), image + N6_RELOC_OFFSET(model->got_start)) &&
+           is_empty(model, image + N6_RELOC_OFFSET(model->got_end), image + N6_RELOC_OFFSET(model->bss_start)) &&
+           is_empty(model, image + N6_RELOC_OFFSET(model->bss_start), N6_RELOC_OFFSET(model->rel_start)) &&
+           is_empty(model, rel_end, table_end);
+}
+
+/* A loader writes to whatever the table names, inside the model or not: every entry is a word of its data, and none of the GOT. */
+static bool has_sound_relocations(const n6_reloc_header_t *model, const limits_t *limits)
+{
+    const uint8_t *file = (const uint8_t *)model;
+    const uint8_t *image = file + N6_RELOC_OFFSET(model->data_image);
+    uint32_t got = N6_RELOC_OFFSET(model->got_start), got_end = N6_RELOC_OFFSET(model->got_end);
+    for (uint32_t at = got; at < got_end; at += 4u) {
+        if (!is_link_address(*(const uint32_t *)(const void *)(image + at), limits)) {
+            return false;
+        }
+    }
+    for (uint32_t entry = N6_RELOC_OFFSET(model->rel_start); entry < N6_RELOC_OFFSET(model->rel_end); entry += 4u) {
+        uint32_t address = *(const uint32_t *)(const void *)(file + entry);
+        uint32_t at = N6_RELOC_OFFSET(address);
+        if (!in_segment(address, N6_RELOC_SEGMENT_RAM) || !is_inside(at, 4u, N6_RELOC_OFFSET(model->bss_start)) ||
+            (got <= at && at < got_end) || !is_link_address(*(const uint32_t *)(const void *)(image + at), limits)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* After this a loader writes nowhere but to the RAM that it was given, and to memory pools. */
+static bool is_sound(const n6_reloc_header_t *model, const n6_reloc_context_t *context)
+{
+    limits_t limits = {.read_only = N6_RELOC_OFFSET(model->data_image), .ram = N6_RELOC_OFFSET(model->bss_end)};
+    return has_sound_entries(model) && has_sound_pools(model, context->params_file_bytes, &limits) && has_whole_tables(model) &&
+           has_sound_relocations(model, &limits);
 }
 
 /* A firmware that runs non-secure cannot reach what a secure model uses; the other way round works (from ll_aton 1.1.1 on). */
@@ -182,7 +301,7 @@ n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes)
         context->struct_sizes != (sizeof(LL_Buffer_InfoTypeDef) | sizeof(EpochBlock_ItemTypeDef) << 8)) {
         return N6_RELOC_WRONG_STRUCTS;
     }
-    return has_sound_entries(model) && has_sound_pools(model, context->params_file_bytes) ? N6_RELOC_FITS : N6_RELOC_DAMAGED;
+    return is_sound(model, context) ? N6_RELOC_FITS : N6_RELOC_DAMAGED;
 }
 
 const char *n6_reloc_text(n6_reloc_status_t status)
@@ -209,7 +328,7 @@ const char *n6_reloc_text(n6_reloc_status_t status)
     case N6_RELOC_WRONG_STRUCTS:
         return "N6-FW-048 its tables have another layout";
     case N6_RELOC_DAMAGED:
-        return "N6-FW-049 damaged: an address in its header is outside";
+        return "N6-FW-049 damaged: an address in it is outside of the model";
     }
     return "";
 }

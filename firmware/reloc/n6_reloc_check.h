@@ -25,7 +25,8 @@ typedef enum {
     N6_RELOC_DAMAGED,
 } n6_reloc_status_t;
 
-/* model: aligned to 4 bytes. bytes: that may be read there. Link addresses are inside their segments in a model that fits. */
+/* model: aligned to 4 bytes. bytes: that may be read there. In a model that fits, header, memory pools, GOT and relocations lead
+ * nowhere outside of it: a loader that does not look, as ST's, can be given it. Where the pools lie is for the firmware to judge. */
 n6_reloc_status_t n6_reloc_check(const n6_reloc_header_t *model, uint32_t bytes);
 
 /* Id and words, for a console. */

@@ -286,13 +286,16 @@ REFUSED = {
     "another dev number": (context("version_dev", 262), "N6-FW-047"),
     "other structs": (context(STRUCT_SIZES_FIELD, 0x1438), "N6-FW-048"),
     "an entry point outside": (word(13 * 4, 0x2FFFFFF1), "N6-FW-049"),
-    "a relocation outside": (lambda data: relocation(data, 0x400FFFF0), "N6-FW-052"),
-    "an absolute word": (lambda data: relocated_word(data, 0x34200000), "N6-FW-052"),
+    "a relocation outside": (lambda data: relocation(data, 0x4FFFFFFF), "N6-FW-049"),
+    "an absolute word": (lambda data: relocated_word(data, 0x34200000), "N6-FW-049"),
+    "a GOT cut short": (lambda data: word(8 * 4, struct.unpack_from("<I", data, 7 * 4)[0])(data), "N6-FW-049"),
+    "activations of 4 GiB": (lambda data: second_pool(data, 4, 0xFFFFFFFF), "N6-FW-049"),
+    "external RAM that the board lacks": (lambda data: second_pool(data, 1, 0x01020601), "N6-FW-052"),
     "other outputs": (lambda data: None, "N6-FW-055"),
     "code that faults": (lambda data: first_epoch(data, 0xDEFE), "N6-FW-058"),  # udf
     "code that never ends": (lambda data: first_epoch(data, 0xE7FE), "N6-FW-058"),  # b .
     "code that calls a supervisor": (lambda data: first_epoch(data, 0xDF00), "N6-FW-058"),  # svc 0
-    "a pool in the Appli's RAM": (lambda data: second_pool_at(data, 0x34000000), "N6-FW-050"),
+    "a pool in the Appli's RAM": (lambda data: second_pool(data, 3, 0x34000000), "N6-FW-050"),
     "more variables than there is RAM": (word(6 * 4, lambda end: end + (4 << 20)), "N6-FW-051"),
     "weights beyond their end": (lambda data: pool_offset(data, 0xFFFFFF00), "N6-FW-049"),
 }
@@ -304,11 +307,11 @@ def pool_offset(data: bytearray, value: int) -> None:
     struct.pack_into("<I", data, model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 2 * WORD, value)
 
 
-def second_pool_at(data: bytearray, destination: int) -> None:
-    """The one of the activations."""
+def second_pool(data: bytearray, field: int, value: int) -> None:
+    """The one of the activations. field: 1 flags, 3 destination, 4 bytes."""
     model = parse_reloc_file(bytes(data), "model.bin")
     at = model.read_only_bytes + (model.header["pools"] & 0x0FFFFFFF) + 5 * WORD
-    struct.pack_into("<I", data, at + 3 * WORD, destination)
+    struct.pack_into("<I", data, at + field * WORD, value)
 
 
 def relocation(data: bytearray, value: int) -> None:

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from n6build.hardware.boards import load_board
 from n6build.image.romfs import read_romfs
 from n6build.reloc.reader import parse_reloc_file
-from n6build.reloc.verify import verify
+from n6build.reloc.verify import ram_of, verify
 
 from end_to_end.conftest import Project
 
@@ -47,7 +48,7 @@ def test_models_labels_and_files_are_in_the_image(described: Project) -> None:
         file = files[name]
         assert file.offset % alignment == 0
         model = parse_reloc_file(image[file.offset : file.offset + file.size], name)
-        assert verify(model, None) == []
+        assert verify(model, None, ram_of(load_board("openmv-n6"))) == []
     assert "COPY.MIXED.WRITE" in [pool.flags_text for pool in model.pools]
     assert described.scons(*ARGUMENTS).actions == []
 

@@ -1,7 +1,9 @@
 """The loader of a firmware, step by step, on bytes: what ST's ll_aton_reloc_install() does, and where it refuses.
 
-Order and results are those of the public sources. ABI differences: the oldest loader compares no struct sizes, refuses a
-model of the other security state, and takes every place in the table of relocations for RAM.
+Order and results are those of the public sources, tried with the loaders themselves (tests/reloc/test_real_loaders.py). None of
+them bounds the places that it rebases: a model that leads outside of itself is installed, and memory of others is written. ABI
+differences: the oldest loader compares no struct sizes, refuses a model of the other security state, and takes every place in the
+table of relocations for RAM.
 """
 
 from __future__ import annotations
@@ -88,7 +90,8 @@ class PoolWrite:
 @dataclass(frozen=True)
 class Installed:
     """rom, ram: where code and data run. ram_image: RAM afterwards. pool_writes: before that, in order. bases: of the
-    segments."""
+    segments. strays: places of the table of relocations that lie outside of the model's RAM; the loader returns 0 where the
+    word there is 0, or has the form of a link address, which it replaces."""
 
     rom: int
     ram: int
@@ -96,6 +99,7 @@ class Installed:
     pool_writes: tuple[PoolWrite, ...]
     bases: dict[Segment, int]
     warnings: tuple[str, ...] = field(default=())
+    strays: tuple[int, ...] = field(default=())
 
     def word(self, link_address: int) -> int:
         """The word of RAM at a link address."""
@@ -115,20 +119,22 @@ def install(model: RelocFile, firmware: Firmware, placement: Placement) -> Insta
         # From B on the copy ends there, and what follows it is then misaligned.
         warnings.append(f"the read-only part has {model.read_only_bytes} bytes, not a multiple of 8")
     bases |= {Segment.FLASH: rom, Segment.RAM: ram}
-    image = bytearray(model.data[model.read_only_bytes : model.read_only_bytes + model.image_bytes])
-    if model.xip_bytes > _MOST_RAM:
-        raise Refusal(INVALID, f"{model.xip_bytes} bytes of data, more than any STM32N6 has")
-    image += bytes(offset(model.header["bss_end"]) - model.image_bytes)
+    # The executable RAM: data and bss, in copy mode behind the code.
+    memory = bytearray(model.data[0 if copies else model.read_only_bytes : model.read_only_bytes + model.image_bytes])
+    memory += bytes(offset(model.header["bss_end"]) - model.image_bytes)
+    data = model.read_only_bytes if copies else 0
     for address in model.got:
-        _rebase(image, offset(address), bases, f"GOT word 0x{address:08X}")
-    is_oldest = abi_of(firmware.version).letter == "A"
+        _rebase(memory, data + offset(address), bases, f"GOT word 0x{address:08X}")
+    strays = []
     for address in model.relocations:
-        if segment(address) == Segment.FLASH and not is_oldest:
-            raise Refusal(INVALID, f"relocation of 0x{address:08X} in code, which is for models of clang")
-        if not is_oldest and segment(address) != Segment.RAM:
-            raise Refusal(INVALID, f"relocation of 0x{address:08X}, which is in no segment that is written")
-        _rebase(image, offset(address), bases, f"relocation of 0x{address:08X}")
-    return Installed(rom, ram, bytes(image), tuple(writes), bases, tuple(warnings))
+        what = f"relocation of 0x{address:08X}"
+        in_code = segment(address) == Segment.FLASH and abi_of(firmware.version).letter != "A"
+        if in_code and not copies:
+            raise Refusal(INVALID, f"{what} in code, which is for models of clang")
+        # Whatever else the segment is, it is taken for RAM.
+        if not _rebase(memory, offset(address) + (0 if in_code else data), bases, what):
+            strays.append(address)
+    return Installed(rom, ram, bytes(memory[data:]), tuple(writes), bases, tuple(warnings), tuple(strays))
 
 
 def _check_compatible(model: RelocFile, firmware: Firmware, placement: Placement) -> list[str]:
@@ -167,10 +173,14 @@ def _text(version: Version) -> str:
 
 def _check_memory(model: RelocFile, placement: Placement) -> None:
     needed = model.copy_bytes if placement.mode == "copy" else model.xip_bytes
-    if placement.exec_ram == 0 or placement.exec_ram_bytes < needed or placement.exec_ram % WORD:
+    if model.xip_bytes > _MOST_RAM:
+        raise Refusal(MEMORY, f"{model.xip_bytes} bytes of data, more than any STM32N6 has")
+    if placement.exec_ram == 0 or placement.exec_ram_bytes < needed:
         raise Refusal(MEMORY, f"{needed} bytes of executable RAM are needed, {placement.exec_ram_bytes} are available")
     if placement.ext_ram % WORD:
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}")
+    if placement.exec_ram % WORD:
+        raise Refusal(MEMORY, f"executable RAM at 0x{placement.exec_ram:08X}")
 
 
 def _place_pools(model: RelocFile, placement: Placement) -> tuple[dict[Segment, int], list[PoolWrite]]:
@@ -179,7 +189,8 @@ def _place_pools(model: RelocFile, placement: Placement) -> tuple[dict[Segment, 
         raise Refusal(PARAM_ADDRESS, "the model has no weights in its file, and no address for them was given")
     if params % WORD:
         raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, not a multiple of 4")
-    bases: dict[Segment, int] = {Segment.PARAM_0: 0, Segment.PARAM_1: 0}
+    # Where they are, whether the model has pools there or not.
+    bases: dict[Segment, int] = {Segment.PARAM_0: params, Segment.PARAM_1: placement.ext_ram}
     writes: list[PoolWrite] = []
     for pool in model.pools:
         length = up(pool.size)
@@ -201,29 +212,31 @@ def _place_segment(
             raise Refusal(PARAM_ADDRESS, f"weights at 0x{params:08X}, which is not external memory")
         if pool.content is PoolContent.MIXED or pool.attributes & WRITE:
             raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} is writable, but is placed with the weights")
-        bases[Segment.PARAM_0] = params + pool.foff
+        if pool.content is PoolContent.PARAM:
+            bases[Segment.PARAM_0] = params + pool.foff
         return
     if pool.id != 1:
         raise Refusal(PARAM_DESCRIPTOR, f"pool {pool.name} has the segment {pool.id}")
     if is_cached and placement.ext_ram <= EXTERNAL_MEMORY:
         raise Refusal(PARAM_ADDRESS, f"external RAM at 0x{placement.ext_ram:08X}, which is not external memory")
-    if placement.ext_ram == 0 or placement.ext_ram_bytes < pool.size:
+    if placement.ext_ram == 0 or placement.ext_ram_bytes < up(pool.size):
         raise Refusal(
             PARAM_ADDRESS, f"{pool.size} bytes of external RAM are needed, {placement.ext_ram_bytes} are available"
         )
-    bases[Segment.PARAM_1] = placement.ext_ram
     if pool.content is PoolContent.MIXED:
         writes.append(PoolWrite(placement.ext_ram, up(pool.size), pool.foff))
-    elif placement.clear:
+    elif pool.content is PoolContent.ACTIV and placement.clear:
         writes.append(PoolWrite(placement.ext_ram, up(pool.size), None))
 
 
-def _rebase(image: bytearray, at: int, bases: dict[Segment, int], what: str) -> None:
-    if at % WORD or at + WORD > len(image):
-        raise Refusal(INVALID, f"{what} is outside its data")
-    (word,) = struct.unpack_from("<I", image, at)
+def _rebase(memory: bytearray, at: int, bases: dict[Segment, int], what: str) -> bool:
+    """False where it is outside of the memory. at: offset in bytes, of any alignment."""
+    if at + WORD > len(memory):
+        return False
+    (word,) = struct.unpack_from("<I", memory, at)
     if word == 0:
-        return
+        return True
     if segment(word) not in bases:
         raise Refusal(INVALID, f"{what} is 0x{word:08X}, which is in no segment")
-    struct.pack_into("<I", image, at, (bases[Segment(segment(word))] + offset(word)) & 0xFFFF_FFFF)
+    struct.pack_into("<I", memory, at, (bases[Segment(segment(word))] + offset(word)) & 0xFFFF_FFFF)
+    return True

@@ -228,22 +228,26 @@ def _text(data: bytes, address: int, file: str) -> str:
 
 
 def _pools(data: bytes, header: dict[str, int], file: str) -> Iterator[PoolDescriptor]:
-    """A loader stops at flags or name 0, and refuses a tenth pool."""
+    """A loader stops at flags or name 0, and refuses a tenth pool. Names are in the read-only part."""
     at = offset(header["data_image"]) + offset(header["pools"])
+    read_only = data[: offset(header["data_image"])]
     end = offset(header["data_image"]) + offset(header["bss_start"])
     for number in range(MAX_POOLS + 1):
         if at + _POOL.size > end:
             raise _damaged("the pool table has no end", file)
         name, flags, foff, destination, size = _POOL.unpack_from(data, at)
-        if flags == 0 or name == 0:
+        if flags == 0:
             return
+        if name == 0:
+            what = f"memory pool {number} has no name: a loader takes it for the end of the table"
+            raise N6Error("N6-RELOC-033", what, where=file)
         if number == MAX_POOLS:
             raise N6Error("N6-RELOC-033", f"has more than {MAX_POOLS} memory pools", where=file)
         kind, content = flags >> 24, flags >> 16 & 0xFF
         if kind not in iter(PoolType) or content not in iter(PoolContent):
             raise N6Error("N6-RELOC-033", f"memory pool {number} has the unknown flags 0x{flags:08X}", where=file)
         yield PoolDescriptor(
-            name=_text(data, name, file),
+            name=_text(read_only, name, file),
             type=PoolType(kind),
             content=PoolContent(content),
             attributes=flags >> 8 & 0xFF,

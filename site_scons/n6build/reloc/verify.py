@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,11 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from n6build.base.errors import N6Error
+from n6build.base.span import Span
+from n6build.hardware.aliases import secure_alias
+from n6build.hardware.board import Board
 from n6build.network.ll_aton import Version
 from n6build.reloc.layout import (
-    CACHED,
     EXTERNAL_MEMORY,
-    WRITE,
+    OFFSET_MASK,
+    WORD,
     PoolContent,
     PoolDescriptor,
     PoolType,
@@ -29,8 +33,12 @@ from n6build.reloc.reader import RelocFile
 
 # Some place for everything, as an application might choose it.
 _FILE, _PARAMS, _EXT_RAM, _EXEC_RAM = 0x7100_0000, 0x7180_0000, 0x9000_0000, 0x3410_0000
+# No memory of a network: only for the CPU, or only to be read.
+_NO_RAM = ("ITCM", "DTCM", "BOOTROM")
 # Of many places with the same fault, the first ones are enough.
 _MENTIONED = 20
+# What a loader makes of a fault that it does not look for.
+_UNSEEN = "the loader returns 0"
 _MODES: tuple[Mode, ...] = ("copy", "xip")
 
 
@@ -42,20 +50,47 @@ class Finding:
     what: str
 
 
+def ram_of(board: Board) -> tuple[Span, ...]:
+    """Where memory pools with a fixed address may lie: memories of the chip, in their secure alias, and the external RAM.
+    Neighbours are one."""
+    chip = [Span(each.base, each.size) for name, each in board.soc.memories.items() if name not in _NO_RAM]
+    chip = [each for each in chip if each.address < EXTERNAL_MEMORY]
+    external = board.external_ram
+    if external:
+        chip.append(Span(board.soc.memories[external.memory].base, external.size))
+    return merged(chip)
+
+
+def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """By address; what touches or overlaps becomes one."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda each: each.address):
+        if found and span.address <= found[-1].end:
+            found[-1] = Span(found[-1].address, max(found[-1].end, span.end) - found[-1].address)
+        else:
+            found.append(span)
+    return tuple(found)
+
+
 def verify(
-    model: RelocFile, params: bytes | None, version: Version | None = None, *, secure: bool | None = None
+    model: RelocFile,
+    params: bytes | None,
+    ram: Sequence[Span],
+    version: Version | None = None,
+    *,
+    secure: bool | None = None,
 ) -> list[Finding]:
-    """params: the weights' file of a split model, None where it is not available. version, secure: of the firmware, by default
-    those of the model. An empty list: a loader accepts the model, and every address in it is inside its segment."""
+    """params: the weights' file of a split model, None where it is not available. ram: of the board, as `ram_of` has it.
+    version, secure: of the firmware, by default those of the model. An empty list: a loader accepts the model, and every address
+    in it is inside its segment."""
     firmware = Firmware(
         version=version or model.version,
         secure=model.flags.secure if secure is None else secure,
         debug_info=model.flags.debug_info,
         asynchronous=version is not None or model.flags.asynchronous,
-        cpu=model.flags.cpu if version is None else Firmware(version).cpu,
     )
-    findings = [*_version(model, firmware), *_file(model), *_params(model, params), *_entries(model), *_pools(model)]
-    findings += _relocations(model)
+    findings = [*_version(model, firmware), *_file(model), *_params(model, params), *_entries(model)]
+    findings += [*_pools(model, ram), *_relocations(model), *_gaps(model)]
     for mode in _MODES:
         findings += _installation(model, firmware, mode)
     return list(dict.fromkeys(findings))
@@ -116,6 +151,34 @@ def _relocations(model: RelocFile) -> Iterator[Finding]:
         yield _error(f"the word at 0x{address:08X} is rebased twice")
 
 
+def _gaps(model: RelocFile) -> Iterator[Finding]:
+    """Between the parts of a file there is padding. Entries there are those of a table whose end, or begin, was moved: the words
+    that they stand for would keep their link addresses, and no loader notices."""
+    header, image = model.header, model.read_only_bytes
+    table_end = offset(header["rel_end"])
+    gaps = (
+        ("the data and its GOT", image + offset(header["data_end"]), image + offset(header["got_start"])),
+        ("its GOT and the end of its data", image + offset(header["got_end"]), image + model.image_bytes),
+        ("its data and its table of relocations", image + model.image_bytes, offset(header["rel_start"])),
+        ("its table of relocations and what follows it", table_end, model.params_offset or up(table_end)),
+    )
+    for name, start, end in gaps:
+        used = sum(1 for (word,) in struct.iter_unpack("<I", _words(model.data, start, end)) if word)
+        if used:
+            yield _error(f"{used} words between {name} are not 0: a table is cut short ({_UNSEEN})")
+    if model.is_split:
+        behind = _words(model.data, up(table_end), up(table_end) + WORD)
+        next_word = int.from_bytes(behind, "little")
+        if len(behind) == WORD and segment(next_word) == Segment.RAM and offset(next_word) < model.image_bytes:
+            yield _error(f"a relocation of 0x{next_word:08X} follows the end of the table of them ({_UNSEEN})")
+
+
+def _words(data: bytes, start: int, end: int) -> bytes:
+    """Whole words of [start, end)."""
+    part = data[start:end]
+    return part[: len(part) // WORD * WORD]
+
+
 def _entries(model: RelocFile) -> Iterator[Finding]:
     for name, address in model.entries.items():
         inside = model.abi.header_bytes <= offset(address) < model.read_only_bytes
@@ -123,9 +186,10 @@ def _entries(model: RelocFile) -> Iterator[Finding]:
             yield _error(f"entry point {name} is 0x{address:08X}, not a Thumb function in its code")
 
 
-def _pools(model: RelocFile) -> Iterator[Finding]:
+def _pools(model: RelocFile, ram: Sequence[Span]) -> Iterator[Finding]:
     for pool in model.pools:
-        yield from _pool(model, pool)
+        yield from _content(model, pool)
+        yield from _place(pool, ram)
     placed = [pool for pool in model.pools if pool.type is not PoolType.RELOC]
     for pool, other in itertools.combinations(placed, 2):
         overlap = min(pool.destination + pool.size, other.destination + other.size) - max(
@@ -137,27 +201,39 @@ def _pools(model: RelocFile) -> Iterator[Finding]:
         same = [pool.name for pool in model.pools if pool.type is PoolType.RELOC and pool.id == number]
         if len(same) > 1:
             yield _error(f"memory pools {' and '.join(same)} are both segment {number}: the last one counts")
-    external = max((up(p.size) for p in model.pools if p.type is PoolType.RELOC and p.id == 1), default=0)
+    external = up(_segment_bytes(model, 1))
     if up(model.context["external_ram_bytes"]) < external:
         yield _error(f"asks for {model.context['external_ram_bytes']} bytes of external RAM, its pool has {external}")
 
 
-def _pool(model: RelocFile, pool: PoolDescriptor) -> Iterator[Finding]:
+def _segment_bytes(model: RelocFile, number: int) -> int:
+    """Of the pool that is placed as this segment; 0 where there is none."""
+    return max((pool.size for pool in model.pools if pool.type is PoolType.RELOC and pool.id == number), default=0)
+
+
+def _place(pool: PoolDescriptor, ram: Sequence[Span]) -> Iterator[Finding]:
+    if pool.size > OFFSET_MASK:
+        yield _error(f"memory pool {pool.name} has {pool.size} bytes, a segment has {OFFSET_MASK + 1} ({_UNSEEN})")
+    elif pool.type is not PoolType.RELOC:
+        # The non-secure alias of a memory inside the chip is the same memory.
+        start = secure_alias(pool.destination) if pool.destination < EXTERNAL_MEMORY else pool.destination
+        if not any(span.address <= start and start + up(pool.size) <= span.end for span in ram):
+            what = f"memory pool {pool.name}, {pool.size} bytes at 0x{pool.destination:08X}, is not in RAM"
+            yield _error(f"{what} ({_UNSEEN})")
+
+
+def _content(model: RelocFile, pool: PoolDescriptor) -> Iterator[Finding]:
     holds_weights = pool.content is not PoolContent.ACTIV
     # A loader copies multiples of 8 bytes.
     if holds_weights and pool.foff + up(pool.size) > up(model.params_bytes):
         beyond = pool.foff + up(pool.size) - up(model.params_bytes)
         yield _error(f"memory pool {pool.name} reads {beyond} bytes beyond the end of the weights")
-    if pool.type is PoolType.RELOC:
-        return
+    if pool.type is PoolType.RELOC and pool.id == 0 and not holds_weights:
+        yield _error(f"memory pool {pool.name} holds no weights, but is placed with them ({_UNSEEN})")
     if pool.type is PoolType.RESET and holds_weights:
         yield _error(f"memory pool {pool.name} holds weights, but would be cleared")
     if pool.type is PoolType.COPY and not holds_weights:
         yield _error(f"memory pool {pool.name} holds no weights, but would be copied")
-    if pool.destination + pool.size > 1 << 32 or pool.destination == 0:
-        yield _error(f"memory pool {pool.name} is at 0x{pool.destination:08X}, {pool.size} bytes")
-    if pool.destination >= EXTERNAL_MEMORY and not pool.attributes & (WRITE | CACHED):
-        yield _error(f"memory pool {pool.name} would be copied to flash at 0x{pool.destination:08X}")
 
 
 def _installation(model: RelocFile, firmware: Firmware, mode: Mode) -> Iterator[Finding]:
@@ -182,22 +258,31 @@ def _installation(model: RelocFile, firmware: Firmware, mode: Mode) -> Iterator[
 
 
 def _addresses(model: RelocFile, installed: Installed) -> Iterator[Finding]:
-    """Every link address points into its segment. A loader only looks at the segment."""
-    external = next((pool.size for pool in model.pools if pool.type is PoolType.RELOC and pool.id == 1), 0)
+    """Every relocation is a word of the data, and holds an address inside its segment. A loader only looks at the segment of what
+    it finds there."""
+    for address in installed.strays:
+        yield _error(f"relocation of 0x{address:08X}, outside of the model: {_UNSEEN} and writes there")
     limits = {
         Segment.FLASH: model.read_only_bytes,
         Segment.RAM: offset(model.header["bss_end"]),
-        Segment.PARAM_0: model.params_bytes,
-        Segment.PARAM_1: external,
+        Segment.PARAM_0: up(_segment_bytes(model, 0)),
+        Segment.PARAM_1: up(_segment_bytes(model, 1)),
     }
+    strays = set(installed.strays)
     for address in (*model.got, *model.relocations):
-        word = model.image_word(address) if offset(address) < model.image_bytes else 0
-        if offset(address) >= model.image_bytes:
-            yield _error(f"relocation of 0x{address:08X}, which is not an initialised word")
-        elif word and offset(word) > limits[Segment(segment(word))]:
-            yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, beyond the end of its segment")
-        elif word and not installed.bases.get(Segment(segment(word))):
-            yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, in a segment that no memory pool places")
+        if address in strays:
+            continue
+        if segment(address) != Segment.RAM or address % WORD or offset(address) + WORD > model.image_bytes:
+            yield _error(f"relocation of 0x{address:08X}, which is not an initialised word ({_UNSEEN})")
+            continue
+        word = model.image_word(address)
+        limit = limits[Segment(segment(word))] if word else 0
+        if word and not limit:
+            yield _error(
+                f"the word at 0x{address:08X} is 0x{word:08X}, in a segment that no memory pool places ({_UNSEEN})"
+            )
+        elif offset(word) > limit:
+            yield _error(f"the word at 0x{address:08X} is 0x{word:08X}, beyond the end of its segment ({_UNSEEN})")
 
 
 def errors(findings: Sequence[Finding]) -> list[Finding]:
@@ -205,9 +290,9 @@ def errors(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severity == "error"]
 
 
-def check_model(model: RelocFile) -> None:
-    """Before a model goes to flash. Raises N6-RELOC-015 where a loader would refuse it, or where it is not sound."""
-    wrong = errors(verify(model, None))
+def check_model(model: RelocFile, ram: Sequence[Span]) -> None:
+    """Before a model goes to flash. ram: of the board. Raises N6-RELOC-015 where a loader would refuse it, or it is not sound."""
+    wrong = errors(verify(model, None, ram))
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         what = f"the model that was made is not sound: {wrong[0].what}{more}"

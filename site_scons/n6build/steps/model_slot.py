@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import file_size, read_in_chunks, write_chunks_atomically
+from n6build.base.span import Span
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.description import read_description
@@ -33,26 +34,34 @@ class SelfTestFiles:
 
 @dataclass(frozen=True)
 class Parameters:
-    """is_model: the whole model, not only its weights. test: None if the model's other file has it. room: bytes of its part
-    of the slot."""
+    """ram: of the board for a whole model, None for the weights of one. test: None if the model's other file has it. room: bytes
+    of its part of the slot."""
 
     model: str
-    is_model: bool
+    ram: tuple[Span, ...] | None
     test: SelfTestFiles | None
     room: int
 
 
 def model_slot_step(
-    output: str, file: str, description: str, model: str, *, is_model: bool, test: SelfTestFiles | None, room: int
+    output: str,
+    file: str,
+    description: str,
+    model: str,
+    *,
+    ram: tuple[Span, ...] | None,
+    test: SelfTestFiles | None,
+    room: int,
 ) -> Step:
-    """file: network_rel.bin or network_rel_params.bin. model: its name. room: bytes of its part of the flash slot."""
+    """file: network_rel.bin, or network_rel_params.bin if `ram` is None. ram: of the board. model: its name. room: bytes of its
+    part of the flash slot."""
     vectors = tuple(path for path in (test.inputs, test.expected) if path) if test else ()
     return Step(
         verb="Slot",
         stage="image",
         outputs=(output,),
         sources=(file, description, *vectors),
-        parameters=to_parameters(Parameters(model, is_model, test, room)),
+        parameters=to_parameters(Parameters(model, ram, test, room)),
         function="n6build.steps.model_slot:make",
     )
 
@@ -61,8 +70,8 @@ def make(call: Call) -> None:
     """Writes the image for the slot."""
     given = call.parameters_as(Parameters)
     file, description = call.sources[0], read_description(call.sources[1])
-    if given.is_model:
-        check_model(read_reloc_file(file))
+    if given.ram is not None:
+        check_model(read_reloc_file(file), given.ram)
     test = _self_test(given.test, description.outputs) if given.test else NO_SELF_TEST
     check_room(slot_bytes(file_size(file), test), given.room, call.outputs[0].name)
     identity = Identity(name_crc32(given.model), description.signature)

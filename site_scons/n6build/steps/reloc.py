@@ -18,6 +18,7 @@ from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, outputs_of
 from n6build.reloc.compilation import ANY_MODEL, LINK, conf_header_name, model_code
 from n6build.reloc.slots import ModelSlot, model_slots, slots_at
+from n6build.reloc.verify import ram_of
 from n6build.steps.c_array import c_array_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
@@ -212,7 +213,7 @@ def reloc_plan(
     images: list[Step] = []
     parts: list[FlashPart] = []
     for (network, model), place in zip(models, planned, strict=True):
-        for step, content in _slot_steps(folder, network, model, place):
+        for step, content in _slot_steps(folder, board, network, model, place):
             images.append(step)
             parts.append(FlashPart("weights", step.name, content))
     return RelocPlan(plan, tuple(images), tuple(parts))
@@ -224,7 +225,7 @@ def _planned(name: str, slots: Sequence[ModelSlot], *, split: bool, models: int)
 
 
 def _slot_steps(
-    folder: str, network: NetworkSteps, model: ModelSteps, planned: PlannedModel
+    folder: str, board: Board, network: NetworkSteps, model: ModelSteps, planned: PlannedModel
 ) -> list[tuple[Step, Content]]:
     described = network.model
     test = None
@@ -241,7 +242,7 @@ def _slot_steps(
         model.file,
         model.description,
         name,
-        is_model=True,
+        ram=ram_of(board),
         test=of_model,
         room=part.file_bytes,
     )
@@ -252,7 +253,7 @@ def _slot_steps(
             model.params,
             model.description,
             name,
-            is_model=False,
+            ram=None,
             test=test,
             room=part.params_bytes,
         )
