@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
-from n6build.network.artifacts.network_c import read_network_c
+from n6build.network.artifacts.network_c import NetworkSource, read_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.reloc.pools import params_chunks, pool_table
 from n6build.reloc.preconditions import check_buffers_known
@@ -115,6 +115,50 @@ def test_without_all_buffers_and_c_info_nobody_knows_the_spans(network: Path, tm
     with pytest.raises(N6Error, match="N6-RELOC-003") as caught:
         check_buffers_known(read_artifacts(tmp_path, "network"), source)
     assert "--all-buffers-info" in str(caught.value)
+
+
+def one_epoch(folder: Path, *, lists_all: bool) -> NetworkSource:
+    """A network of a single epoch with its input and output, 16 KiB of activations, and no c_info."""
+    option = " * --all-buffers-info = true\n" if lists_all else ""
+    buffer = (
+        '{{ .name = "{}", .addr_base = {{(unsigned char *)(0x34200000UL)}}, .offset_start = {}, .offset_end = {}, '
+        ".type = DataType_INT8 }},"
+    )
+    lists = "".join(
+        f"const LL_Buffer_InfoTypeDef *LL_ATON_{kind}_Buffers_Info_one(void)\n{{\n  static const LL_Buffer_InfoTypeDef "
+        f"buff_info[] = {{\n    {entries} {{ .name = NULL }}\n  }};\n  return buff_info;\n}}\n"
+        for kind, entries in (
+            ("Input", buffer.format("in", 0, 8192)),
+            ("Output", buffer.format("out", 8192, 16384)),
+            ("Internal", ""),
+        )
+    )
+    (folder / "one.c").write_text(
+        f"/*\n * Command Line options:\n{option} */\n/* global pool 0 is 448.00 KB */\n"
+        "/* index=0 file postfix=AXISRAM3 name=npuRAM3 offset=0x34200000  absolute_mode size=458752 READ_WRITE */\n"
+        "/* scheduling epoch=1    nodes=1   ------------------------------------------------------------------- */\n"
+        f"{lists}const EpochBlock_ItemTypeDef *LL_ATON_EpochBlockItems_one(void)\n{{\n"
+        "  static const EpochBlock_ItemTypeDef ll_atonn_rt_epoch_block_array_one[] = {\n"
+        "    { .start_epoch_block = start_1, .flags = EpochBlock_Flags_pure_sw, .epoch_num = 1, .last_epoch_num = 1 },\n"
+        "    { .start_epoch_block = 0, .flags = EpochBlock_Flags_last_eb },\n  };\n  return ll_atonn_rt_epoch_block_array_one;\n}\n"
+    )
+    return read_network_c(folder / "one.c")
+
+
+def test_a_network_of_one_epoch_needs_no_internal_buffers_if_all_are_listed(tmp_path: Path) -> None:
+    source = one_epoch(tmp_path, lists_all=True)
+    assert len(source.epochs) == 1
+    assert source.internals == ()
+    artifacts = read_artifacts(tmp_path, "one")
+    check_buffers_known(artifacts, source)
+    assert [each.size for each in pool_table(artifacts, secure=True).pools] == [16384]
+
+
+def test_a_network_of_one_epoch_may_have_internal_buffers_that_are_not_listed(tmp_path: Path) -> None:
+    """Its pool would be as large as the bank: 458,752 bytes for 16,384."""
+    source = one_epoch(tmp_path, lists_all=False)
+    with pytest.raises(N6Error, match="N6-RELOC-003"):
+        check_buffers_known(read_artifacts(tmp_path, "one"), source)
 
 
 def test_a_raw_file_that_has_grown_is_not_cut(network: Path, tmp_path: Path) -> None:

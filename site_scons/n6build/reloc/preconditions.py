@@ -11,8 +11,7 @@ from n6build.network.ll_aton import Version
 def check_buffers_known(artifacts: NetworkArtifacts, source: NetworkSource) -> None:
     """How much of a pool is used is in c_info, or follows from all buffers. Raises N6-RELOC-003 where neither is available."""
     described_by_source = artifacts.described_by == artifacts.source.name
-    # Between two epochs there is at least one buffer.
-    if described_by_source and not source.internals and len(source.epochs) > 1:
+    if described_by_source and not source.knows_all_buffers:
         raise N6Error(
             "N6-RELOC-003",
             "does not list its internal buffers, so how much of the memory pools it uses is unknown",

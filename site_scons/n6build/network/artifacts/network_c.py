@@ -30,6 +30,7 @@ _SUFFIX = re.compile(r"\bLL_ATON_EpochBlockItems_(\w+)\s*\([^;{}()]*\)\s*\{")
 _VERSION = re.compile(r"\bLL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s{0,9}!=\s{0,9}\(?\s{0,9}(\d{1,9})\b")
 _GATE = re.compile(r"^[ \t]*#[ \t]*(error|warning)\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r'\bGIT_DESCRIPTION "([^"\n]{0,200})"')
+_ALL_BUFFERS = re.compile(r"^ \* --all-buffers-info = true$", re.MULTILINE)
 _ECBLOBS = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\w+_ecblobs\.h)"', re.MULTILINE)
 _POOL_USE = re.compile(r"/\* global pool (\d{1,6}) is ([^*\n]{0,60})\*/")
 _POOL = re.compile(
@@ -110,7 +111,8 @@ class SourceEpoch:
 class NetworkSource:
     """suffix: of the symbols. ll_aton: the runtime it asks for. gate: what a compiler does if the runtime is a different one.
 
-    library_call: a function of ST's library that it calls. epochs: in the order of the table of epoch blocks.
+    library_call: a function of ST's library that it calls. epochs: in the order of the table of epoch blocks. all_buffers: the
+    option by which internal buffers are listed was given.
     """
 
     suffix: str
@@ -125,6 +127,12 @@ class NetworkSource:
     params: tuple[SourceBuffer, ...]
     internals: tuple[SourceBuffer, ...]
     epochs: tuple[SourceEpoch, ...]
+    all_buffers: bool
+
+    @property
+    def knows_all_buffers(self) -> bool:
+        """Whether no buffer is missing in its lists. Between two epochs there is at least one; a single epoch may have none."""
+        return bool(self.internals) or (self.all_buffers and len(self.epochs) == 1)
 
 
 def read_network_c(path: Path) -> NetworkSource:
@@ -161,6 +169,7 @@ def parse_network_c(text: str, file: str) -> NetworkSource:
         params=tuple(buffer for buffer in buffers["Input"] if buffer.is_param),
         internals=tuple(buffers["Internal"]),
         epochs=tuple(_epochs(text, name, file)),
+        all_buffers=_ALL_BUFFERS.search(text) is not None,
     )
 
 

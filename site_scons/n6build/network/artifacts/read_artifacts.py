@@ -130,7 +130,7 @@ def _from_source(source: NetworkSource, path: Path) -> CInfo:
     ports, others = (*source.inputs, *source.outputs), (*source.params, *source.internals)
     buffers = (*ports, *others)
     return CInfo(
-        pools=tuple(_pool(pool, buffers, all_buffers=bool(source.internals)) for pool in concrete.values()),
+        pools=tuple(_pool(pool, buffers, all_buffers=source.knows_all_buffers) for pool in concrete.values()),
         inputs=tuple(_io(buffer, path) for buffer in source.inputs),
         outputs=tuple(_io(buffer, path) for buffer in source.outputs),
         quantised=tuple(
