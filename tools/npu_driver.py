@@ -36,7 +36,7 @@ from n6build.reloc.pools import pool_table
 from n6build.reloc.preconditions import check_buffers_known
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.show import pool_table as shown_pool_table
-from n6build.reloc.show import summary
+from n6build.reloc.show import report_json, summary
 from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
 
 _NAME = "NPU Utility - Relocatable model generator (n6build)"
@@ -98,7 +98,8 @@ def _make(options: argparse.Namespace, log: _Log) -> None:
         if options.parse_only:
             _show_pools(network, work, environment, log, secure=not options.no_secure)
         else:
-            _report(_model(network, work, options, runtime, environment, log), log)
+            files = _model(network, work, options, runtime, environment, log)
+            _report(files if options.json is None else [*files, _json(files, options)], log)
 
 
 def _show_pools(network: PrebuiltNetwork, work: Path, environment: Environment, log: _Log, *, secure: bool) -> None:
@@ -167,6 +168,14 @@ def _heard(log: _Log) -> Iterator[None]:
                 log(said, level=level)
 
 
+def _json(files: list[Path], options: argparse.Namespace) -> Path:
+    """Writes the report."""
+    path = Path(options.json) if options.json else files[0].with_suffix(".json")
+    text = report_json(read_reloc_file(files[0]), [(each.name, each.stat().st_size) for each in files])
+    write_atomically(path, text)
+    return path
+
+
 def _report(files: list[Path], log: _Log) -> None:
     log(summary(read_reloc_file(files[0])).rstrip("\n"))
     log("")
@@ -209,6 +218,13 @@ def _parser() -> argparse.ArgumentParser:
         "--no-dbg-info",
         action="store_true",
         help="no debug fields in the epoch table; the firmware must not have them either",
+    )
+    add(
+        "--json",
+        metavar="STR",
+        nargs="?",
+        const="",
+        help="a report in JSON: pools, sizes, versions (default=<name>_rel.json in the output directory)",
     )
     for name in _NOT_OFFERED:
         add(f"--{name.replace('_', '-')}", nargs="?", const=True, help=argparse.SUPPRESS)

@@ -118,6 +118,24 @@ def test_every_option_of_the_readme_is_taken(network: Path, tmp_path: Path, spli
     assert "PARAMS size" in (tmp_path / "log.txt").read_text()
 
 
+def test_a_report_in_json(network: Path, tmp_path: Path, whole: RelocFile) -> None:
+    out = tmp_path / "out"
+    result = call("npu_driver", "-i", network, "-o", out, "--json")
+    assert result.returncode == 0, result.stderr
+    text = (out / "network_rel.json").read_text()
+    report = json.loads(text)
+    assert report["compiler"]["version"] == {"major": 1, "minor": 1, "patch": 3, "build": 8}
+    assert [tuple(each.values()) for each in report["reloc_binary_image"]["mempool_c_descriptors"]] == [
+        ("xSPI2", "0x01010500", "RELOC.PARAM.0.RCACHED", 0, "0x00000000", whole.pools[0].size),
+        ("AXISRAM3", "0x03020200", "RESET.ACTIV.WRITE", 0, "0x34200000", whole.pools[1].size),
+    ]
+    assert report["reloc_binary_image"]["bytes"]["copy"] == whole.copy_bytes
+    assert report["files"] == [{"name": "network_rel.bin", "bytes": len(whole.data)}]
+    assert str(tmp_path) not in text
+    assert call("npu_driver", "-i", network, "-o", out, "--json", tmp_path / "named.json").returncode == 0
+    assert (tmp_path / "named.json").read_text() == text
+
+
 def test_parse_only_shows_the_pools_and_writes_nothing(network: Path, tmp_path: Path) -> None:
     result = call("npu_driver", "-i", network, "-o", tmp_path / "out", "--parse-only")
     assert result.returncode == 0

@@ -91,6 +91,16 @@ def test_a_network_that_cannot_be_relocated_is_refused_with_the_change_to_make(
     assert change in str(caught.value)
 
 
+def test_weights_in_the_external_ram_of_a_board_are_copied_there(network: Path, tmp_path: Path) -> None:
+    """Profile extram: nothing in a descriptor is to be changed, since the build wrote it."""
+    table = pool_table(artifacts(network, tmp_path, replace(HYPER, weights_bytes=500), RAM), secure=True, of_board=True)
+    assert [(p.flags_text, p.id, p.size) for p in table.pools] == [
+        ("RELOC.MIXED.1.WCACHED", 1, 500),
+        ("RESET.ACTIV.WRITE", 0, 3000),
+    ]
+    assert table.external_ram_bytes == 500
+
+
 def test_non_secure_pools_in_their_alias_are_taken(network: Path, tmp_path: Path) -> None:
     table = pool_table(artifacts(network, tmp_path, replace(RAM, address=0x24200000), FLASH), secure=False)
     assert table.pools[1].destination == 0x24200000
@@ -140,7 +150,8 @@ def one_epoch(folder: Path, *, lists_all: bool) -> NetworkSource:
         f"{lists}const EpochBlock_ItemTypeDef *LL_ATON_EpochBlockItems_one(void)\n{{\n"
         "  static const EpochBlock_ItemTypeDef ll_atonn_rt_epoch_block_array_one[] = {\n"
         "    { .start_epoch_block = start_1, .flags = EpochBlock_Flags_pure_sw, .epoch_num = 1, .last_epoch_num = 1 },\n"
-        "    { .start_epoch_block = 0, .flags = EpochBlock_Flags_last_eb },\n  };\n  return ll_atonn_rt_epoch_block_array_one;\n}\n"
+        "    { .start_epoch_block = 0, .flags = EpochBlock_Flags_last_eb },\n  };\n"
+        "  return ll_atonn_rt_epoch_block_array_one;\n}\n"
     )
     return read_network_c(folder / "one.c")
 

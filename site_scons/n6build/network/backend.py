@@ -48,7 +48,8 @@ class Backend:
     """preference: the highest is asked first whether it `suits`, where the choice is left to the build.
 
     strict: its C compiles without a warning. exact: its outputs are those of the reference interpreter, bit for bit.
-    for_npu: it is a compiler for the NPU, with the limits of one.
+    for_npu: it is a compiler for the NPU, with the limits of one. takes_pools: its networks have the pools that the build gives
+    it, where a writable one is RAM of the board; those of another tool have whatever pools it was given.
 
     suits: whether to take this backend for the model on this machine. check: raises N6Error where it cannot take the model.
     check_options: raises N6Error for options in the model.yaml that it does not know, also where another backend is taken.
@@ -64,6 +65,7 @@ class Backend:
     check: Callable[[ModelSource], None]
     check_options: Callable[[Section], None]
     step: Callable[[Compilation], Step]
+    takes_pools: bool = True
 
 
 def has_no_options(section: Section) -> None:

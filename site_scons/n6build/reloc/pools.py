@@ -68,13 +68,18 @@ def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
         yield bytes(part.bytes - written)
 
 
-def pool_table(artifacts: NetworkArtifacts, *, secure: bool) -> PoolTable:
-    """Raises N6-RELOC-001, N6-RELOC-002, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
-    relocation; the hint names the change to make."""
+def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = False) -> PoolTable:
+    """of_board: its pools are those of a board, where a writable one is RAM.
+
+    Raises N6-RELOC-001, N6-RELOC-002, N6-RELOC-004, N6-RELOC-005 and N6-RELOC-006 where the network was not compiled for
+    relocation; the hint names the change to make.
+    """
     used = [pool for pool in artifacts.pools if pool.used_bytes]
     _check_weight_files(artifacts)
     for pool in used:
         _check_pool(pool, artifacts.described_by, secure=secure)
+        if not of_board:
+            _check_written(pool, artifacts.described_by)
     _check_segments(used, artifacts.described_by)
     if len(used) > MAX_POOLS:
         what = f"uses {len(used)} memory pools, a loader takes {MAX_POOLS}"
@@ -161,20 +166,23 @@ def _check_pool(pool: PoolRange, where: str, *, secure: bool) -> None:
             where=where,
             hint=f'"mode": "USEMODE_RELATIVE" for {pool.name} in the memory pool descriptor, and compile the network again',
         )
-    if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
-        # It would be placed as external RAM though nothing is ever written there.
-        raise N6Error(
-            "N6-RELOC-005",
-            f"relative pool {pool.name} holds initializers only, but is writable",
-            where=where,
-            hint=f'"rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network again',
-        )
     if not secure and not pool.relative and is_secure_alias(pool.address):
         raise N6Error(
             "N6-RELOC-004",
             f"memory pool {pool.name} is at 0x{pool.address:08X}, a secure address, and the model is non-secure",
             where=where,
             hint=f"0x{non_secure_alias(pool.address):08X} in the memory pool descriptor, or make the model secure",
+        )
+
+
+def _check_written(pool: PoolRange, where: str) -> None:
+    """Of a descriptor that somebody else wrote: a flash without its rights would be placed as external RAM."""
+    if pool.relative and not _is_weights(pool) and pool.weights_bytes == pool.used_bytes:
+        raise N6Error(
+            "N6-RELOC-005",
+            f"relative pool {pool.name} holds initializers only, but is writable",
+            where=where,
+            hint=f'"rights": "ACC_READ" for {pool.name} in the memory pool descriptor, and compile the network again',
         )
 
 

@@ -102,6 +102,30 @@ def as_json(model: RelocFile) -> str:
     return to_json(as_dict(model))
 
 
+def report_json(model: RelocFile, files: Sequence[tuple[str, int]]) -> str:
+    """What ST's npu_driver 1.4 writes with --json, as far as it is known: the version of the network's compiler, which is that of
+    ll_aton, and the table of pools (facts of Core 4.0's wrappers); the rest is that of `as_dict`. files: names and bytes."""
+    major, minor, patch, build = model.version
+    pools = [
+        {
+            "name": pool.name,
+            "flags_raw": f"0x{pool.flags:08x}",
+            "flags_desc": pool.flags_text,
+            "foff": pool.foff,
+            "dst": f"0x{pool.destination:08x}",
+            "size": pool.size,
+        }
+        for pool in model.pools
+    ]
+    return to_json(
+        {
+            "compiler": {"version": {"major": major, "minor": minor, "patch": patch, "build": build}},
+            "reloc_binary_image": {**as_dict(model), "mempool_c_descriptors": pools},
+            "files": [{"name": name, "bytes": size} for name, size in files],
+        }
+    )
+
+
 def as_text(model: RelocFile) -> str:
     """For people: versions, sizes, weights, pools and entry points."""
     lines = [

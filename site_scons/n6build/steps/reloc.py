@@ -45,12 +45,14 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class SourceNetwork:
-    """A network as stage 1 makes it. strict: compile its C with the warnings of this project. waived: ids of checks."""
+    """A network as stage 1 makes it. strict: compile its C with the warnings of this project. of_board: it has the pools of the
+    board. waived: ids of checks."""
 
     name: str
     folder: str
     step: Step
     strict: bool
+    of_board: bool
     waived: tuple[str, ...] = ()
 
     @property
@@ -100,7 +102,14 @@ def model_steps(
     out = out or folder
     code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
     sources = reloc_sources_step(
-        folder, network.step, name, network.folder, runtime.identity, network.waived, secure=options.secure
+        folder,
+        network.step,
+        name,
+        network.folder,
+        runtime.identity,
+        network.waived,
+        secure=options.secure,
+        of_board=network.of_board,
     )
     conf, pools, wrapper, script, description = sources.outputs
     # A prebuilt network may come from the reference backend; the linker omits what is not called.
@@ -153,7 +162,7 @@ def model_steps(
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
     """A network made by another tool, imported as a folder of stage 1 inside `work`."""
     folder = f"{work}/network"
-    return SourceNetwork(found.name, folder, import_step(folder, found), strict=False)
+    return SourceNetwork(found.name, folder, import_step(folder, found), strict=False, of_board=False)
 
 
 def stage2_plan(
@@ -179,8 +188,14 @@ def reloc_network(
     folder: str, board_folder: str, network: NetworkSteps, runtime: Runtime, toolchain: Toolchain, options: ModelOptions
 ) -> ModelSteps:
     """The steps of a model in <folder>/<name>_rel. Raises N6-RELOC-020."""
-    strict = network.backend.strict
-    source = SourceNetwork(network.name, network.folder, network.step, strict, tuple(network.model.waived))
+    source = SourceNetwork(
+        network.name,
+        network.folder,
+        network.step,
+        strict=network.backend.strict,
+        of_board=network.backend.takes_pools,
+        waived=tuple(network.model.waived),
+    )
     common = common_folder(board_folder, runtime, options)
     return model_steps(f"{folder}/{network.name}_rel", common, source, runtime, toolchain, options)
 

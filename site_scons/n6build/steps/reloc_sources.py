@@ -24,12 +24,13 @@ from n6build.reloc.preconditions import check_buffers_known, version_for
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1. waived: the version gate, or nothing."""
+    """folder: of stage 1. of_board: the network has the pools of the board. waived: the version gate, or nothing."""
 
     name: str
     folder: str
     runtime: RuntimeVersion
     secure: bool
+    of_board: bool
     waived: tuple[str, ...]
 
 
@@ -42,8 +43,10 @@ def reloc_sources_step(
     waived: Container[str],
     *,
     secure: bool,
+    of_board: bool,
 ) -> Step:
-    """waived: ids of checks. Outputs: configuration, pool table, wrapper, linker script, description."""
+    """of_board: the network has the pools of the board. waived: ids of checks. Outputs: configuration, pool table, wrapper,
+    linker script, description."""
     names = (
         conf_header_name(name),
         f"{name}_reloc_pools.c",
@@ -52,7 +55,7 @@ def reloc_sources_step(
         f"{name}_reloc.json",
     )
     gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
-    parameters = Parameters(name, network_folder, runtime, secure, gate)
+    parameters = Parameters(name, network_folder, runtime, secure, of_board, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
@@ -71,7 +74,7 @@ def make(call: Call) -> None:
     check_epochs(artifacts, given.runtime)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     check_buffers_known(artifacts, read_network_c(artifacts.source))
-    table = pool_table(artifacts, secure=given.secure)
+    table = pool_table(artifacts, secure=given.secure, of_board=given.of_board)
     version = given.runtime.version if given.waived else version_for(artifacts, given.runtime.version)
     made = reloc_sources(artifacts, table, version, read_text(artifacts.source))
     described = describe(artifacts, table, network_signature(artifacts.source))

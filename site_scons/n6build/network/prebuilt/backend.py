@@ -61,6 +61,7 @@ BACKEND = Backend(
     check=_check,
     check_options=has_no_options,
     step=_step,
+    takes_pools=False,
 )
 
 
