@@ -40,7 +40,7 @@ from n6build.reloc.show import report_json, summary
 from n6build.steps.reloc import ModelOptions, imported_network, stage2_plan
 
 _NAME = "NPU Utility - Relocatable model generator (n6build)"
-_NOT_OFFERED = ("ecblob_in_params", "llvm", "st_clang", "compatible_mode", "custom", "cross_compile")
+_NOT_OFFERED = ("llvm", "st_clang", "compatible_mode", "custom", "cross_compile")
 
 
 class _Log:
@@ -75,9 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _make(options: argparse.Namespace, log: _Log) -> None:
     for name in _NOT_OFFERED:
         if getattr(options, name):
-            what = (
-                f"--{name.replace('_', '-')} is not offered: models are compiled with gcc, and blobs stay in the code"
-            )
+            what = f"--{name.replace('_', '-')} is not offered: models are compiled with gcc"
             raise N6Error("N6-RELOC-022", what, hint="omit it")
     log(_NAME)
     log("")
@@ -134,6 +132,7 @@ def _model(
             split=options.split,
             c_file=options.gen_c_file,
             debug_info=not options.no_dbg_info,
+            blobs_in_params=options.ecblob_in_params,
         ),
     )
     with _heard(log):
@@ -219,6 +218,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="no debug fields in the epoch table; the firmware must not have them either",
     )
+    add("--ecblob-in-params", action="store_true", help="the blobs of the epoch controller in front of the weights")
     add(
         "--json",
         metavar="STR",

@@ -16,12 +16,15 @@ from n6build.reloc.layout import (
     REL_END_WORD,
     REL_START_WORD,
     WORD,
+    PoolContent,
+    PoolType,
     Segment,
     offset,
     segment,
     up,
 )
 
+_POOL = struct.Struct("<5I")
 _CRC_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_crc32")
 _SIZE_OFFSET = WORD * CONTEXT_FIELDS.index("params_file_bytes")
 
@@ -39,11 +42,13 @@ def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
     """network_rel.bin up to its weights. params: CRC-32 and size of the weights that follow; None where they are a separate
     file, which then carries its own CRC, so that new weights leave this file unchanged.
 
-    Raises N6-RELOC-014 where the weights have another size than the model was compiled for, N6-RELOC-010 where it has no
-    context.
+    Blobs that go in front of the weights count as weights. Raises N6-RELOC-014 where the weights have another size than the model
+    was compiled for, N6-RELOC-010 where it has no context, N6-RELOC-024 where blobs have no place.
     """
     data = bytearray(linked.data)
     context = _context_offset(linked)
+    if linked.blobs:
+        _make_room_for_blobs(data, linked, context)
     (expected,) = struct.unpack_from("<I", data, context + _SIZE_OFFSET)
     if params is not None:
         crc, size = params
@@ -63,6 +68,35 @@ def model_file(linked: LinkedModel, params: tuple[int, int] | None) -> bytes:
         struct.pack_into("<I", head, WORD * word, value)
     body = bytes(head + data).ljust(start, b"\0")
     return (body + struct.pack(f"<{len(linked.relocations)}I", *linked.relocations)).ljust(size, b"\0")
+
+
+def with_blobs(linked: LinkedModel, params: Iterable[bytes]) -> Iterator[bytes]:
+    """The file of the weights. params: what the memory pools hold."""
+    if linked.blobs:
+        yield linked.blobs
+    yield from params
+
+
+def _make_room_for_blobs(data: bytearray, linked: LinkedModel, context: int) -> None:
+    """The weights begin later in their file. Their pool, which a loader takes for the whole segment, begins with the blobs."""
+    room = len(linked.blobs)
+    (size,) = struct.unpack_from("<I", data, context + _SIZE_OFFSET)
+    struct.pack_into("<I", data, context + _SIZE_OFFSET, size + room)
+    has_segment = False
+    at = offset(linked.header["pools"])
+    while at + _POOL.size <= len(data):
+        name, flags, foff, destination, size = _POOL.unpack_from(data, at)
+        if not flags:
+            break
+        if flags >> 24 == PoolType.RELOC and flags & 0xFF == 0:
+            has_segment = True
+            _POOL.pack_into(data, at, name, flags, 0, destination, room + foff + size)
+        elif flags >> 16 & 0xFF != PoolContent.ACTIV:
+            _POOL.pack_into(data, at, name, flags, foff + room, destination, size)
+        at += _POOL.size
+    if not has_segment:
+        what = "has no relative, read-only memory pool, with whose weights its blobs would be placed"
+        raise N6Error("N6-RELOC-024", what, hint="omit --ecblob-in-params")
 
 
 def _context_offset(linked: LinkedModel) -> int:

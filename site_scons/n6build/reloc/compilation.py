@@ -51,6 +51,8 @@ _DEFINES = (
     "BUILD_AI_NETWORK_RELOC",
 )
 _DEBUG_INFO = "LL_ATON_EB_DBG_INFO"
+# What ST's compiler puts in front of the blobs of the epoch controller: in reloc.ld.j2 this section is part of the weights.
+_BLOBS_IN_PARAMS = 'ECBLOB_CONST_SECTION=__attribute__((section(".ecblobs")))'
 
 
 # What runtime sources see in place of a model's own configuration: they are compiled once for all models.
@@ -71,8 +73,11 @@ class ModelCode:
     libraries: tuple[Path, ...]
 
 
-def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: bool) -> ModelCode:
-    """conf_header: name of the model's. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
+def model_code(
+    runtime: Runtime, conf_header: str, *, secure: bool, debug_info: bool, blobs_in_params: bool
+) -> ModelCode:
+    """conf_header: name of the model's. blobs_in_params: of the epoch controller, which are constants otherwise. Raises
+    N6-RELOC-020 where ST's package has no parts for relocatable models."""
     parts = runtime.reloc
     if parts is None:
         raise N6Error(
@@ -92,7 +97,11 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
         foreign_folders=runtime.foreign_folders,
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
-        network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
+        network_defines=(
+            *defines,
+            f'MODEL_CONF="{conf_header}"',
+            *((_BLOBS_IN_PARAMS,) if blobs_in_params else ()),
+        ),
         libraries=parts.libraries,
     )
 

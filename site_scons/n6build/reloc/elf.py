@@ -66,6 +66,7 @@ _LOADABLE = {Segment.FLASH, Segment.RAM, Segment.PARAM_0, Segment.PARAM_1}
 @dataclass(frozen=True)
 class LinkedModel:
     """read_only: header, code and constants. data: the image of RAM up to .bss. relocations: link addresses of words in data.
+    blobs: of the epoch controller, which go in front of the weights.
 
     header: by the names of layout.HEADER_FIELDS.
     """
@@ -74,6 +75,7 @@ class LinkedModel:
     data: bytes
     relocations: tuple[int, ...]
     header: dict[str, int]
+    blobs: bytes = b""
 
 
 def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
@@ -98,7 +100,8 @@ def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
     if header["magic"] != MAGIC or offset(header["bss_start"]) != len(data):
         raise N6Error("N6-RELOC-010", "is not a linked model: its header does not match its sections", where=path.name)
     relocations = sorted(set(_words_to_relocate(elf, sections, places)))
-    model = LinkedModel(read_only, data, tuple(relocations), header)
+    blobs = elf.get_section_by_name(".params")
+    model = LinkedModel(read_only, data, tuple(relocations), header, bytes(blobs.data()) if blobs else b"")
     _check_words(model, places)
     return model
 

@@ -9,7 +9,7 @@ from n6build.base.templates import render
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import Version
 from n6build.reloc.compilation import conf_header_name
-from n6build.reloc.layout import READ_ONLY_ALIGNMENT, abi_of, version_words
+from n6build.reloc.layout import READ_ONLY_ALIGNMENT, Segment, abi_of, version_words
 from n6build.reloc.pools import PoolTable
 
 CONF_TEMPLATE = TEMPLATES / "reloc_conf.h.j2"
@@ -48,7 +48,15 @@ def reloc_sources(artifacts: NetworkArtifacts, table: PoolTable, version: Versio
         "conf_header": conf_header_name(artifacts.name),
         "alignment": READ_ONLY_ALIGNMENT,
         "symbols": {
-            f"_mem_pool_{fname}_{artifacts.suffix}": segment.origin for fname, segment in table.segments.items()
+            f"_mem_pool_{fname}_{artifacts.suffix}": segment.origin
+            for fname, segment in table.segments.items()
+            if segment is not Segment.PARAM_0
+        },
+        # Behind the blobs, where there are some, the segment begins with the whole file of the weights.
+        "weights": {
+            f"_mem_pool_{pool.name}_{artifacts.suffix}": {"origin": Segment.PARAM_0.origin, "foff": pool.foff}
+            for pool in table.pools
+            if table.segments.get(pool.name) is Segment.PARAM_0
         },
     }
     return RelocSources(

@@ -33,13 +33,15 @@ from n6build.steps.reloc_sources import reloc_sources_step
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: also make the model as a C array. flags:
-    further ones for C, from the surrounding project."""
+    """debug_info: epoch tables have debug fields, as in ST's firmware. c_file: also make the model as a C array. blobs_in_params:
+    those of the epoch controller go with the weights and not with the code. flags: further ones for C, from the surrounding
+    project."""
 
     secure: bool = True
     split: bool = False
     c_file: bool = False
     debug_info: bool = True
+    blobs_in_params: bool = False
     flags: tuple[str, ...] = ()
 
 
@@ -100,7 +102,13 @@ def model_steps(
     that of its intermediate files. Raises N6-RELOC-020."""
     name = network.name
     out = out or folder
-    code = model_code(runtime, conf_header_name(name), secure=options.secure, debug_info=options.debug_info)
+    code = model_code(
+        runtime,
+        conf_header_name(name),
+        secure=options.secure,
+        debug_info=options.debug_info,
+        blobs_in_params=options.blobs_in_params,
+    )
     sources = reloc_sources_step(
         folder,
         network.step,
@@ -144,7 +152,9 @@ def model_steps(
     if options.split:
         made = [
             split_model_step(file, link),
-            reloc_params_step(f"{out}/{name}_rel_params.bin", description, network.raws),
+            reloc_params_step(
+                f"{out}/{name}_rel_params.bin", description, network.raws, link if options.blobs_in_params else None
+            ),
         ]
     else:
         made = [reloc_model_step(file, link, description, network.raws)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from n6build.base.files import write_atomically
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.reloc.binary import crc32_of, model_file, write_model
+from n6build.reloc.binary import crc32_of, model_file, with_blobs, write_model
 from n6build.reloc.description import read_description
 from n6build.reloc.elf import read_linked_model
 from n6build.reloc.pools import params_chunks
@@ -53,4 +53,5 @@ def make(call: Call) -> None:
         return
     description, *raws = call.sources[2:]
     weights = read_description(description).params_parts({raw.name: raw for raw in raws})
-    write_model(call.outputs[0], linked, params_chunks(weights), crc32_of(params_chunks(weights)))
+    checked = crc32_of(with_blobs(linked, params_chunks(weights)))
+    write_model(call.outputs[0], linked, with_blobs(linked, params_chunks(weights)), checked)

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from n6build.base.files import write_chunks_atomically
-from n6build.plan.step import Call, Step
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.reloc.binary import with_blobs
 from n6build.reloc.description import read_description
+from n6build.reloc.elf import read_linked_model
 from n6build.reloc.pools import params_chunks
 
 
-def reloc_params_step(output: str, description: str, raws: Sequence[str]) -> Step:
-    """description: of the model, in JSON. raws: files of weights, as stage 1 makes them."""
+@dataclass(frozen=True)
+class Parameters:
+    """has_blobs: they come from the linked model, the first source."""
+
+    has_blobs: bool
+
+
+def reloc_params_step(output: str, description: str, raws: Sequence[str], blobs_of: Step | None) -> Step:
+    """description: of the model, in JSON. raws: files of weights, as stage 1 makes them. blobs_of: the link of a model whose
+    blobs go in front of its weights, or None."""
     return Step(
         verb="Params",
         stage="reloc",
         outputs=(output,),
-        sources=(description, *raws),
+        sources=(*([blobs_of.name] if blobs_of else []), description, *raws),
+        parameters=to_parameters(Parameters(blobs_of is not None)),
         function="n6build.steps.reloc_params:make",
     )
 
 
 def make(call: Call) -> None:
     """Writes network_rel_params.bin."""
-    description, *raws = call.sources
-    parts = read_description(description).params_parts({raw.name: raw for raw in raws})
-    write_chunks_atomically(call.outputs[0], params_chunks(parts))
+    sources = list(call.sources)
+    linked = read_linked_model(sources.pop(0)) if call.parameters_as(Parameters).has_blobs else None
+    description, *raws = sources
+    chunks = params_chunks(read_description(description).params_parts({raw.name: raw for raw in raws}))
+    write_chunks_atomically(call.outputs[0], with_blobs(linked, chunks) if linked else chunks)
