@@ -32,7 +32,8 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     if (WORD_OF(magic) == 0xFFFFFFFFu) {
         return N6_APPLI_ERASED;
     }
-    if (WORD_OF(magic) != N6_BOOT_HEADER_MAGIC || WORD_OF(version) != N6_BOOT_HEADER_VERSION) {
+    if (WORD_OF(magic) != N6_BOOT_HEADER_MAGIC ||
+        (WORD_OF(version) != N6_BOOT_HEADER_VERSION && WORD_OF(version) != N6_BOOT_HEADER_VERSION_2_1)) {
         return N6_APPLI_NO_HEADER;
     }
     uint32_t length = WORD_OF(image_bytes);

@@ -54,7 +54,7 @@ def test_an_appli_that_fits_is_started(tmp_path: Path, fsbl: bytes) -> None:
 
 
 REFUSED = [
-    ("another version of the header", {VERSION: 0x0002_0100}, "N6-FW-011"),
+    ("another version of the header", {VERSION: 0x0002_0200}, "N6-FW-011"),
     ("a length of zero", {LENGTH: 0}, "N6-FW-015"),
     ("a length that ends before the vectors", {LENGTH: PAYLOAD_OFFSET - HEADER_BYTES + 7}, "N6-FW-015"),
     ("a length of all ones", {LENGTH: 0xFFFF_FFFF}, "N6-FW-012"),

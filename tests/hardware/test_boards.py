@@ -138,7 +138,7 @@ def test_of_a_board_with_external_ram_is_refused(boards: Path, old: str, new: st
 
 
 def test_memories_of_the_chip_may_not_overlap(boards: Path) -> None:
-    edit(boards, "soc/stm32n6.yaml", "AXISRAM2: {base: 0x34100000, size: 1M}", "AXISRAM2: {base: 0x34100000, size: 2M}")
+    edit(boards, "soc/stm32n6.yaml", "AXISRAM2: {base: 0x34100000, size: 1M,", "AXISRAM2: {base: 0x34100000, size: 2M,")
     with pytest.raises(
         N6Error, match="memories.AXISRAM3: error N6-SOC-001: memory AXISRAM3 begins 1048576 bytes before"
     ):

@@ -25,6 +25,8 @@ from n6build.flash.read_back import check_read_back
 from n6build.flash.sectors import sectors_of, wanted_sectors
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.formats.boot_header import BinaryType
+from n6build.hardware.blocks import blocks_of
+from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
 from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
@@ -60,7 +62,7 @@ KEYWORD = MODELS / "keyword" / "keyword.tflite"
 NOTHING = CInfo((), (), (), (), (), ())
 
 
-def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n657") -> None:
+def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n657") -> Board:
     """Loads the board after an edit of its description, or of the chip's."""
     boards = folder / "boards"
     shutil.copytree(BOARDS, boards)
@@ -68,11 +70,15 @@ def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n
     text = path.read_text()
     assert text.count(old) == 1, old
     path.write_text(text.replace(old, new))
-    load_board(board, boards)
+    return load_board(board, boards)
 
 
-def of_soc(folder: Path, old: str, new: str) -> None:
-    of_board(folder, "soc/stm32n6.yaml", old, new)
+def of_soc(folder: Path, old: str, new: str) -> Board:
+    return of_board(folder, "soc/stm32n6.yaml", old, new)
+
+
+def of_blocks(folder: Path, old: str, new: str) -> None:
+    blocks_of(of_soc(folder, old, new).soc)
 
 
 def written(folder: Path, data: bytes, name: str = "file") -> Path:
@@ -204,6 +210,8 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-SOC-002": lambda p: of_soc(p, "rcc_field: AXISRAM3EN", "rcc_field: AXISRAM33EN"),
     "N6-SOC-004": lambda p: of_soc(p, "memory: AXISRAM3,", "memory: AXISRAM33,"),
     "N6-SOC-003": lambda p: of_soc(p, "    instances: {XSPI1: 0x58025000, XSPI2: 0x5802A000, XSPI3: 0x5802D000}\n", ""),
+    "N6-SOC-008": lambda p: of_blocks(p, "base: 0x580E0000", "base: 0x580DFC00"),
+    "N6-SOC-009": lambda p: of_blocks(p, "CRCEN: 19", "CRCENA: 19"),
     "N6-SOC-005": lambda p: of_soc(p, "{IC1: {pll: PLL1, by: 2}, IC2: {pll: PLL1, by: 3}, ", "{"),
     "N6-STAI-002": lambda p: parse_version("hello"),
     "N6-STAI-003": lambda p: parse_version("ST Edge AI Core v9.0.0-1"),

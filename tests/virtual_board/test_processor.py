@@ -44,6 +44,37 @@ def test_the_system_timer_ticks_with_each_instruction_as_the_cycle_counter_does(
     assert run(tmp_path, "COMPARE_COUNTERS").exit_code == 0
 
 
+@pytest.mark.parametrize("does", ["COUNT_WITHOUT_TRACE", "COUNT_DISABLED"])
+def test_the_cycle_counter_counts_only_while_trace_and_counter_are_enabled(tmp_path: Path, does: str) -> None:
+    assert run(tmp_path, does).exit_code == 0
+
+
+def test_a_timer_has_its_clock_and_prescaler(tmp_path: Path) -> None:
+    assert run(tmp_path, "COMPARE_TIMER").exit_code == 0
+
+
+def test_ram_outlives_a_system_reset_and_registers_do_not(tmp_path: Path) -> None:
+    result = run(tmp_path, "RESET_ONCE")
+    assert (result.exit_code, result.findings) == (0, ())
+
+
+def test_a_pll_out_of_range_never_locks(tmp_path: Path) -> None:
+    result = run(tmp_path, "START_BAD_PLL")
+    assert result.exit_code == 0
+    (finding,) = result.findings
+    assert finding.kind == "clock"
+    assert "PLL1 does not lock: its oscillator, input times DIVN, is out of range" in finding.text
+    assert "oscillator at 12000000000 Hz" in finding.text
+
+
+def test_what_no_model_answers_is_kept_and_counted(tmp_path: Path) -> None:
+    result = run(tmp_path, "TOUCH_UNMODELLED")
+    assert result.exit_code == 0
+    (register,) = result.unmodelled
+    assert (register.address, register.reads, register.writes) == (0x5402_0000, 1, 2)
+    assert register.where.startswith(line_with("/* WRITE */"))
+
+
 @pytest.mark.parametrize("limits", [Limits(1_000_000, None), Limits(None, 1_000_000), Limits(2_000_000, 1_000_000)])
 def test_a_program_without_end_is_ended_at_its_limit_to_the_instruction(tmp_path: Path, limits: Limits) -> None:
     result = run(tmp_path, "LOOP_FOR_EVER", limits)

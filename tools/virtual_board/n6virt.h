@@ -2,6 +2,9 @@
  *
  * What the parts of the virtual STM32N6 board tell each other. Names and addresses come from the generated n6_soc.h, the
  * same header that the firmware is compiled with.
+ *
+ * A peripheral is a module: a file n6virt_<name>.c that announces itself with N6VIRT_MODULE and gives its blocks of registers a
+ * model. What no model answers is stored, and counted.
  */
 #ifndef N6VIRT_H
 #define N6VIRT_H
@@ -12,6 +15,72 @@
 
 #include "n6_soc.h"
 #include "n6virt_chip.h"
+
+/* Modules */
+
+/* Each function may be NULL. Modules are called in no particular order. */
+typedef struct {
+    void (*add_properties)(Object *machine);
+    /* The processor and the memories exist; nothing has run. */
+    void (*start)(void);
+    /* At power-on, after start, and at every system reset: all registers are 0 again. */
+    void (*reset)(void);
+    /* Fields of the summary, each with a comma before it. */
+    void (*summarise)(GString *summary);
+} N6VirtModule;
+
+void n6virt_add_module(const N6VirtModule *module);
+#define N6VIRT_MODULE(module)                                          \
+    static void __attribute__((constructor)) announce_this_module(void) \
+    {                                                                  \
+        n6virt_add_module(&(module));                                  \
+    }
+
+/* Blocks of registers (n6virt_bus.c) */
+
+typedef struct {
+    const char *name;
+    uint32_t base, bytes;
+    uint32_t enable, enable_bits; /* register of RCC and its bits; 0: always on */
+} N6VirtBlock;
+
+typedef struct {
+    /* NULL: what was written is read. */
+    uint32_t (*read)(const N6VirtBlock *block, uint32_t offset, unsigned size);
+    /* NULL: the value is kept. */
+    void (*write)(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size);
+    /* Offsets of the registers that the model answers, N6VIRT_END behind the last; NULL: of all in the block. */
+    const uint32_t *registers;
+} N6VirtModel;
+
+#define N6VIRT_END UINT32_MAX
+
+/* base: of one of the chip's blocks. */
+void n6virt_model(uint32_t base, const N6VirtModel *model);
+/* Every block whose name begins with prefix and continues with digits or a letter. */
+void n6virt_model_all(const char *prefix, const N6VirtModel *model);
+/* The block at an address; NULL where there is none. */
+const N6VirtBlock *n6virt_block_at(uint32_t address);
+
+/* Of the machine, for all modules and blocks. */
+void n6virt_bus_add_properties(Object *machine);
+void n6virt_bus_start(void);
+void n6virt_bus_reset(void);
+void n6virt_bus_summarise(GString *summary);
+
+/* The store behind all registers, by secure address. */
+uint32_t n6virt_get(uint32_t address);
+void n6virt_set(uint32_t address, uint32_t value);
+static inline bool n6virt_has(uint32_t address, uint32_t bits)
+{
+    return (n6virt_get(address) & bits) == bits;
+}
+static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned position)
+{
+    return (n6virt_get(address) & mask) >> position;
+}
+
+void n6virt_interrupt(unsigned number, bool level);
 
 /* Findings: what the board objects to, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */
@@ -25,25 +94,67 @@ void n6virt_findings_close(const char *summary_fields);
 /* Program counter of the instruction that is accessing a device; 0 outside of one. */
 uint32_t n6virt_pc(void);
 
-/* Registers: a store for all peripherals, by secure address; what is not modelled keeps what is written to it. */
+/* Clocks (n6virt_rcc.c), in Hz; 0: does not run. */
 
-uint32_t n6virt_get(uint32_t address);
-void n6virt_set(uint32_t address, uint32_t value);
-static inline bool n6virt_has(uint32_t address, uint32_t bits)
-{
-    return (n6virt_get(address) & bits) == bits;
-}
+uint64_t n6virt_cpu_hz(void);
+/* Of AHB, of an APB (1, 2, 4 or 5), of the timers, of an oscillator or a divider IC1 to IC20. */
+uint64_t n6virt_ahb_hz(void);
+uint64_t n6virt_apb_hz(unsigned number);
+uint64_t n6virt_timer_hz(void);
+uint64_t n6virt_oscillator_hz(uint32_t on_bit);
+uint64_t n6virt_ic_hz(unsigned number);
 
-/* Pins */
+/* Guest time (n6virt_time.c): an instruction is one unit, a tick of the CPU's clock. */
+
+int64_t n6virt_now(void);
+/* Executed so far, without what was slept. */
+int64_t n6virt_instructions(void);
+/* The console has said or heard a byte. */
+void n6virt_not_silent(void);
+/* Ends the emulator as a limit does. why: for the summary. */
+void n6virt_end(const char *why);
+void n6virt_start_time(void);
+
+/* RAM (n6virt_ram.c) */
 
 typedef struct {
-    char letter;
-    uint32_t base;
-    uint32_t enable; /* bit of RCC AHB4ENR */
-} N6VirtPort;
+    const char *name;
+    uint32_t base, bytes;
+    uint32_t enable;     /* bits of RCC MEMENR; 0: has its clock always */
+    uint32_t ramcfg;     /* address of its RAMCFG CR; 0: cannot be shut down */
+    bool on_after_reset; /* MEMENR */
+    bool cacheable;
+    MemoryRegion on, off, alias;
+    uint8_t *cpu;    /* what the CPU sees */
+    uint8_t *memory; /* what is behind its data cache; NULL if not cacheable */
+    uint8_t *cleaned; /* by line */
+} N6VirtRam;
 
-extern const N6VirtPort n6virt_ports[];
-extern const unsigned n6virt_port_count;
+/* What the chip has, and what stands behind an XSPI; on: whether it can be accessed now. */
+N6VirtRam *n6virt_ram_at(uint32_t address);
+bool n6virt_ram_is_on(const N6VirtRam *ram);
+/* After a write to RCC MEMENR or a RAMCFG. */
+void n6virt_ram_update(void);
+
+/* The data cache (n6virt_cache.c), as masters other than the CPU notice it. */
+
+/* What a bus master reads; counts stale lines, the first of which is *first. False where it cannot read. */
+bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+
+/* The board's pins (n6virt_gpio.c) */
+
+/* Whether a pin is in alternate mode with this function. port: address of its GPIO. */
+bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
+/* 'E' of GPIOE; '?' */
+char n6virt_port_letter(uint32_t port);
+
+/* The test NPU (n6virt_test_npu.c), by offset in the NPU's registers. */
+bool n6virt_test_npu_is_at(uint32_t offset);
+uint32_t n6virt_test_npu_read(uint32_t offset);
+void n6virt_test_npu_write(uint32_t offset, uint32_t value);
+
+/* The boot ROM (n6virt_boot.c): starts what it finds in the NOR, or ends the emulator. */
+void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 
 /* XSPI2 and the NOR behind it */
 
@@ -61,18 +172,8 @@ typedef struct {
 } N6VirtNor;
 
 extern N6VirtNor n6virt_nor;
-void n6virt_nor_add_properties(Object *machine);
 /* After an RCC reset of the controller. */
 void n6virt_xspi_reset(void);
-uint32_t n6virt_xspi_read(uint32_t offset, unsigned size);
-void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size);
-
-/* Ends the emulator as a limit does. why: for the summary. */
-void n6virt_end(const char *why);
-
-bool n6virt_is_npu(uint32_t address);
-uint32_t n6virt_npu_read(uint32_t address);
-void n6virt_npu_write(uint32_t address, uint32_t value);
 
 typedef enum {
     N6VIRT_WINDOW_CLOSED, /* reads fault */
@@ -83,5 +184,18 @@ typedef enum {
 
 /* reason: why the window is not open. */
 N6VirtWindow n6virt_xspi_window(const char **reason);
+
+/* The machine (stm32n6virt.c) */
+
+void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
+                   uint64_t bytes, int priority);
+/* What the Cortex-M's own registers are in. */
+MemoryRegion *n6virt_processor_region(void);
+/* Opens or closes windows on external memories: after every write to a register. */
+void n6virt_update_windows(void);
+/* The Appli's image is in RAM as a whole, once its vector table is in use. */
+void n6virt_check_appli_copy(void);
+/* Where the CPU came from, when it is lost. */
+uint32_t n6virt_caller(void);
 
 #endif

@@ -6,6 +6,9 @@
 #include "hw/core/cpu.h"
 #include "qemu/error-report.h"
 
+/* A program that runs wild objects to everything; the first findings say why. */
+#define MOST 200
+
 static FILE *findings;
 static GHashTable *seen;
 
@@ -40,10 +43,13 @@ uint32_t n6virt_pc(void)
 static G_GNUC_PRINTF(4, 0) void write_finding(uint32_t pc, const char *kind, uint64_t address, const char *format,
                                               va_list arguments)
 {
-    char *key = g_strdup_printf("%s %08x", kind, pc);
-    char *text;
+    char *key, *text;
 
-    if (!g_hash_table_add(seen, key)) {
+    if (!seen) {
+        return;
+    }
+    key = g_strdup_printf("%s %08x", kind, pc);
+    if (g_hash_table_size(seen) >= MOST || !g_hash_table_add(seen, key)) {
         return;
     }
     text = g_strdup_vprintf(format, arguments);

@@ -36,12 +36,7 @@ static uint32_t version_of(uint32_t unit)
     return 0;
 }
 
-bool n6virt_is_npu(uint32_t address)
-{
-    return address - N6_NPU_BASE < N6VIRT_NPU_BYTES;
-}
-
-uint32_t n6virt_npu_read(uint32_t address)
+static uint32_t unit_read(uint32_t address)
 {
     uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
 
@@ -51,7 +46,7 @@ uint32_t n6virt_npu_read(uint32_t address)
     return n6virt_get(address);
 }
 
-void n6virt_npu_write(uint32_t address, uint32_t value)
+static void unit_write(uint32_t address, uint32_t value)
 {
     if ((address - N6_NPU_BASE) % UNIT_BYTES == CTRL) {
         uint32_t kind = version_of((address - N6_NPU_BASE) / UNIT_BYTES) & 0xffu;
@@ -66,3 +61,28 @@ void n6virt_npu_write(uint32_t address, uint32_t value)
     }
     n6virt_set(address, value);
 }
+
+static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    return n6virt_test_npu_is_at(offset) ? n6virt_test_npu_read(offset) : unit_read(block->base + offset);
+}
+
+static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
+{
+    if (n6virt_test_npu_is_at(offset)) {
+        n6virt_test_npu_write(offset, value);
+    } else {
+        unit_write(block->base + offset, value);
+    }
+}
+
+/* Of the whole window: what the units keep is their configuration. */
+static const N6VirtModel npu = {.read = npu_read, .write = npu_write};
+
+static void start(void)
+{
+    n6virt_model(N6_NPU_BASE, &npu);
+}
+
+static const N6VirtModule module = {.start = start};
+N6VIRT_MODULE(module)

@@ -33,7 +33,7 @@ static void set_dummy_cycles(Object *object, const char *value, Error **errp)
     n6virt_nor.dummy_cycles = g_strdup(value);
 }
 
-void n6virt_nor_add_properties(Object *machine)
+static void add_properties(Object *machine)
 {
     static const struct {
         const char *name;
@@ -99,16 +99,6 @@ static uint32_t field(uint32_t offset, uint32_t mask, unsigned position)
 
 static char reason[160];
 
-static char port_letter(void)
-{
-    for (unsigned i = 0; i < n6virt_port_count; i++) {
-        if (n6virt_ports[i].base == n6virt_nor.port) {
-            return n6virt_ports[i].letter;
-        }
-    }
-    return '?';
-}
-
 /* Supply and pins; the reason why the part hears nothing, or NULL. */
 static const char *deaf(void)
 {
@@ -119,12 +109,9 @@ static const char *deaf(void)
         return "the pads are set for 3.3 V, the board has 1.8 V (PWR SVMCR3 VDDIO3VRSEL)";
     }
     for (unsigned pin = 0; pin < 16; pin++) {
-        uint32_t function = n6virt_get(n6virt_nor.port + (pin < 8 ? N6_GPIO_AFRL_OFFSET : N6_GPIO_AFRH_OFFSET)) >> 4 * (pin % 8) & 15;
-        uint32_t mode = n6virt_get(n6virt_nor.port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3;
-
-        if ((n6virt_nor.pins >> pin & 1) && (mode != 2 || function != n6virt_nor.alternate)) {
-            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the NOR (alternate function %u)", port_letter(), pin,
-                     n6virt_nor.alternate);
+        if ((n6virt_nor.pins >> pin & 1) && !n6virt_pin_is(n6virt_nor.port, pin, n6virt_nor.alternate)) {
+            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the NOR (alternate function %u)",
+                     n6virt_port_letter(n6virt_nor.port), pin, n6virt_nor.alternate);
             return reason;
         }
     }
@@ -244,7 +231,7 @@ static bool controller_ready(void)
     return n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN);
 }
 
-uint32_t n6virt_xspi_read(uint32_t offset, unsigned size)
+static uint32_t xspi_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
     uint32_t value = 0;
 
@@ -265,7 +252,7 @@ uint32_t n6virt_xspi_read(uint32_t offset, unsigned size)
     }
 }
 
-void n6virt_xspi_write(uint32_t offset, uint32_t value, unsigned size)
+static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
     switch (offset) {
     case N6_XSPI_FCR_OFFSET:
@@ -366,3 +353,26 @@ N6VirtWindow n6virt_xspi_window(const char **why)
     }
     return N6VIRT_WINDOW_OPEN;
 }
+
+static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
+{
+    if (n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) || n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN)) {
+        n6virt_finding("nor-mode", N6_XSPIM_CR, "XSPIM CR is written while an XSPI is enabled: the write is lost");
+        return;
+    }
+    n6virt_set(N6_XSPIM_CR, value);
+}
+
+static const N6VirtModel xspi2 = {.read = xspi_read, .write = xspi_write};
+static const N6VirtModel xspi1 = {.registers = (const uint32_t[]){N6_XSPI_CR_OFFSET, N6_XSPI_FCR_OFFSET, N6VIRT_END}};
+static const N6VirtModel xspim = {.write = xspim_write, .registers = (const uint32_t[]){N6_XSPIM_CR_OFFSET, N6VIRT_END}};
+
+static void start(void)
+{
+    n6virt_model(N6_XSPI1_BASE, &xspi1);
+    n6virt_model(N6_XSPI2_BASE, &xspi2);
+    n6virt_model(N6_XSPIM_BASE, &xspim);
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start};
+N6VIRT_MODULE(module)

@@ -13,6 +13,9 @@ from n6build.base.c_format import Constant, Format, Member, Struct
 MAGIC = b"STM2"
 HEADER_BYTES = 0x240
 VERSION_2_3 = 0x0002_0300
+# Of programs for earlier silicon; the same fields stand at the same places (published images of both).
+VERSION_2_1 = 0x0002_0100
+ACCEPTED_VERSIONS = (VERSION_2_1, VERSION_2_3)
 # Stack pointer and reset vector, with which a payload begins.
 VECTOR_BYTES = 8
 
@@ -53,6 +56,7 @@ FORMAT = Format(
     constants=(
         Constant("N6_BOOT_HEADER_MAGIC", int.from_bytes(MAGIC, "little"), "STM2"),
         Constant("N6_BOOT_HEADER_VERSION", VERSION_2_3),
+        Constant("N6_BOOT_HEADER_VERSION_2_1", VERSION_2_1, "also accepted"),
         Constant("N6_BOOT_HEADER_BYTES", HEADER_BYTES, "with its padding extension"),
         Constant("N6_VECTOR_BYTES", VECTOR_BYTES, "stack and reset vector, with which a payload begins"),
     ),

@@ -125,6 +125,14 @@ class ProgrammerHints:
 
 
 @dataclass(frozen=True)
+class Fuse:
+    """A word of BSEC as the board leaves the factory; all others are 0."""
+
+    word: Annotated[int, Range(0, 383)]
+    value: Address
+
+
+@dataclass(frozen=True)
 class BoardFile:
     """board.yaml as it is written; `Board` has the same fields with what their names refer to."""
 
@@ -143,6 +151,7 @@ class BoardFile:
     pool_sizes: dict[str, Size] = field(default_factory=dict)
     smps_overdrive: str | None = None
     alias: Alias = "secure"
+    fuses: tuple[Fuse, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,7 @@ class Board:
     external_ram: ExternalRam | None
     pool_sizes: dict[str, int]
     alias: Alias
+    fuses: tuple[Fuse, ...]
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 

@@ -65,6 +65,7 @@ def read_board(path: Path) -> Board:
         pools=described.pools,
         external_ram=described.external_ram,
         pool_sizes=described.pool_sizes,
+        fuses=described.fuses,
         alias=described.alias,
         files=(folder / name / "board.yaml", *described_soc.files, nor_path),
         soc_files=described_soc.files,

@@ -29,12 +29,23 @@ class BankPower:
 
 
 @dataclass(frozen=True)
+class MemoryClock:
+    """field: the memory's bit in RCC MEMENR. ramcfg: the RAMCFG instance that can shut it down, or empty."""
+
+    field: str
+    on_after_reset: bool = False
+    ramcfg: str = ""
+
+
+@dataclass(frozen=True)
 class Memory:
-    """power: None for a memory that is always on."""
+    """power: of a memory that is off after reset and that networks use. clock: of another one that can be switched off.
+    Neither: it is always on."""
 
     base: Address
     size: Size
     power: BankPower | None = None
+    clock: MemoryClock | None = None
 
     @property
     def end(self) -> int:
@@ -45,11 +56,16 @@ class Memory:
 @dataclass(frozen=True)
 class Boot:
     """header_address: where the boot ROM puts the image. payload_offset: of the program's first byte, its vector table, in
-    the image. max_image: bytes, header included."""
+    the image. max_image: bytes, header included. slot_offsets: where in the NOR it looks for one. clocks_left_on: by register
+    of RCC. stack: the end of the boot ROM's. revision_address: of the silicon's revision, in the boot ROM."""
 
     header_address: Address
     payload_offset: Size
     max_image: Size
+    slot_offsets: tuple[Address, ...]
+    clocks_left_on: dict[str, tuple[str, ...]]
+    stack: Address
+    revision_address: Address
 
 
 @dataclass(frozen=True)
@@ -71,10 +87,11 @@ class LoadAndRun:
 
 @dataclass(frozen=True)
 class ClockGate:
-    """The bit of an RCC enable register that a peripheral needs."""
+    """The bit of an RCC enable register that a block of registers needs. field: empty if it is the block's name and EN.
+    register: empty if it is the one that has this field."""
 
-    register: str
-    field: str
+    register: str = ""
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,12 +105,22 @@ class Register:
 
 @dataclass(frozen=True)
 class Peripheral:
-    """base: None for a peripheral with several `instances`, which have an address each. clock: None if it is always on."""
+    """base: None for a peripheral with several `instances`, which have an address each. size: of one, bytes. clock: None if it
+    is always on."""
 
-    registers: dict[str, Register]
+    registers: dict[str, Register] = field(default_factory=dict)
     base: Address | None = None
     instances: dict[str, Address] = field(default_factory=dict)
+    size: Size = 0x400
     clock: ClockGate | None = None
+
+
+@dataclass(frozen=True)
+class PllLimits:
+    """In Hz, lowest and highest. reference_hz: behind DIVM. vco_hz: of the oscillator."""
+
+    reference_hz: tuple[int, ...]
+    vco_hz: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -173,9 +200,8 @@ class NpuUnits:
 
 @dataclass(frozen=True)
 class Npu:
-    """size: bytes of its registers. units: by the names that the manual has for them."""
+    """units: by the names that the manual has for them."""
 
-    size: Size
     units: dict[str, NpuUnits]
 
 
@@ -189,12 +215,14 @@ class Profile:
 
 @dataclass(frozen=True)
 class Soc:
-    """device_id: DEV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system exceptions.
-    cache_line: bytes. hsi_hz: the internal oscillator. interrupts: numbers by name. pools, profiles, clock_profiles: by name."""
+    """device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16
+    system exceptions. cache_line: bytes. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. pools, profiles,
+    clock_profiles: by name."""
 
     name: str
     cpu: CpuName
     device_id: int
+    revision_id: int
     interrupt_count: int
     memories: dict[str, Memory]
     boot: Boot
@@ -205,6 +233,9 @@ class Soc:
     peripherals: dict[str, Peripheral]
     npu: Npu
     hsi_hz: int
+    hse_hz: int
+    msi_hz: int
+    pll_limits: PllLimits
     clock_profiles: dict[str, ClockProfile]
     pools: dict[str, InternalPool]
     profiles: dict[str, Profile]

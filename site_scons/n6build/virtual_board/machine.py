@@ -3,6 +3,8 @@ description. What differs from board to board is not part of them: it is passed 
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.c_format import header_text
@@ -10,14 +12,15 @@ from n6build.base.files import files_in, read_bytes
 from n6build.base.paths import ROOT
 from n6build.base.templates import render
 from n6build.formats import boot_header
+from n6build.hardware.blocks import blocks_of
 from n6build.hardware.board import Board
 from n6build.hardware.soc import Memory, Soc
 from n6build.hardware.soc_header import soc_header
 
 MACHINE_FILES = ROOT / "tools" / "virtual_board"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
-# Memories that are modelled besides those that have to be switched on; the machine has no others.
-_RAMS = ("ITCM", "DTCM", "FLEXRAM", "AXISRAM1", "AXISRAM2", "AHBSRAM1", "AHBSRAM2")
+# Not RAM: the ROM, and windows on what is outside the chip.
+_NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
 
 
 def machine_sources(soc: Soc) -> dict[str, str]:
@@ -34,13 +37,41 @@ def machine_inputs(board: Board) -> tuple[Path, ...]:
     return (*files_in(MACHINE_FILES, "*.[ch]"), *board.soc_files)
 
 
+@dataclass(frozen=True)
+class Ram:
+    """What the machine models of a RAM. enable: field of RCC MEMENR, or empty. ramcfg: instance of RAMCFG, or empty."""
+
+    name: str
+    memory: Memory
+
+    @property
+    def enable(self) -> str:
+        """See the class."""
+        return (
+            self.memory.power.rcc_field if self.memory.power else self.memory.clock.field if self.memory.clock else ""
+        )
+
+    @property
+    def ramcfg(self) -> str:
+        """See the class."""
+        return self.memory.power.ramcfg if self.memory.power else self.memory.clock.ramcfg if self.memory.clock else ""
+
+    @property
+    def on_after_reset(self) -> bool:
+        """Whether it can be used without being switched on."""
+        return not self.enable or bool(self.memory.clock and self.memory.clock.on_after_reset)
+
+
 def chip_header(soc: Soc) -> str:
-    """The text of n6virt_chip.h: memories, banks and ports."""
-    banks = [(name, memory) for name, memory in soc.memories.items() if memory.power]
-    rams = [(name, soc.memories[name]) for name in _RAMS if name in soc.memories]
-    ports = list(soc.peripherals["GPIO"].instances.items())
-    return render(TEMPLATE, {"soc": soc, "rams": rams, "banks": sorted(banks, key=_base), "ports": ports})
-
-
-def _base(named: tuple[str, Memory]) -> int:
-    return named[1].base
+    """The text of n6virt_chip.h: registers, memories, ports. Raises N6-SOC-008, N6-SOC-009."""
+    blocks = blocks_of(soc)
+    values = {
+        "soc": soc,
+        "blocks": blocks,
+        "rams": [Ram(name, memory) for name, memory in soc.memories.items() if not _NOT_RAM.fullmatch(name)],
+        "ports": list(soc.peripherals["GPIO"].instances.items()),
+        "timers": [block for block in blocks if block.kind == "TIM"],
+        "npu_bytes": soc.peripherals["NPU"].size,
+        "header_versions": boot_header.ACCEPTED_VERSIONS,
+    }
+    return render(TEMPLATE, values)

@@ -52,11 +52,22 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Unmodelled:
+    """A register that no model answers: it keeps what is written. where: of the first access, a source line or an address."""
+
+    address: int
+    where: str
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
 class RunResult:
     """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, or 'exited' by itself, only
     then with an exit_code. instructions: executed in total, without sleep.
 
-    banks_on: RAM banks that were on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were cleaned.
+    banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were
+    cleaned. unmodelled: by address.
     """
 
     lines: tuple[str, ...]
@@ -66,6 +77,7 @@ class RunResult:
     instructions: int
     banks_on: tuple[str, ...]
     cleaned: tuple[tuple[int, int], ...]
+    unmodelled: tuple[Unmodelled, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,12 +156,14 @@ class RunOptions(TypedDict, total=False):
 
 
 class Summary(TypedDict, total=False):
-    """What the emulator writes when it ends. ended: why, at a limit. cleaned: pairs of hexadecimal addresses."""
+    """What the emulator writes when it ends. ended: why, at a limit. cleaned: pairs of hexadecimal addresses. unmodelled:
+    address, program counter, reads, writes."""
 
     ended: str
     instructions: int
     banks_on: list[str]
     cleaned: list[tuple[str, str]]
+    unmodelled: list[tuple[str, str, int, int]]
 
 
 def run_nor(
@@ -185,6 +199,7 @@ def nor_command(
 def _nor_options(boot: NorBoot) -> str:
     """What the board has outside the chip, as properties of QEMU's machine."""
     board, commands = boot.board, boot.board.nor_commands
+    gpio = board.soc.peripherals["GPIO"].instances
     values = {
         "appli-slot": board.slots.appli.address,
         "nor-jedec-id": board.nor.jedec_id if boot.jedec_id is None else boot.jedec_id,
@@ -201,9 +216,14 @@ def _nor_options(boot: NorBoot) -> str:
         "nor-mode-dtr": commands.mode.opi_dtr,
         "nor-dummy-address": commands.dummy.address,
         "nor-dummy-cycles": "/".join(map(str, commands.dummy.cycles)),
-        "nor-port": board.soc.peripherals["GPIO"].instances[board.nor.pins.port],
+        "nor-port": gpio[board.nor.pins.port],
         "nor-pins": board.nor.pins.mask,
         "nor-alternate": board.nor.pins.alternate,
+        "console-port": gpio[f"GPIO{board.console.tx[1]}"],
+        "console-tx": int(board.console.tx[2:]),
+        "console-alternate": board.console.alternate,
+        "console-baud": board.console.baud,
+        "fuses": "/".join(f"{fuse.word}:0x{fuse.value:x}" for fuse in board.fuses),
     }
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
@@ -344,6 +364,10 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
         instructions=int(summary.get("instructions", 0)),
         banks_on=tuple(summary.get("banks_on", ())),
         cleaned=tuple((int(start, 16), int(end, 16)) for start, end in summary.get("cleaned", ())),
+        unmodelled=tuple(
+            Unmodelled(int(address, 16), _where(int(pc, 16), programs), reads, writes)
+            for address, pc, reads, writes in summary.get("unmodelled", ())
+        ),
     )
 
 

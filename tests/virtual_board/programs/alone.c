@@ -17,6 +17,12 @@
 #define SLEEP_FOR_EVER 8
 #define LOOP_FOR_EVER 9
 #define COMPARE_COUNTERS 10
+#define COUNT_WITHOUT_TRACE 11
+#define COUNT_DISABLED 12
+#define COMPARE_TIMER 13
+#define TOUCH_UNMODELLED 14
+#define RESET_ONCE 15
+#define START_BAD_PLL 16
 
 #define REG(address) (*(volatile uint32_t *)(address))
 #define STACK_TOP 0x341F0000u
@@ -65,10 +71,66 @@ static void sleep(void)
     REG(0xE000E010) = 0;
 }
 
+static void count_cycles(void)
+{
+    REG(N6_DCB_DEMCR) = N6_DCB_DEMCR_TRCENA;
+    REG(N6_DWT_CTRL) = N6_DWT_CTRL_CYCCNTENA;
+}
+
+/* Cycles counted in a loop. */
+static uint32_t counted(void)
+{
+    uint32_t before = REG(N6_DWT_CYCCNT);
+    for (volatile uint32_t i = 0; i < 100; i++) {
+    }
+    return REG(N6_DWT_CYCCNT) - before;
+}
+
+/* 0 where TIM2, which has the CPU's clock after reset, tells the time of the cycle counter. */
+static uint32_t compare_timer(void)
+{
+    count_cycles();
+    REG(N6_RCC_APB1ENSR1) = N6_RCC_APB1ENR1_TIM2EN;
+    REG(N6_TIM2_PSC) = 9;
+    REG(N6_TIM2_ARR) = 0xffffffff;
+    REG(N6_TIM2_EGR) = N6_TIM_EGR_UG;
+    REG(N6_TIM2_CR1) = N6_TIM_CR1_CEN;
+    uint32_t ticks = REG(N6_TIM2_CNT), cycles = REG(N6_DWT_CYCCNT);
+    for (volatile uint32_t i = 0; i < 10000; i++) {
+    }
+    ticks = REG(N6_TIM2_CNT) - ticks;
+    cycles = REG(N6_DWT_CYCCNT) - cycles;
+    return cycles < 10000u || ticks * 10u - cycles + 40u > 80u;
+}
+
+/* RAM keeps what it holds over a system reset, registers do not. */
+static uint32_t reset_once(void)
+{
+    volatile uint32_t *mark = (volatile uint32_t *)0x341E0000;
+    if (*mark == 0x600DF00D) {
+        return REG(N6_RCC_APB1ENR1) != 0;
+    }
+    *mark = 0x600DF00D;
+    REG(N6_RCC_APB1ENSR1) = N6_RCC_APB1ENR1_TIM2EN;
+    __asm volatile("dsb");
+    REG(N6_SCB_AIRCR) = 0x05FA0000 | N6_SCB_AIRCR_SYSRESETREQ;
+    for (;;) {
+    }
+}
+
+/* 0 where a PLL that multiplies too far never becomes ready. */
+static uint32_t start_bad_pll(void)
+{
+    REG(N6_RCC_PLL1CFGR1) = 4u << N6_RCC_PLL1CFGR1_DIVM_POS | 750u << N6_RCC_PLL1CFGR1_DIVN_POS;
+    REG(N6_RCC_CSR) = N6_RCC_CR_PLL1ON;
+    return REG(N6_RCC_SR) & N6_RCC_SR_PLL1RDY;
+}
+
 /* 0 where SysTick and the cycle counter tell the same time, give or take the instructions between two readings. */
 static uint32_t compare_counters(void)
 {
     __asm volatile("cpsid i");
+    count_cycles();
     start_ticks(0xffffff);
     uint32_t ticks = REG(0xE000E018), cycles = REG(0xE0001004);
     for (volatile uint32_t i = 0; i < 10000; i++) {
@@ -138,6 +200,29 @@ void reset(void)
         }
     case COMPARE_COUNTERS:
         status = compare_counters();
+        break;
+    case COUNT_WITHOUT_TRACE:
+        REG(N6_DWT_CTRL) = N6_DWT_CTRL_CYCCNTENA;
+        status = counted();
+        break;
+    case COUNT_DISABLED:
+        REG(N6_DCB_DEMCR) = N6_DCB_DEMCR_TRCENA;
+        status = counted();
+        break;
+    case COMPARE_TIMER:
+        status = compare_timer();
+        break;
+    case TOUCH_UNMODELLED:
+        REG(N6_RCC_AHB3ENSR) = N6_RCC_AHB3ENR_RNGEN;
+        REG(N6_RNG_BASE) = 4; /* WRITE */
+        REG(N6_RNG_BASE) = 4;
+        status = REG(N6_RNG_BASE) != 4;
+        break;
+    case RESET_ONCE:
+        status = reset_once();
+        break;
+    case START_BAD_PLL:
+        status = start_bad_pll();
         break;
     }
     finish(status);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The boot ROM, as far as its effects go: it looks for an FSBL in the two places of the NOR that it knows, checks the header, copies
+ * the image to RAM and starts at the header's entry. What it leaves behind of clocks and controllers is told in boards/soc.
+ */
+#include "n6virt.h"
+
+#include "n6_boot_header.h"
+
+#include "cpu.h"
+#include "exec/address-spaces.h"
+#include "hw/core/cpu.h"
+#include "qemu/bswap.h"
+#include "qemu/error-report.h"
+
+#define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
+#define THUMB 1u
+
+static MemoryRegion rom;
+static bool strict_clocks = true;
+
+/* Why the image cannot be started, or NULL. Text is the caller's to free. */
+static char *objection(const uint8_t *header, uint32_t room)
+{
+    uint32_t length = HEADER_WORD(header, image_bytes), version = HEADER_WORD(header, version), sum = 0, known = 0;
+
+    if (HEADER_WORD(header, magic) != N6_BOOT_HEADER_MAGIC) {
+        return g_strdup_printf("it begins with 0x%08x, not with 0x%08x", HEADER_WORD(header, magic), N6_BOOT_HEADER_MAGIC);
+    }
+#define KNOWN(word) known |= version == word;
+    N6VIRT_HEADER_VERSIONS(KNOWN)
+    if (!known) {
+        return g_strdup_printf("header version 0x%08x, expected 0x%08x", version, N6_BOOT_HEADER_VERSION);
+    }
+    if (length > MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES || length < N6_BOOT_PAYLOAD_OFFSET - N6_BOOT_HEADER_BYTES) {
+        return g_strdup_printf("%u bytes behind the header, at most %u", length,
+                               MIN(room, N6_BOOT_MAX_IMAGE) - N6_BOOT_HEADER_BYTES);
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        sum += header[N6_BOOT_HEADER_BYTES + i];
+    }
+    if (sum != HEADER_WORD(header, checksum)) {
+        return g_strdup_printf("its bytes sum up to 0x%08x, the header says 0x%08x", sum, HEADER_WORD(header, checksum));
+    }
+    if (HEADER_WORD(header, entry) - N6_BOOT_HEADER_ADDRESS - N6_BOOT_HEADER_BYTES > length) {
+        return g_strdup_printf("entry 0x%08x is not in the image", HEADER_WORD(header, entry));
+    }
+    return NULL;
+}
+
+/* The first that can be started; the reason why the first one cannot if there is none. */
+static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **reason)
+{
+    static const uint32_t slots[] = {N6VIRT_FSBL_SLOTS};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(slots) && slots[i] < nor_bytes; i++) {
+        char *why = objection(nor + slots[i], nor_bytes - slots[i]);
+
+        if (!why) {
+            g_free(*reason);
+            return nor + slots[i];
+        }
+        if (*reason) {
+            g_free(why);
+        } else {
+            *reason = why;
+        }
+    }
+    return NULL;
+}
+
+static void leave_behind(void)
+{
+    n6virt_set(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPIMEN);
+    n6virt_set(N6_XSPI1_CR, N6_XSPI_CR_EN);
+    n6virt_set(N6_XSPIM_CR, N6_XSPIM_CR_MODE);
+#define LEFT_ON(address, bits) n6virt_set(address, n6virt_get(address) | (bits));
+    if (!strict_clocks) {
+        N6VIRT_CLOCKS_LEFT_ON(LEFT_ON)
+    }
+}
+
+void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes)
+{
+    char *reason = NULL;
+    const uint8_t *header = find_fsbl(nor, nor_bytes, &reason);
+    uint32_t stack;
+
+    if (!header) {
+        n6virt_finding("boot-rom", N6_XSPI2_WINDOW_BASE, "the boot ROM finds no FSBL: %s", reason);
+        n6virt_findings_close("\"instructions\": 0");
+        error_report("the boot ROM finds no FSBL: %s", reason);
+        exit(1);
+    }
+    address_space_write(&address_space_memory, N6_BOOT_HEADER_ADDRESS, MEMTXATTRS_UNSPECIFIED, header,
+                        N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes));
+    leave_behind();
+    /* Its stack is somewhere in RAM that the image does not use; a program that has a vector table finds the one there. */
+    stack = HEADER_WORD(header, entry) == ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET + 4) ? ldl_le_p(header + N6_BOOT_PAYLOAD_OFFSET)
+                                                                                        : N6VIRT_ROM_STACK;
+    ARM_CPU(cpu)->env.regs[13] = stack & ~3u;
+    cpu_set_pc(cpu, HEADER_WORD(header, entry) | THUMB);
+}
+
+static uint64_t rom_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t address = N6_BOOTROM_BASE + offset;
+
+    if (address == N6VIRT_REVISION_ADDRESS) {
+        return N6VIRT_REVISION_ID;
+    }
+    n6virt_finding("boot-rom", address, "read of 0x%08x, in the boot ROM, whose content is not known: zero", address);
+    return 0;
+}
+
+static void rom_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    n6virt_finding("boot-rom", N6_BOOTROM_BASE + offset, "lost write to 0x%08x, in the boot ROM", (uint32_t)(N6_BOOTROM_BASE + offset));
+}
+
+static const MemoryRegionOps rom_ops = {
+    .read = rom_read, .write = rom_write, .endianness = DEVICE_LITTLE_ENDIAN, .valid.max_access_size = 8,
+    .impl.max_access_size = 8, .valid.unaligned = true, .impl.unaligned = true,
+};
+
+static bool get_strict(Object *object, Error **errp)
+{
+    return strict_clocks;
+}
+
+static void set_strict(Object *object, bool value, Error **errp)
+{
+    strict_clocks = value;
+}
+
+static void add_properties(Object *machine)
+{
+    object_property_add_bool(machine, "strict-clocks", get_strict, set_strict);
+}
+
+static void start(void)
+{
+    n6virt_add_io(&rom, get_system_memory(), &rom_ops, "n6.boot-rom", N6_BOOTROM_BASE, N6_BOOTROM_SIZE, 0);
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start};
+N6VIRT_MODULE(module)

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The chip's blocks of registers: who answers an access, whether the block has a clock, and what nobody answers. Such a register
+ * keeps what is written to it, as most do, and is counted: a program that depends on more has not been tried.
+ */
+#include "n6virt.h"
+
+#include "exec/address-spaces.h"
+#include "qemu/error-report.h"
+
+#define NON_SECURE 0x40000000u
+#define SECURE (NON_SECURE | N6_SECURE_BIT)
+#define PERIPHERAL_BYTES 0x10000000u
+#define MAX_MODULES 64
+
+#define BLOCK(name, base, bytes, enable, bits) {name, base, bytes, enable, bits},
+static const N6VirtBlock blocks[] = {N6VIRT_BLOCKS(BLOCK)};
+
+static const N6VirtModel *models[ARRAY_SIZE(blocks)];
+static const N6VirtModule *modules[MAX_MODULES];
+static unsigned module_count;
+static GHashTable *registers;
+static MemoryRegion secure, non_secure;
+
+typedef struct {
+    uint32_t pc; /* of the first access */
+    uint32_t reads, writes;
+} Unmodelled;
+
+static GHashTable *unmodelled;
+
+void n6virt_add_module(const N6VirtModule *module)
+{
+    g_assert(module_count < MAX_MODULES);
+    modules[module_count++] = module;
+}
+
+uint32_t n6virt_get(uint32_t address)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(registers, GUINT_TO_POINTER(address)));
+}
+
+void n6virt_set(uint32_t address, uint32_t value)
+{
+    g_hash_table_insert(registers, GUINT_TO_POINTER(address), GUINT_TO_POINTER(value));
+}
+
+const N6VirtBlock *n6virt_block_at(uint32_t address)
+{
+    unsigned low = 0, high = ARRAY_SIZE(blocks);
+
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+
+        if (address < blocks[middle].base) {
+            high = middle;
+        } else if (address - blocks[middle].base < blocks[middle].bytes) {
+            return &blocks[middle];
+        } else {
+            low = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+void n6virt_model(uint32_t base, const N6VirtModel *model)
+{
+    const N6VirtBlock *block = n6virt_block_at(base);
+
+    g_assert(block && block->base == base && !models[block - blocks]);
+    models[block - blocks] = model;
+}
+
+void n6virt_model_all(const char *prefix, const N6VirtModel *model)
+{
+    size_t length = strlen(prefix);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(blocks); i++) {
+        const char *rest = blocks[i].name + length;
+
+        if (g_str_has_prefix(blocks[i].name, prefix) && *rest && (g_ascii_isdigit(*rest) || !rest[1])) {
+            n6virt_model(blocks[i].base, model);
+        }
+    }
+}
+
+static bool has_clock(const N6VirtBlock *block, uint32_t address)
+{
+    if (!block || !block->enable || n6virt_has(block->enable, block->enable_bits)) {
+        return true;
+    }
+    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip it may hang", block->name,
+                   address);
+    return false;
+}
+
+static bool answers(const N6VirtModel *model, uint32_t offset)
+{
+    if (!model || !model->registers) {
+        return model;
+    }
+    for (const uint32_t *known = model->registers; *known != N6VIRT_END; known++) {
+        if (*known == (offset & ~3u)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static Unmodelled *count(uint32_t address)
+{
+    gpointer key = GUINT_TO_POINTER(address & ~3u);
+    Unmodelled *entry = g_hash_table_lookup(unmodelled, key);
+
+    if (!entry) {
+        entry = g_new0(Unmodelled, 1);
+        entry->pc = n6virt_pc();
+        g_hash_table_insert(unmodelled, key, entry);
+    }
+    return entry;
+}
+
+static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t address = SECURE + offset;
+    const N6VirtBlock *block = n6virt_block_at(address);
+    const N6VirtModel *model = block ? models[block - blocks] : NULL;
+
+    n6virt_check_appli_copy();
+    if (!has_clock(block, address)) {
+        return 0;
+    }
+    if (!answers(model, address - (block ? block->base : 0))) {
+        count(address)->reads++;
+        return n6virt_get(address);
+    }
+    return model->read ? model->read(block, address - block->base, size) : n6virt_get(address);
+}
+
+static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    uint32_t address = SECURE + offset;
+    const N6VirtBlock *block = n6virt_block_at(address);
+    const N6VirtModel *model = block ? models[block - blocks] : NULL;
+
+    n6virt_check_appli_copy();
+    if (!has_clock(block, address)) {
+        return;
+    }
+    if (!answers(model, address - (block ? block->base : 0))) {
+        count(address)->writes++;
+        n6virt_set(address, value);
+    } else if (model->write) {
+        model->write(block, address - block->base, value, size);
+    } else {
+        n6virt_set(address, value);
+    }
+    n6virt_update_windows();
+}
+
+static const MemoryRegionOps secure_ops = {
+    .read = secure_read, .write = secure_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+/* Secure code that uses a non-secure alias: RIF takes the access away without a word. */
+static uint64_t non_secure_read(void *opaque, hwaddr offset, unsigned size)
+{
+    uint32_t address = NON_SECURE + offset;
+
+    n6virt_finding("alias", address, "read of 0x%08x gives zero: non-secure alias in secure code, use 0x%08x", address,
+                   address + N6_SECURE_BIT);
+    return 0;
+}
+
+static void non_secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    uint32_t address = NON_SECURE + offset;
+
+    n6virt_finding("alias", address, "write to 0x%08x is lost: non-secure alias in secure code, use 0x%08x", address,
+                   address + N6_SECURE_BIT);
+}
+
+static const MemoryRegionOps non_secure_ops = {
+    .read = non_secure_read, .write = non_secure_write, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+void n6virt_bus_add_properties(Object *machine)
+{
+    registers = g_hash_table_new(NULL, NULL);
+    unmodelled = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->add_properties) {
+            modules[i]->add_properties(machine);
+        }
+    }
+}
+
+void n6virt_bus_start(void)
+{
+    MemoryRegion *system = get_system_memory();
+
+    n6virt_add_io(&secure, system, &secure_ops, "n6.peripherals", SECURE, PERIPHERAL_BYTES, 0);
+    n6virt_add_io(&non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE, PERIPHERAL_BYTES, 0);
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->start) {
+            modules[i]->start();
+        }
+    }
+}
+
+void n6virt_bus_reset(void)
+{
+    g_hash_table_remove_all(registers);
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->reset) {
+            modules[i]->reset();
+        }
+    }
+}
+
+static gint by_address(gconstpointer left, gconstpointer right)
+{
+    return GPOINTER_TO_UINT(left) < GPOINTER_TO_UINT(right) ? -1 : 1;
+}
+
+void n6virt_bus_summarise(GString *summary)
+{
+    GList *addresses = g_list_sort(g_hash_table_get_keys(unmodelled), by_address);
+
+    g_string_append(summary, ", \"unmodelled\": [");
+    for (GList *node = addresses; node; node = node->next) {
+        Unmodelled *entry = g_hash_table_lookup(unmodelled, node->data);
+
+        g_string_append_printf(summary, "%s[\"0x%08x\", \"0x%08x\", %u, %u]", node == addresses ? "" : ", ",
+                               GPOINTER_TO_UINT(node->data), entry->pc, entry->reads, entry->writes);
+    }
+    g_string_append(summary, "]");
+    g_list_free(addresses);
+    for (unsigned i = 0; i < module_count; i++) {
+        if (modules[i]->summarise) {
+            modules[i]->summarise(summary);
+        }
+    }
+}

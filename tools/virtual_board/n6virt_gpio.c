@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Pins: what they are set to, and levels as far as the chip itself drives them; an input that nobody drives follows its pull.
+ */
+#include "n6virt.h"
+
+enum { MODE_INPUT, MODE_OUTPUT, MODE_ALTERNATE };
+enum { PULL_UP = 1 };
+
+bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate)
+{
+    uint32_t function = n6virt_get(port + (pin < 8 ? N6_GPIO_AFRL_OFFSET : N6_GPIO_AFRH_OFFSET)) >> 4 * (pin % 8) & 15;
+
+    return (n6virt_get(port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3) == MODE_ALTERNATE && function == alternate;
+}
+
+char n6virt_port_letter(uint32_t port)
+{
+    const N6VirtBlock *block = n6virt_block_at(port);
+
+    return block ? block->name[strlen(block->name) - 1] : '?';
+}
+
+static uint32_t levels(uint32_t port)
+{
+    uint32_t driven = n6virt_get(port + N6_GPIO_ODR_OFFSET), value = 0;
+
+    for (unsigned pin = 0; pin < 16; pin++) {
+        uint32_t mode = n6virt_get(port + N6_GPIO_MODER_OFFSET) >> 2 * pin & 3;
+        uint32_t pull = n6virt_get(port + N6_GPIO_PUPDR_OFFSET) >> 2 * pin & 3;
+
+        value |= (mode == MODE_OUTPUT ? driven >> pin & 1 : pull == PULL_UP) << pin;
+    }
+    return value;
+}
+
+static uint32_t gpio_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    switch (offset) {
+    case N6_GPIO_IDR_OFFSET:
+        return levels(block->base);
+    case N6_GPIO_BSRR_OFFSET:
+    case N6_GPIO_BRR_OFFSET:
+        return 0;
+    default:
+        return n6virt_get(block->base + offset);
+    }
+}
+
+static void gpio_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
+{
+    uint32_t output = block->base + N6_GPIO_ODR_OFFSET;
+
+    switch (offset) {
+    case N6_GPIO_BSRR_OFFSET: /* setting wins */
+        n6virt_set(output, ((n6virt_get(output) & ~(value >> 16)) | value) & 0xffff);
+        break;
+    case N6_GPIO_BRR_OFFSET:
+        n6virt_set(output, n6virt_get(output) & ~value);
+        break;
+    case N6_GPIO_IDR_OFFSET:
+        break;
+    default:
+        n6virt_set(block->base + offset, value);
+    }
+}
+
+/* Speed, type and pull are kept: a program notices no more of them. */
+static const N6VirtModel gpio = {
+    .read = gpio_read, .write = gpio_write,
+    .registers = (const uint32_t[]){N6_GPIO_MODER_OFFSET, N6_GPIO_OTYPER_OFFSET, N6_GPIO_OSPEEDR_OFFSET, N6_GPIO_PUPDR_OFFSET,
+                                    N6_GPIO_IDR_OFFSET, N6_GPIO_ODR_OFFSET, N6_GPIO_BSRR_OFFSET, N6_GPIO_LCKR_OFFSET,
+                                    N6_GPIO_AFRL_OFFSET, N6_GPIO_AFRH_OFFSET, N6_GPIO_BRR_OFFSET, N6VIRT_END},
+};
+
+static void start(void)
+{
+    n6virt_model_all("GPIO", &gpio);
+}
+
+static const N6VirtModule module = {.start = start};
+N6VIRT_MODULE(module)

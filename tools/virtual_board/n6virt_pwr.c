@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * PWR, SYSCFG: supplies are there at once, and say so. What reads the bits that decide something else (VDDIO3SV) looks them up.
+ */
+#include "n6virt.h"
+
+#define MONITORED(n, name) N6_PWR_SVMCR##n##_##name##SV, N6_PWR_SVMCR##n##_##name##RDY
+
+/* A supply that is declared valid is found ready. */
+static const struct {
+    uint32_t offset, valid, ready;
+} supplies[] = {
+    {N6_PWR_SVMCR1_OFFSET, MONITORED(1, VDDIO4)},
+    {N6_PWR_SVMCR2_OFFSET, MONITORED(2, VDDIO5)},
+    {N6_PWR_SVMCR3_OFFSET, MONITORED(3, VDDIO2)},
+    {N6_PWR_SVMCR3_OFFSET, MONITORED(3, VDDIO3)},
+    {N6_PWR_SVMCR3_OFFSET, MONITORED(3, USB33)},
+    {N6_PWR_SVMCR3_OFFSET, MONITORED(3, A)},
+};
+
+static uint32_t pwr_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    uint32_t value = n6virt_get(block->base + offset);
+
+    if (offset == N6_PWR_VOSCR_OFFSET) {
+        value &= N6_PWR_VOSCR_VOS;
+        return value | N6_PWR_VOSCR_VOSRDY | N6_PWR_VOSCR_ACTVOSRDY | (value ? N6_PWR_VOSCR_ACTVOS : 0);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(supplies); i++) {
+        if (offset == supplies[i].offset) {
+            value = value & supplies[i].valid ? value | supplies[i].ready : value & ~supplies[i].ready;
+        }
+    }
+    return value;
+}
+
+static const N6VirtModel pwr = {
+    .read = pwr_read,
+    .registers = (const uint32_t[]){N6_PWR_CR1_OFFSET, N6_PWR_VOSCR_OFFSET, N6_PWR_SVMCR1_OFFSET, N6_PWR_SVMCR2_OFFSET,
+                                    N6_PWR_SVMCR3_OFFSET, N6VIRT_END},
+};
+
+/* Compensation of pads: nothing that a program could notice. */
+static const N6VirtModel syscfg = {
+    .registers = (const uint32_t[]){N6_SYSCFG_INITSVTORCR_OFFSET, N6_SYSCFG_VDDIO3CCCR_OFFSET, N6VIRT_END},
+};
+
+static void start(void)
+{
+    n6virt_model(N6_PWR_BASE, &pwr);
+    n6virt_model(N6_SYSCFG_BASE, &syscfg);
+}
+
+static const N6VirtModule module = {.start = start};
+N6VIRT_MODULE(module)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * RCC: what runs, how fast, and what is reset. What is switched on is ready at once, unless it cannot be: a PLL whose dividers are
+ * out of range never locks.
+ */
+#include "n6virt.h"
+
+#define SET_ALIAS 0x800u
+#define CLEAR_ALIAS 0x1000u
+#define PLLS 4
+#define PLL_BYTES 0x10u
+#define FROM_DIVIDERS 3u
+
+/* Sources of a PLL: PLLxCFGR1 SEL. */
+enum { PLL_FROM_HSI, PLL_FROM_MSI, PLL_FROM_HSE };
+/* CFGR1 CPUSW and SYSSW. */
+enum { SWITCH_HSI, SWITCH_MSI, SWITCH_HSE };
+
+uint64_t n6virt_oscillator_hz(uint32_t on_bit)
+{
+    if (!n6virt_has(N6_RCC_CR, on_bit)) {
+        return 0;
+    }
+    switch (on_bit) {
+    case N6_RCC_CR_HSION:
+        return N6_HSI_HZ >> n6virt_field(N6_RCC_HSICFGR, N6_RCC_HSICFGR_HSIDIV, N6_RCC_HSICFGR_HSIDIV_POS);
+    case N6_RCC_CR_MSION:
+        return n6virt_has(N6_RCC_MSICFGR, N6_RCC_MSICFGR_MSIFREQSEL) ? 4 * N6VIRT_MSI_HZ : N6VIRT_MSI_HZ;
+    case N6_RCC_CR_HSEON:
+        return N6VIRT_HSE_HZ;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t pll_register(unsigned pll, unsigned number)
+{
+    return n6virt_get(N6_RCC_PLL1CFGR1 + pll * PLL_BYTES + 4 * (number - 1));
+}
+
+static uint32_t part(uint32_t value, uint32_t mask, unsigned position)
+{
+    return (value & mask) >> position;
+}
+
+#define PART(value, register, name) part(value, N6_RCC_##register##_##name, N6_RCC_##register##_##name##_POS)
+
+static uint64_t pll_source_hz(unsigned pll)
+{
+    switch (PART(pll_register(pll, 1), PLL1CFGR1, SEL)) {
+    case PLL_FROM_HSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_HSION);
+    case PLL_FROM_MSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_MSION);
+    case PLL_FROM_HSE:
+        return n6virt_oscillator_hz(N6_RCC_CR_HSEON);
+    default:
+        return 0;
+    }
+}
+
+/* Of the comparator and of the oscillator; 0 if a divider is 0 or the source does not run. */
+static uint64_t pll_reference_hz(unsigned pll)
+{
+    uint32_t divm = PART(pll_register(pll, 1), PLL1CFGR1, DIVM);
+
+    return divm ? pll_source_hz(pll) / divm : 0;
+}
+
+static uint64_t pll_vco_hz(unsigned pll)
+{
+    uint64_t whole = PART(pll_register(pll, 1), PLL1CFGR1, DIVN), fraction = PART(pll_register(pll, 2), PLL1CFGR2, DIVNFRAC);
+
+    return pll_reference_hz(pll) * ((whole << 24) + fraction) >> 24;
+}
+
+/* Why it does not lock, or NULL. */
+static const char *pll_unlocked(unsigned pll)
+{
+    uint64_t reference = pll_reference_hz(pll), vco = pll_vco_hz(pll);
+
+    if (n6virt_has(N6_RCC_PLL1CFGR1 + pll * PLL_BYTES, N6_RCC_PLL1CFGR1_BYP)) {
+        return pll_source_hz(pll) ? NULL : "its source does not run";
+    }
+    if (!pll_source_hz(pll)) {
+        return "its source does not run";
+    }
+    if (reference < N6VIRT_PLL_REFERENCE_MIN || reference > N6VIRT_PLL_REFERENCE_MAX) {
+        return "its input behind DIVM is out of range";
+    }
+    return vco < N6VIRT_PLL_VCO_MIN || vco > N6VIRT_PLL_VCO_MAX ? "its oscillator, input times DIVN, is out of range" : NULL;
+}
+
+static uint64_t pll_hz(unsigned pll)
+{
+    uint32_t post = pll_register(pll, 3), pdiv1 = PART(post, PLL1CFGR3, PDIV1), pdiv2 = PART(post, PLL1CFGR3, PDIV2);
+
+    if (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON << pll) || pll_unlocked(pll)) {
+        return 0;
+    }
+    if (n6virt_has(N6_RCC_PLL1CFGR1 + pll * PLL_BYTES, N6_RCC_PLL1CFGR1_BYP)) {
+        return pll_source_hz(pll);
+    }
+    return post & N6_RCC_PLL1CFGR3_PDIVEN && pdiv1 && pdiv2 ? pll_vco_hz(pll) / pdiv1 / pdiv2 : 0;
+}
+
+uint64_t n6virt_ic_hz(unsigned number)
+{
+    uint32_t configuration = n6virt_get(N6_RCC_IC1CFGR + 4 * (number - 1));
+
+    if (!n6virt_has(N6_RCC_DIVENR, 1u << (number - 1))) {
+        return 0;
+    }
+    return pll_hz(PART(configuration, IC1CFGR, SEL)) / (PART(configuration, IC1CFGR, INT) + 1);
+}
+
+static uint64_t switched_hz(uint32_t choice, unsigned divider)
+{
+    switch (choice) {
+    case SWITCH_HSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_HSION);
+    case SWITCH_MSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_MSION);
+    case SWITCH_HSE:
+        return n6virt_oscillator_hz(N6_RCC_CR_HSEON);
+    default:
+        return n6virt_ic_hz(divider);
+    }
+}
+
+uint64_t n6virt_cpu_hz(void)
+{
+    return switched_hz(PART(n6virt_get(N6_RCC_CFGR1), CFGR1, CPUSW), 1);
+}
+
+static uint64_t bus_hz(void)
+{
+    return switched_hz(PART(n6virt_get(N6_RCC_CFGR1), CFGR1, SYSSW), 2);
+}
+
+uint64_t n6virt_ahb_hz(void)
+{
+    return bus_hz() >> PART(n6virt_get(N6_RCC_CFGR2), CFGR2, HPRE);
+}
+
+uint64_t n6virt_apb_hz(unsigned number)
+{
+    uint32_t dividers = n6virt_get(N6_RCC_CFGR2);
+    uint64_t hz = n6virt_ahb_hz();
+
+    switch (number) {
+    case 1:
+        return hz >> PART(dividers, CFGR2, PPRE1);
+    case 2:
+        return hz >> PART(dividers, CFGR2, PPRE2);
+    case 4:
+        return hz >> PART(dividers, CFGR2, PPRE4);
+    default:
+        return hz >> PART(dividers, CFGR2, PPRE5);
+    }
+}
+
+uint64_t n6virt_timer_hz(void)
+{
+    return bus_hz() >> PART(n6virt_get(N6_RCC_CFGR2), CFGR2, TIMPRE);
+}
+
+/* What is switched on is ready; a PLL that cannot lock is not. */
+static uint32_t ready(void)
+{
+    uint32_t on = n6virt_get(N6_RCC_CR);
+
+    for (unsigned pll = 0; pll < PLLS; pll++) {
+        if (on & N6_RCC_CR_PLL1ON << pll && pll_unlocked(pll)) {
+            on &= ~(N6_RCC_CR_PLL1ON << pll);
+        }
+    }
+    return on;
+}
+
+static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    uint32_t address = block->base + offset, value;
+
+    if (offset >= SET_ALIAS) {
+        return n6virt_get(block->base + offset % SET_ALIAS);
+    }
+    value = n6virt_get(address);
+    switch (address) {
+    case N6_RCC_SR:
+        return ready();
+    case N6_RCC_CFGR1: /* what is selected is in use */
+        return (value & ~(N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS)) | (value & (N6_RCC_CFGR1_CPUSW | N6_RCC_CFGR1_SYSSW)) << 4;
+    default:
+        return value;
+    }
+}
+
+/* Real clocks would stop, and the chip with them. */
+static void check_switch(uint32_t value)
+{
+    if (PART(value, CFGR1, CPUSW) == FROM_DIVIDERS && !n6virt_ic_hz(1)) {
+        n6virt_finding("clock", N6_RCC_CFGR1, "the CPU is switched to IC1, which does not run (RCC CR, DIVENR)");
+    }
+    if (PART(value, CFGR1, SYSSW) == FROM_DIVIDERS && !(n6virt_ic_hz(2) && n6virt_ic_hz(6) && n6virt_ic_hz(11))) {
+        n6virt_finding("clock", N6_RCC_CFGR1, "the buses are switched to IC2, IC6 and IC11, which do not all run (RCC CR, DIVENR)");
+    }
+}
+
+static void check_plls(uint32_t switched_on)
+{
+    for (unsigned pll = 0; pll < PLLS; pll++) {
+        const char *reason = pll_unlocked(pll);
+
+        if (switched_on & N6_RCC_CR_PLL1ON << pll && reason) {
+            n6virt_finding("clock", N6_RCC_CR, "PLL%u does not lock: %s (%" PRIu64 " Hz behind DIVM, oscillator at %" PRIu64 " Hz)",
+                           pll + 1, reason, pll_reference_hz(pll), pll_vco_hz(pll));
+        }
+    }
+}
+
+static void reset_controllers(uint32_t value)
+{
+    if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
+        n6virt_xspi_reset();
+    }
+    if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
+        n6virt_set(N6_XSPI1_CR, 0);
+    }
+    if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
+        n6virt_set(N6_XSPIM_CR, 0);
+    }
+}
+
+static void rcc_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
+{
+    uint32_t address = block->base + offset % SET_ALIAS, before = n6virt_get(address);
+
+    if (offset >= CLEAR_ALIAS) {
+        value = before & ~value;
+    } else if (offset >= SET_ALIAS) {
+        value |= before;
+    }
+    n6virt_set(address, value);
+    switch (address) {
+    case N6_RCC_CR:
+        check_plls(value & ~before);
+        break;
+    case N6_RCC_MEMENR:
+        n6virt_ram_update();
+        break;
+    case N6_RCC_CFGR1:
+        check_switch(value);
+        break;
+    case N6_RCC_AHB5RSTR:
+        reset_controllers(value);
+        break;
+    }
+}
+
+/* Of the whole block: what it does not use is another block's choice of clock or reset, which that block's model looks up. */
+static const N6VirtModel rcc = {.read = rcc_read, .write = rcc_write};
+
+static void start(void)
+{
+    n6virt_model(N6_RCC_BASE, &rcc);
+}
+
+static void reset(void)
+{
+    uint32_t on = 0;
+
+    n6virt_set(N6_RCC_CR, N6_RCC_CR_HSION);
+#define RAM_ON(name, base, bytes, enable, ramcfg, on_after_reset, cacheable) on |= on_after_reset ? enable : 0;
+    N6VIRT_RAMS(RAM_ON)
+    n6virt_set(N6_RCC_MEMENR, on);
+    n6virt_ram_update();
+}
+
+static const N6VirtModule module = {.start = start, .reset = reset};
+N6VIRT_MODULE(module)

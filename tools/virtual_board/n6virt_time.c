@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Guest time is one unit an instruction, which stands for a tick of the CPU's clock; under -icount shift=0,sleep=off it is QEMU's
+ * virtual time in ns, and how fast the host executes plays no part. A processor that sleeps executes nothing: guest time then
+ * jumps to the next event that can wake it, so that a sleep counts as the instructions that SysTick ticks for. Where nothing can,
+ * it jumps to a limit.
+ *
+ *   ,max-instructions=N   so much guest time ends the run, with status 124 and "ended": "limit" in the summary
+ *   ,max-silence=N        as much of it in which the console neither says nor hears a byte does so, too: "ended": "silence"
+ *   ,guest-time=FILE      guest time for who waits for this board: 8 bytes, little endian, every 2^20 instructions
+ */
+#include "n6virt.h"
+
+#include "qapi/error.h"
+#include "qemu/bswap.h"
+#include "qemu/error-report.h"
+#include "qemu/timer.h"
+#include "sysemu/cpu-timers.h"
+
+#define LIMIT_STATUS 124
+#define PULSE (1 << 20)
+
+static char *guest_time_path;
+static uint64_t max_instructions, max_silence;
+static int guest_time_file;
+static QEMUTimer *pulse, *limit, *silence;
+static int64_t last_byte;
+static const char *ended;
+
+int64_t n6virt_now(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+int64_t n6virt_instructions(void)
+{
+    return icount_enabled() ? icount_get_raw() : n6virt_now();
+}
+
+void n6virt_not_silent(void)
+{
+    last_byte = n6virt_now();
+}
+
+/* In the thread of the CPU or in the main loop, in both cases between two instructions. */
+void n6virt_end(const char *why)
+{
+    ended = why;
+    exit(LIMIT_STATUS);
+}
+
+static void on_limit(void *opaque)
+{
+    n6virt_end("limit");
+}
+
+static void on_silence(void *opaque)
+{
+    int64_t end = last_byte + max_silence;
+
+    if (n6virt_now() < end) {
+        timer_mod(silence, end);
+        return;
+    }
+    n6virt_end("silence");
+}
+
+static void on_pulse(void *opaque)
+{
+    int64_t now = n6virt_now();
+    uint64_t shown = cpu_to_le64(now);
+
+    if (pwrite(guest_time_file, &shown, sizeof(shown), 0) != sizeof(shown)) {
+        error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+        exit(1);
+    }
+    timer_mod(pulse, now + PULSE);
+}
+
+void n6virt_start_time(void)
+{
+    if ((max_instructions || max_silence || guest_time_path) && (!icount_enabled() || icount_to_ns(1) != 1)) {
+        error_report("max-instructions, max-silence and guest-time need -icount shift=0,sleep=off");
+        exit(1);
+    }
+    if (MAX(max_instructions, max_silence) > INT64_MAX / 2) {
+        error_report("max-instructions or max-silence is out of range");
+        exit(1);
+    }
+    if (max_instructions) {
+        limit = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_limit, NULL);
+        timer_mod(limit, max_instructions);
+    }
+    if (max_silence) {
+        silence = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_silence, NULL);
+        timer_mod(silence, max_silence);
+    }
+    if (guest_time_path) {
+        guest_time_file = open(guest_time_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        if (guest_time_file < 0) {
+            error_report("cannot write guest time to %s: %s", guest_time_path, strerror(errno));
+            exit(1);
+        }
+        /* External: a processor that sleeps is not woken to tell the time. */
+        pulse = timer_new_full(NULL, QEMU_CLOCK_VIRTUAL, SCALE_NS, QEMU_TIMER_ATTR_EXTERNAL, on_pulse, NULL);
+        on_pulse(NULL);
+    }
+}
+
+static char *get_guest_time(Object *object, Error **errp)
+{
+    return g_strdup(guest_time_path);
+}
+
+static void set_guest_time(Object *object, const char *value, Error **errp)
+{
+    guest_time_path = g_strdup(value);
+}
+
+static void add_properties(Object *machine)
+{
+    object_property_add_uint64_ptr(machine, "max-instructions", &max_instructions, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_uint64_ptr(machine, "max-silence", &max_silence, OBJ_PROP_FLAG_READWRITE);
+    object_property_add_str(machine, "guest-time", get_guest_time, set_guest_time);
+}
+
+static void summarise(GString *summary)
+{
+    g_string_append_printf(summary, ", \"instructions\": %" PRId64 ", \"ended\": \"%s\"", n6virt_instructions(), ended ? ended : "");
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .summarise = summarise};
+N6VIRT_MODULE(module)
