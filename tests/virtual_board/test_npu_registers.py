@@ -1,4 +1,4 @@
-"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says so when it is given work."""
+"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says when it is given work."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def model_code(runtime: Runtime, conf_header: str, *, secure: bool, debug_info: 
         shared=(*kernels, *sources),
         network_flags=own,
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
-        foreign_folders=runtime.foreign_folders,
+        foreign_folders=(*runtime.foreign_folders, *parts.foreign_folders),
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(*defines, f'MODEL_CONF="{conf_header}"'),
         libraries=parts.libraries,
