@@ -118,11 +118,11 @@ def _device_headers(cmsis: Sequence[str]) -> ToolStatus:
     """What is missing is said as a build would say it."""
     found, fix = None, HINT
     try:
-        if find_device_headers([Path(folder) for folder in cmsis]).folders:
-            found = ", ".join(cmsis)
+        if folders := find_device_headers([Path(folder) for folder in cmsis]).folders:
+            found = f"in {len(folders)} folders"
     except N6Error as error:
-        fix = f"{error.where} {error.what} ({error.id}); {HINT}"
-    why = "CMSIS, device and HAL: an Appli with ST's runtime includes them, relocatable models do not need them"
+        fix = f"{error.where}: {error.what} ({error.id}); {HINT}"
+    why = "CMSIS, device and HAL, for an Appli with ST's runtime; relocatable models do without"
     return ToolStatus("device headers", found, why, fix, "for ST's runtime")
 
 
