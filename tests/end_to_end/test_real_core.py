@@ -145,7 +145,7 @@ def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Pat
     ("derive", "arguments"),
     [
         (like_2_1, ()),
-        (like_2_1_relocatable, ("loader=reloc",)),
+        pytest.param(like_2_1_relocatable, ("loader=reloc",), marks=pytest.mark.slow),
         pytest.param(like_4_0, (), marks=pytest.mark.slow),
     ],
 )

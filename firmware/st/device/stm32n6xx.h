@@ -9,8 +9,10 @@
 
 #include <stdint.h>
 
-/* The family, which the loader asks for. */
+/* The family, which the loader asks for; a surrounding project may have said it. */
+#ifndef STM32N6
 #define STM32N6
+#endif
 
 /* Of the compiler: code for the secure state (-mcmse). By it ll_aton chooses the NPU's address. */
 #if defined(__ARM_FEATURE_CMSE) && (__ARM_FEATURE_CMSE == 3)
