@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
 
-from n6build.base.environment import Environment, read_environment
+from n6build.base.environment import Environment, cmsis_folders, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
@@ -194,7 +194,7 @@ def _source(options: argparse.Namespace) -> Path:
 
 def _runtime(options: argparse.Namespace, environment: Environment) -> Runtime:
     core = Path(options.pack_dir) if options.pack_dir else environment.core
-    return st_runtime(core, environment.cmsis) if core else own_runtime()
+    return st_runtime(core, cmsis_folders()) if core else own_runtime()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@
 #ifndef N6_NETWORK_H
 #define N6_NETWORK_H
 
-#include "ll_aton_rt_user_api.h"
+#include "n6_ll_aton.h"
 
 #ifdef LL_ATON_RT_RELOC
 
@@ -18,8 +18,14 @@
 
 #else
 
+#if N6_LL_ATON_IS_FROM(1, 1, 1)
 #define n6_network_inputs(instance) LL_ATON_Input_Buffers_Info(instance)
 #define n6_network_outputs(instance) LL_ATON_Output_Buffers_Info(instance)
+#else
+/* There these functions take no instance. */
+#define n6_network_inputs(instance) (instance)->network->input_buffers_info()
+#define n6_network_outputs(instance) (instance)->network->output_buffers_info()
+#endif
 #define n6_network_set_input(instance, index, data, bytes) (instance)->network->input_setter(index, data, bytes)
 #define n6_network_set_output(instance, index, data, bytes) (instance)->network->output_setter(index, data, bytes)
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "ll_aton_rt_user_api.h"
+#include "n6_ll_aton.h"
 
 /* A RAM bank that the network uses: its bit in RCC MEMENR, its RAMCFG control register, the words to test it with. */
 typedef struct {

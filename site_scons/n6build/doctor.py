@@ -6,14 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Literal
 
 from n6build.base.environment import CORE_DIR, read_environment
 from n6build.base.errors import N6Error
 from n6build.flash.probes import PROGRAMMERS
+from n6build.network.device_headers import HINT, find_device_headers
 from n6build.network.st_edge_ai.find import find_tool
 
 
@@ -26,12 +28,13 @@ class ToolStatus:
     found: str | None
     why: str
     fix: str
-    needed: Literal["always", "for the virtual board", "for a real board", "if you have it"]
+    needed: Literal["always", "for the virtual board", "for a real board", "for ST's runtime", "if you have it"]
 
 
-def examine() -> list[ToolStatus]:
-    """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version."""
-    return [check() for check in _CHECKS]
+def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
+    """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version. cmsis: folders
+    that option cmsis names."""
+    return [*(check() for check in _CHECKS), _device_headers(cmsis)]
 
 
 def _python() -> ToolStatus:
@@ -109,6 +112,18 @@ def _st_edge_ai() -> ToolStatus:
         found = f"not usable: {error.what}"
     fix = f"{CORE_DIR} names its root; without it the reference backend runs every epoch on the Cortex-M55"
     return ToolStatus("ST Edge AI Core", found, "compiles for the NPU", fix, "if you have it")
+
+
+def _device_headers(cmsis: Sequence[str]) -> ToolStatus:
+    """What is missing is said as a build would say it."""
+    found, fix = None, HINT
+    try:
+        if folders := find_device_headers([Path(folder) for folder in cmsis]).folders:
+            found = f"in {len(folders)} folders"
+    except N6Error as error:
+        fix = f"{error.where}: {error.what} ({error.id}); {HINT}"
+    why = "CMSIS, device and HAL, for an Appli with ST's runtime; relocatable models do without"
+    return ToolStatus("device headers", found, why, fix, "for ST's runtime")
 
 
 def _programmers() -> list[Callable[[], ToolStatus]]:

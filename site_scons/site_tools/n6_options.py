@@ -43,6 +43,7 @@ def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
         choices = choices_of(settings, launched)
     env.Replace(
         N6_CACHE=invocation.cache,
+        N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
         N6_MATRIX_BOARDS=invocation.boards,
         N6_MATRIX_MODELS=invocation.models,
@@ -116,7 +117,7 @@ def _print_models(target: Any, source: Any, env: Any) -> None:
 def _print_doctor(target: Any, source: Any, env: Any) -> None:
     from n6build.doctor import examine
 
-    for finding in examine():
+    for finding in examine(env["N6_CMSIS"]):
         if finding.found:
             print(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
         else:

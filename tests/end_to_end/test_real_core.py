@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from derived_core import like_2_1, like_2_1_relocatable, like_4_0
+from n6build.network.device_headers import stand_in
 from samples import sample
 
 from end_to_end.conftest import Project
@@ -26,8 +31,11 @@ WAYS = (
 ALWAYS = ("2.2", "keyword", WAYS[0])
 
 
+HEADERS = "apps/audio"
+
+
 def tree(release: str) -> dict[str, str]:
-    return {"STEDGEAI_CORE_DIR": str(sample(f"core/{release}")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+    return {"STEDGEAI_CORE_DIR": str(sample(f"core/{release}")), "N6BUILD_CMSIS": str(sample(HEADERS))}
 
 
 @pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
@@ -60,12 +68,95 @@ def test_st_s_loader_installs_our_models(release: str, model: str, way: tuple[st
     assert "ll_aton_reloc_network.c" in result.output
 
 
-def test_headers_that_are_missing_are_said_first(project: Project) -> None:
-    environment = {**tree("3.0"), "N6BUILD_CMSIS": str(sample("apps/audio/Drivers"))}
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ("", "ll_aton_platform.h: error N6-LLATON-005: includes stm32n6xx.h, which ST Edge AI Core does not have"),
+        (f"{HEADERS}/Drivers", "error N6-LLATON-005: no folder has stm32n6xx_hal_conf.h"),
+    ],
+)
+def test_headers_that_are_missing_are_said_first(headers: str, message: str, project: Project) -> None:
+    environment = {**tree("3.0"), "N6BUILD_CMSIS": headers and str(sample(headers))}
     result = project.scons("model=keyword", *VIRTUAL, **environment)
     assert result.status == 2
-    assert "error N6-LLATON-005: no folder has stm32n6xx_hal_conf.h" in result.output
+    assert message in result.output
     assert "Compile" not in result.output
+
+
+def without_debug(objects: Path) -> dict[str, bytes]:
+    """Names and contents, without the lines that code came from."""
+    found = {}
+    for path in sorted(objects.glob("*.o")):
+        subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", path, path.with_suffix(".bare")], check=True)
+        found[path.name] = path.with_suffix(".bare").read_bytes()
+    return found
+
+
+@pytest.mark.parametrize("secure", ["1", pytest.param("0", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("release", [pytest.param("2.2", marks=pytest.mark.slow), "3.0"])
+def test_a_relocatable_model_is_the_same_without_device_headers(release: str, secure: str, project: Project) -> None:
+    made = []
+    for more in ([], [f"cmsis={sample(HEADERS)}"]):
+        arguments = ("loader=reloc", "model=keyword", "backend=reference", f"secure={secure}", *more, "reloc")
+        result = project.scons(*arguments, STEDGEAI_CORE_DIR=str(sample(f"core/{release}")))
+        assert result.status == 0, result.output
+        assert ("Compile" in result.output) and ("ll_aton.c" in result.output)
+        board = project.root / "build/nucleo-n657"
+        objects = without_debug(board / f"common/model{'' if secure == '1' else '-ns'}-st")
+        assert "ll_aton.o" in objects
+        made.append((objects, (board / "keyword-reloc/network_rel/network_rel.bin").read_bytes()))
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("release", ["2.2", "3.0"])
+def test_st_s_loader_compiles_without_device_headers(release: str, tmp_path: Path) -> None:
+    middleware = sample(f"core/{release}/Middlewares/ST/AI")
+    defines = (
+        "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
+        "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
+        "LL_ATON_RT_RELOC",
+        *stand_in().defines,
+    )
+    folders = (*stand_in().folders, middleware / "Npu/ll_aton", *(middleware / "Npu/Devices").iterdir())
+    subprocess.run(
+        [
+            *(
+                "arm-none-eabi-gcc",
+                "-mcpu=cortex-m55",
+                "-mthumb",
+                "-mfloat-abi=hard",
+                "-std=gnu11",
+                "-mcmse",
+                "-w",
+                "-c",
+            ),
+            *(f"-D{define}" for define in defines),
+            *(f"-I{folder}" for folder in folders),
+            *(middleware / "Npu/ll_aton/ll_aton_reloc_network.c", "-o", tmp_path / "loader.o"),
+        ],
+        check=True,
+    )
+
+
+# What other releases differ in, as far as that is known: tests/derived_core.py says what this shows.
+
+
+@pytest.mark.parametrize(
+    ("derive", "arguments"),
+    [
+        (like_2_1, ()),
+        pytest.param(like_2_1_relocatable, ("loader=reloc",), marks=pytest.mark.slow),
+        pytest.param(like_4_0, (), marks=pytest.mark.slow),
+    ],
+)
+def test_what_other_releases_differ_in(
+    derive: Callable[[Path], Path], arguments: tuple[str, ...], project: Project, tmp_path: Path
+) -> None:
+    core = derive(tmp_path / "core")
+    result = project.scons(
+        "model=keyword", *arguments, *VIRTUAL, f"cmsis={sample(HEADERS)}", STEDGEAI_CORE_DIR=str(core)
+    )
+    assert EQUAL in result.output, result.output
 
 
 @pytest.mark.parametrize(
@@ -85,5 +176,7 @@ def test_a_network_of_st_s_compiler_boots_up_to_its_first_hardware_epoch(
     # ReID's are inside slot 'weights' of the Nucleo.
     assert (f"Slot 0x{weights:08X} for the weights of" in result.output) == (release == "2.2")
     assert "the NPU is given work, and the virtual board's does not compute" in result.output
+    # All that is set up before has its clock.
+    assert "is written to while" not in result.output
     manifest = json.loads((project.root / f"build/{board}/{network}/flash_manifest.json").read_text())
     assert weights in [segment["address"] for segment in manifest["segments"]]

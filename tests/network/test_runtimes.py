@@ -26,7 +26,7 @@ def test_st_s_runtime_is_found_in_either_spelling(tmp_path: Path, device: str) -
     assert (runtime.name, runtime.version) == ("st", (1, 1, 3, 275))
     assert {"ll_aton_runtime.c", "ll_sw_float.c", "mcu_cache.c"} <= {source.name for source in runtime.sources}
     assert [library.name for library in runtime.libraries] == ["NetworkRuntime1100_CM55_GCC.a"]
-    assert "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6" in runtime.defines
+    assert {"LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6", "USE_HAL_DRIVER"} <= set(runtime.defines)
 
 
 def test_sources_that_only_some_releases_have_are_taken_where_they_are(tmp_path: Path) -> None:
@@ -35,6 +35,15 @@ def test_sources_that_only_some_releases_have_are_taken_where_they_are(tmp_path:
     before = {source.name for source in st_runtime(core).sources}
     (ll_aton / "ll_aton_cipher.c").write_text("")
     assert {source.name for source in st_runtime(core).sources} - before == {"ll_aton_cipher.c"}
+
+
+@pytest.mark.parametrize(("ll_aton", "taken"), [((1, 0, 0, 16), False), ((1, 1, 3, 8), True)])
+def test_the_wrapper_of_networks_is_taken_where_networks_call_it(
+    tmp_path: Path, ll_aton: tuple[int, int, int, int], taken: bool
+) -> None:
+    core = make_core(tmp_path, ll_aton)
+    (core / "Middlewares/ST/AI/Npu/ll_aton/ll_aton_stai_internal.c").write_text("")
+    assert ("ll_aton_stai_internal.c" in {source.name for source in st_runtime(core).sources}) == taken
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
+from n6build.options.choices import choices_of
 from n6build.options.settings import resolve
 
 
@@ -45,3 +47,10 @@ def test_a_misspelled_setting_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_a_value_that_is_not_possible_is_refused(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="'verbose=yes' is not possible"):
         resolve({"verbose": "yes"}, {}, tmp_path)
+
+
+def test_several_folders_start_where_the_command_was_typed(tmp_path: Path) -> None:
+    both = os.pathsep.join(("Drivers", "/opt/cube"))
+    for settings in (resolve({"cmsis": both}, {}, tmp_path), resolve({}, {"N6BUILD_CMSIS": both}, tmp_path)):
+        assert choices_of(settings, tmp_path).cmsis == (str(tmp_path / "Drivers"), "/opt/cube")
+    assert choices_of(resolve({}, {}, tmp_path), tmp_path).cmsis == ()

@@ -1,18 +1,26 @@
-"""The NPU of the virtual board: it answers as a runtime expects at its start, and says so when it is given work."""
+"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says when it is given work."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from firmware_build import BOARD, build_fsbl, image_of
 from n6build.formats.boot_header import BinaryType
+from n6build.virtual_board.run import RunResult
 
 from virtual_board.test_findings import PROGRAMS, boot, line_of
 
+WORK = "the NPU is given work, and the virtual board's does not compute"
+
+
+def run(tmp_path: Path, *defines: str) -> RunResult:
+    elf = build_fsbl(tmp_path, PROGRAMS / "npu_registers.c", [f"-D{define}" for define in defines])
+    return boot(tmp_path, {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}, [elf])
+
 
 def test_what_a_runtime_asks_is_answered_and_work_ends_the_run(tmp_path: Path) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "npu_registers.c", [])
-    result = boot(tmp_path, {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}, [elf])
+    result = run(tmp_path)
     versions = [int(line.removeprefix("version="), 16) for line in result.lines if line.startswith("version=")]
     units = {
         units.first + number: units.version_word
@@ -25,7 +33,36 @@ def test_what_a_runtime_asks_is_answered_and_work_ends_the_run(tmp_path: Path) -
     assert {"ctrl=0x00000001", "gates=0xffffffff"} <= set(result.lines)
     (finding,) = result.findings
     assert finding.kind == "npu"
-    assert "the NPU is given work, and the virtual board's does not compute" in finding.text
+    assert WORK in finding.text
     assert str(finding).startswith(line_of("npu_registers.c", "/* WORK */"))
     assert "end" not in result.lines
     assert result.ended == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("define", "expected"),
+    [
+        # All that is written to before the NPU has work.
+        (
+            "CLOCKED=0",
+            {
+                "SWITCH": "STRSWITCH is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+                "CONVOLUTION": "CONVACC2 is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+            },
+        ),
+        ("A_GATES=0x7u", {"SWITCH": "STRSWITCH is written to while its clock gate is closed (CLKCTRL AGATES0, bit 3)"}),
+        (
+            "B_GATES=0xEFFFu",
+            {"CONVOLUTION": "CONVACC2 is written to while its clock gate is closed (CLKCTRL BGATES, bit 12)"},
+        ),
+    ],
+)
+def test_a_unit_that_is_used_without_its_clock_is_a_finding(
+    tmp_path: Path, define: str, expected: dict[str, str]
+) -> None:
+    *clocks, work = run(tmp_path, define).findings
+    assert WORK in work.text
+    assert [finding.kind for finding in clocks] == ["npu"] * len(expected)
+    for finding, (mark, text) in zip(clocks, expected.items(), strict=True):
+        assert text in finding.text
+        assert str(finding).startswith(line_of("npu_registers.c", f"/* {mark} */"))

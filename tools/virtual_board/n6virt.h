@@ -148,6 +148,8 @@ bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
 /* 'E' of GPIOE; '?' */
 char n6virt_port_letter(uint32_t port);
 
+/* After an RCC reset of the NPU. */
+void n6virt_npu_reset(void);
 /* The test NPU (n6virt_test_npu.c), by offset in the NPU's registers. */
 bool n6virt_test_npu_is_at(uint32_t offset);
 uint32_t n6virt_test_npu_read(uint32_t offset);

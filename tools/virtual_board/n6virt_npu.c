@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NPU's registers, as far as a runtime needs them to start: identification, and bits that clear themselves. Nothing computes
- * here; everything else is stored.
+ * The NPU's registers, as far as a runtime needs them to start: identification, clock gates, and bits that clear themselves. Nothing
+ * computes here; everything else is stored.
  */
 #include "qemu/osdep.h"
 
@@ -21,19 +21,73 @@
 #define CTRL_CLR (1u << 1)
 #define CTRL_CONFCLR (1u << 30)
 
-#define UNITS(first, count, version) {first, count, version},
-static const struct {
+#define UNITS(name, first, count, version, clock, bit) {name, first, count, version, clock, bit},
+typedef struct {
+    const char *name;
     uint32_t first, count, version;
-} units[] = {N6VIRT_NPU_UNITS(UNITS)};
+    char clock; /* 0: it has no gate */
+    uint8_t bit;
+} Units;
 
-static uint32_t version_of(uint32_t unit)
+static const Units units[] = {N6VIRT_NPU_UNITS(UNITS)};
+
+#define GATES(name, clock, offset) {name, clock, offset},
+static const struct {
+    const char *name;
+    char clock;
+    uint32_t offset;
+} gates[] = {N6VIRT_NPU_GATES(GATES)};
+
+static const Units *units_of(uint32_t unit)
 {
     for (unsigned i = 0; i < ARRAY_SIZE(units); i++) {
         if (unit - units[i].first < units[i].count) {
-            return units[i].version;
+            return &units[i];
         }
     }
-    return 0;
+    return NULL;
+}
+
+static uint32_t version_of(uint32_t unit)
+{
+    const Units *kind = units_of(unit);
+
+    return kind ? kind->version : 0;
+}
+
+/* ST's runtime opens a unit's gate before it writes to the unit; what a real one makes of a write without its clock is not
+ * documented. */
+static void check_clock(uint32_t address)
+{
+    uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
+    const Units *kind = units_of(unit);
+    const char *closed = NULL;
+    char name[16];
+
+    if (!kind || !kind->clock) {
+        return;
+    }
+    if (kind->count > 1) {
+        snprintf(name, sizeof(name), "%s%u", kind->name, unit - kind->first);
+    } else {
+        snprintf(name, sizeof(name), "%s", kind->name);
+    }
+    if (!n6virt_has(N6VIRT_NPU_CLOCKS + CTRL, CTRL_EN)) {
+        n6virt_finding("npu", address, "%s is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks", name);
+        return;
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(gates); i++) {
+        if (gates[i].clock != kind->clock) {
+            continue;
+        }
+        /* Of two registers for one gate, either may open it: what a real one wants of them is not documented. */
+        if (n6virt_has(N6VIRT_NPU_CLOCKS + gates[i].offset, 1u << (kind->bit + unit - kind->first))) {
+            return;
+        }
+        closed = closed ? closed : gates[i].name;
+    }
+    n6virt_finding("npu", address, "%s is written to while its clock gate is closed (CLKCTRL %s, bit %u)", name, closed,
+                   kind->bit + unit - kind->first);
 }
 
 static uint32_t unit_read(uint32_t address)
@@ -59,7 +113,18 @@ static void unit_write(uint32_t address, uint32_t value)
             n6virt_end("npu");
         }
     }
+    /* Second: of the findings of one kind at one instruction, the first counts. */
+    check_clock(address);
     n6virt_set(address, value);
+}
+
+void n6virt_npu_reset(void)
+{
+    for (uint32_t offset = 0; offset < N6VIRT_TEST_NPU; offset += 4) {
+        if (n6virt_get(N6_NPU_BASE + offset)) {
+            n6virt_set(N6_NPU_BASE + offset, 0);
+        }
+    }
 }
 
 static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned size)

@@ -224,6 +224,9 @@ static void reset_controllers(uint32_t value)
     if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
         n6virt_xspi_reset();
     }
+    if (value & N6_RCC_AHB5RSTR_NPURST) {
+        n6virt_npu_reset();
+    }
     if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
         n6virt_set(N6_XSPI1_CR, 0);
     }

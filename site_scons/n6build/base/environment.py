@@ -20,13 +20,12 @@ _OF_STEDGEAI = ("PATH", "HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP", "SYSTEMR
 
 @dataclass(frozen=True)
 class Environment:
-    """core: root of ST Edge AI Core, None if it is not named. cmsis: folders of the device headers, which are not part of it.
-    commands: variables that compilers see. stedgeai: variables that ST's compiler sees."""
+    """core: root of ST Edge AI Core, None if it is not named. commands: variables that compilers see.
+    stedgeai: variables that ST's compiler sees."""
 
     path: str
     home: Path
     core: Path | None
-    cmsis: tuple[Path, ...]
     commands: tuple[tuple[str, str], ...]
     stedgeai: tuple[tuple[str, str], ...]
 
@@ -39,7 +38,6 @@ def read_environment(values: Mapping[str, str] | None = None) -> Environment:
         path=given.get("PATH", os.defpath),
         home=Path(given.get("HOME") or Path.home()),
         core=Path(core) if core else None,
-        cmsis=tuple(Path(folder) for folder in given.get(CMSIS, "").split(os.pathsep) if folder),
         commands=_named(given, _OF_COMMANDS),
         stedgeai=_named(given, _OF_STEDGEAI),
     )
@@ -48,6 +46,11 @@ def read_environment(values: Mapping[str, str] | None = None) -> Environment:
 def option_values() -> Mapping[str, str]:
     """The variables from which options take their values."""
     return os.environ
+
+
+def cmsis_folders() -> tuple[Path, ...]:
+    """What the variable of option cmsis names, for command lines without options of a build."""
+    return tuple(Path(folder) for folder in os.environ.get(CMSIS, "").split(os.pathsep) if folder)
 
 
 def key_password() -> str | None:

@@ -183,14 +183,24 @@ class InternalPool(PoolFigures):
 
 
 @dataclass(frozen=True)
+class NpuGate:
+    """Which clock of the NPU it opens, and the bit in the registers of that clock."""
+
+    clock: Literal["A", "B"]
+    bit: Annotated[int, Range(0, 31)]
+
+
+@dataclass(frozen=True)
 class NpuUnits:
     """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind, version (major,
-    minor): what VERSION of each answers (ST's ATON.h)."""
+    minor): what VERSION of each answers (ST's ATON.h). gate: of the first one's clock, the others' follow it bit by bit; None
+    for the unit that has the gates."""
 
     first: Annotated[int, Range(0, 0x1F)]
     kind: Annotated[int, Range(0, 0xFF)]
     version: tuple[Annotated[int, Range(0, 15)], ...]
     count: Annotated[int, Range(1, 32)] = 1
+    gate: NpuGate | None = None
 
     @property
     def version_word(self) -> int:
@@ -200,9 +210,11 @@ class NpuUnits:
 
 @dataclass(frozen=True)
 class Npu:
-    """units: by the names that the manual has for them."""
+    """units: by the names that the manual has for them. gates: offsets, in the unit that has them, of the registers of each
+    clock, by name."""
 
     units: dict[str, NpuUnits]
+    gates: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)

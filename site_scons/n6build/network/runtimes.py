@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,7 +11,7 @@ from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.findings import Finding
 from n6build.base.paths import FIRMWARE
 from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.network.device_headers import include_folders
+from n6build.network.device_headers import DEVICE, DeviceHeaders, find_device_headers, stand_in
 from n6build.network.ll_aton import Version, own_version, read_ll_aton_version, version_text
 
 # The check of a mismatch, which is also made before the network is compiled.
@@ -38,13 +37,16 @@ _SOURCES = (
     "ll_sw_float.c",
     "ll_sw_integer.c",
 )
-_OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c", "ll_aton_stai_internal.c")
-_HAL_CACHE = "stm32n6xx_hal_cacheaxi.c"
+_OPTIONAL_SOURCES = ("ecloader.c", "ll_aton_cipher.c")
+# For stai_<network>.c, which networks have from Core 3.0 on; 2.0 has it already, and there it does not compile.
+_STAI_SOURCE = "ll_aton_stai_internal.c"
+_FIRST_STAI: Version = (1, 1, 3, 0)
 _DEVICE_SOURCES = ("mcu_cache.c", "npu_cache.c")
-# By which the device headers know the chip.
-_DEVICE = "STM32N657xx"
+# From Core 4.0 on the device's header is to bring the HAL along; before, the HAL's own headers came first, which that breaks.
+_HAL_BY_DEVICE = ("USE_HAL_DRIVER",)
+_FIRST_HAL_BY_DEVICE: Version = (1, 1, 3, 262)
 _DEFINES = (
-    _DEVICE,
+    DEVICE,
     "LL_ATON_PLATFORM=LL_ATON_PLAT_STM32N6",
     "LL_ATON_OSAL=LL_ATON_OSAL_BARE_METAL",
     "LL_ATON_RT_MODE=LL_ATON_RT_ASYNC",
@@ -87,7 +89,8 @@ class RuntimeVersion:
 class RelocParts:
     """sources, libraries: of a relocatable model, position-independent. talkative: names of sources that need NDEBUG.
 
-    loader: of such models, for a firmware. compile_flags: further ones for `sources`.
+    loader: of such models, for a firmware. compile_flags: further ones for `sources`. foreign_folders: behind those of the
+    runtime, for models alone.
     """
 
     sources: tuple[Path, ...]
@@ -96,6 +99,7 @@ class RelocParts:
     loader: Path
     compile_flags: tuple[str, ...]
     defines: tuple[str, ...]
+    foreign_folders: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,9 +150,10 @@ def own_runtime() -> Runtime:
 
 def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     """core: root of ST Edge AI Core or of an X-CUBE-AI pack. cmsis: of the device headers, which are not part of it, as
-    `include_folders` takes them; where none is named, they are not checked.
+    `find_device_headers` takes them; where none is named, relocatable models get a stand-in for them, and a firmware nothing.
 
-    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read.
+    Raises N6-LLATON-002 for a part that is not where every release has it, N6-LLATON-001 where its version cannot be read,
+    N6-LLATON-005 for device headers that are not there.
     """
     middleware = core / "Middlewares" / "ST" / "AI"
     ll_aton = _existing(middleware / "Npu" / "ll_aton")
@@ -158,40 +163,46 @@ def st_runtime(core: Path, cmsis: tuple[Path, ...] = ()) -> Runtime:
     runtimes = files_in(libraries, "NetworkRuntime*_CM55_GCC.a")
     if not runtimes:
         raise _missing(libraries / "NetworkRuntime*_CM55_GCC.a")
-    headers = include_folders(cmsis)
+    headers = find_device_headers(cmsis)
+    version = read_ll_aton_version(ll_aton / "ll_aton_version.h")
+    hal = _HAL_BY_DEVICE if version >= _FIRST_HAL_BY_DEVICE else ()
+    optional = (*_OPTIONAL_SOURCES, *([_STAI_SOURCE] if version >= _FIRST_STAI else []))
     return Runtime(
         name="st",
-        version=read_ll_aton_version(ll_aton / "ll_aton_version.h"),
+        version=version,
         sources=(
             *(_existing(ll_aton / name) for name in _SOURCES),
-            *(ll_aton / name for name in _OPTIONAL_SOURCES if is_file(ll_aton / name)),
+            *(ll_aton / name for name in optional if is_file(ll_aton / name)),
             *(_existing(device / name) for name in _DEVICE_SOURCES),
-            *_hal_sources(headers),
+            *headers.sources,
         ),
         include_folders=(FIRMWARE / "st",),
-        foreign_folders=(middleware / "Inc", ll_aton, device, *headers),
-        defines=_DEFINES,
+        foreign_folders=(middleware / "Inc", ll_aton, device, *headers.folders),
+        defines=(*_DEFINES, *hal),
         compile_flags=_COMPILE_FLAGS,
         libraries=(runtimes[-1],),
         system_libraries=("m",),
         glue=tuple(files_in(FIRMWARE / "st", "*.c")),
-        reloc=_st_reloc_parts(ll_aton, libraries),
+        reloc=_st_reloc_parts(ll_aton, libraries, headers, hal),
     )
 
 
-def _hal_sources(folders: Sequence[Path]) -> list[Path]:
-    """What ST's cache driver calls of the HAL, which lies beside its headers."""
-    found = [folder.parent / "Src" / _HAL_CACHE for folder in folders]
-    return [path for path in found if is_file(path)][:1]
-
-
-def _st_reloc_parts(ll_aton: Path, libraries: Path) -> RelocParts | None:
+def _st_reloc_parts(ll_aton: Path, libraries: Path, headers: DeviceHeaders, hal: tuple[str, ...]) -> RelocParts | None:
     """None in the releases before the first that had relocatable models (2.1)."""
     archives = files_in(libraries, "NetworkRuntime*_CM55_GCC_PIC.a")
     files = [ll_aton / name for name in (*_RELOC_SOURCES, _LOADER)]
     if not archives or not all(is_file(path) for path in files):
         return None
-    return RelocParts(tuple(files[:-1]), _TALKATIVE, (archives[-1],), files[-1], _RELOC_COMPILE_FLAGS, (_DEVICE,))
+    more = DeviceHeaders() if headers.folders else stand_in()
+    return RelocParts(
+        tuple(files[:-1]),
+        _TALKATIVE,
+        (archives[-1],),
+        files[-1],
+        _RELOC_COMPILE_FLAGS,
+        (DEVICE, *hal, *more.defines),
+        more.folders,
+    )
 
 
 def _existing(*candidates: Path) -> Path:

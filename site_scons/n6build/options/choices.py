@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import member_names
 from n6build.network.backend_names import backend_names
-from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, switch, word
+from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, paths, switch, word
 
 LoadMode = Literal["copy", "xip"]
 # Names of the modules, which need not be loaded for that.
@@ -60,6 +61,11 @@ class Choices:
         "backend, which runs every epoch on the CPU",
         ("auto", *backend_names()),
         environment="N6BUILD_BACKEND",
+    )
+    cmsis: tuple[str, ...] = paths(
+        "device headers and HAL, which ST's runtime includes: STM32Cube_FW_N6, a project for an STM32N6, or the include folders "
+        "of CMSIS, device and HAL, separated as in PATH",
+        environment=CMSIS,
     )
     loader: Loader = word(
         "linked",

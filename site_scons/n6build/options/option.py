@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,15 @@ def path(help: str, *, loader: Loader | None = None) -> Any:
     return _field(
         "", "", help, lambda setting, launched: str(launched / setting.value) if setting.value else "", (), None, loader
     )
+
+
+def paths(help: str, *, environment: str | None = None) -> Any:
+    """Paths, separated as in PATH: a tuple of texts; relative ones start where the command was typed."""
+
+    def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
+        return tuple(str(launched / each) for each in setting.value.split(os.pathsep) if each)
+
+    return _field((), "", help, parse, (), environment, None)
 
 
 def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str) -> T:

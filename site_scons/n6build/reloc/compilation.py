@@ -95,7 +95,7 @@ def model_code(
         shared=(*kernels, *sources),
         network_flags=own,
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
-        foreign_folders=runtime.foreign_folders,
+        foreign_folders=(*runtime.foreign_folders, *parts.foreign_folders),
         defines=(*defines, f'MODEL_CONF="{ANY_MODEL.name}"'),
         network_defines=(
             *defines,

@@ -20,7 +20,7 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.images import Images, images_of
-from n6build.steps.job import Job, check_goals, job_of
+from n6build.steps.job import Job, check_device, check_goals, job_of
 from n6build.steps.network import network_steps
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.part import Part
@@ -42,6 +42,7 @@ def application_plan(
     """
     job = job_of(choices, environment, notes)
     check_goals(choices, goals)
+    check_device(job, goals)
     networks = network_steps(job.folder, job.models, job.stage1)
     images = images_of(job, networks)
     manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)

@@ -13,6 +13,7 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
 from n6build.models.model import Model, load_model
+from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
 from n6build.steps.network import Stage1
@@ -20,6 +21,8 @@ from n6build.steps.reloc import ModelOptions
 
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
 ON_A_BOARD = FLASHING | {"run"}
+# For which no firmware is compiled.
+_WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, alias="non-secure")
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
-    runtime = st_runtime(environment.core, environment.cmsis) if environment.core else own_runtime()
+    cmsis = tuple(Path(folder) for folder in choices.cmsis)
+    runtime = st_runtime(environment.core, cmsis) if environment.core else own_runtime()
     toolchain = find_toolchain(environment, notes)
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
@@ -105,6 +109,15 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
     if "run" in goals:
         _check_run(choices)
+
+
+def check_device(job: Job, goals: Collection[str]) -> None:
+    """goals: of the command, all that is built by default if there are none. Raises N6-LLATON-005 where they need a firmware
+    and ST's runtime lacks device headers."""
+    # Files are asked for one by one: the compiler says what it lacks.
+    wanted = {goal for goal in goals if "/" not in goal}
+    if not goals or wanted - _WITHOUT_FIRMWARE:
+        check_device_header(job.runtime.foreign_folders, job.flags)
 
 
 def _check_run(choices: Choices) -> None:
