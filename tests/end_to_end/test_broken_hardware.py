@@ -11,7 +11,7 @@ RELOC = ("loader=reloc",)
 MODEL = "appli_reloc/n6_model.c"
 # Source, what stands there, what stands in its place, and options.
 CASES = {
-    "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&& write_byte(&write, value)", "&& write_byte(&write, value & 0u)", ()),
+    "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&write, 1u, value)", "&write, 1u, value & 0u)", ()),
     "N6-FW-004": (
         "bring_up/n6_clock.c",
         "N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, 0u, POLLS",

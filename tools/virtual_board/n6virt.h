@@ -84,4 +84,21 @@ typedef enum {
 /* reason: why the window is not open. */
 N6VirtWindow n6virt_xspi_window(const char **reason);
 
+/* XSPI1 and the PSRAM behind it, if the board has one */
+
+void n6virt_psram_add_properties(Object *machine);
+/* The part and its window, when the properties are set. */
+void n6virt_psram_add(Object *owner);
+/* After an RCC reset of the controller. */
+void n6virt_psram_reset_controller(void);
+uint32_t n6virt_psram_read(uint32_t offset, unsigned size);
+void n6virt_psram_write(uint32_t offset, uint32_t value, unsigned size);
+/* Opens or closes the window, after any register was written. */
+void n6virt_psram_update(void);
+bool n6virt_psram_uses_port(uint32_t port);
+/* The CPU has cleaned the cache line of this address. */
+void n6virt_psram_clean(uint32_t address);
+/* For each line of the PSRAM whether it was cleaned; lines: how many. */
+const uint8_t *n6virt_psram_cleaned(uint32_t *lines);
+
 #endif

@@ -7,6 +7,7 @@
  * Which chip it is, is compiled in (n6_soc.h, n6virt_chip.h); what the board has around it is told at the start:
  *
  *   -M stm32n6virt,nor=FILE,findings=FILE,appli-slot=0x70100000,nor-jedec-id=0xC2803A,...   (n6virt_xspi.c lists the rest)
+ *   ,psram-bytes=0x2000000,...   where the board has one (n6virt_psram.c)
  *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table N6_BOOT_PAYLOAD_ADDRESS, no boot ROM
  *
  * Guest time is one unit an instruction; under -icount shift=0,sleep=off it is QEMU's virtual time in ns, and how fast the host
@@ -221,6 +222,7 @@ static void cache_line(hwaddr operation, uint32_t address)
     unsigned bank = bank_at(offset);
     uint8_t *line;
 
+    n6virt_psram_clean(address);
     if (bank == BANKS || !bank_is_on(bank)) {
         return;
     }
@@ -581,7 +583,7 @@ static void rcc_write(uint32_t address, uint32_t value)
             n6virt_xspi_reset();
         }
         if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
-            n6virt_set(N6_XSPI1_CR, 0);
+            n6virt_psram_reset_controller();
         }
         if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
             n6virt_set(N6_XSPIM_CR, 0);
@@ -603,13 +605,13 @@ static uint32_t usart_read(uint32_t address)
     }
 }
 
-/* Which pin is the board's affair, but there has to be one in alternate mode at another port than the NOR's. */
+/* Which pin is the board's affair, but there has to be one in alternate mode at another port than the NOR's and the PSRAM's. */
 static bool has_console_pin(void)
 {
     for (unsigned i = 0; i < n6virt_port_count; i++) {
         uint32_t mode = n6virt_get(n6virt_ports[i].base + N6_GPIO_MODER_OFFSET);
 
-        if (n6virt_ports[i].base != n6virt_nor.port && mode >> 1 & ~mode & 0x55555555) {
+        if (n6virt_ports[i].base != n6virt_nor.port && !n6virt_psram_uses_port(n6virt_ports[i].base) && mode >> 1 & ~mode & 0x55555555) {
             return true;
         }
     }
@@ -635,6 +637,17 @@ static void usart_write(uint32_t address, uint32_t value)
     }
 }
 
+/* The NPU's cache: a command ends at once. */
+static void cache_command(uint32_t address, uint32_t value)
+{
+    if (address == N6_CACHEAXI_CR2 && value & N6_CACHEAXI_CR2_STARTCMD) {
+        n6virt_set(N6_CACHEAXI_CR2, value & ~N6_CACHEAXI_CR2_STARTCMD);
+        n6virt_set(N6_CACHEAXI_SR, n6virt_get(N6_CACHEAXI_SR) | N6_CACHEAXI_SR_CMDENDF);
+    } else if (address == N6_CACHEAXI_FCR) {
+        n6virt_set(N6_CACHEAXI_SR, n6virt_get(N6_CACHEAXI_SR) & ~value);
+    }
+}
+
 static uint64_t peripheral_read(void *opaque, hwaddr offset, unsigned size)
 {
     uint32_t address = SECURE_PERIPHERALS + offset;
@@ -651,6 +664,9 @@ static uint64_t peripheral_read(void *opaque, hwaddr offset, unsigned size)
     }
     if (address - N6_XSPI2_BASE < 0x400) {
         return n6virt_xspi_read(address - N6_XSPI2_BASE, size);
+    }
+    if (address - N6_XSPI1_BASE < 0x400) {
+        return n6virt_psram_read(address - N6_XSPI1_BASE, size);
     }
     if (address - TEST_NPU_BASE < sizeof(board->npu)) {
         return board->npu[(address - TEST_NPU_BASE) / 4];
@@ -675,6 +691,8 @@ static void peripheral_write(void *opaque, hwaddr offset, uint64_t value, unsign
         usart_write(address, value);
     } else if (address - N6_XSPI2_BASE < 0x400) {
         n6virt_xspi_write(address - N6_XSPI2_BASE, value, size);
+    } else if (address - N6_XSPI1_BASE < 0x400) {
+        n6virt_psram_write(address - N6_XSPI1_BASE, value, size);
     } else if (address == N6_XSPIM_CR && (n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) || n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN))) {
         n6virt_finding("nor-mode", address, "XSPIM CR is written while an XSPI is enabled: the write is lost");
     } else if (address - TEST_NPU_BASE < sizeof(board->npu)) {
@@ -686,11 +704,13 @@ static void peripheral_write(void *opaque, hwaddr offset, uint64_t value, unsign
         n6virt_npu_write(address, value);
     } else if (address - N6_CACHEAXI_BASE >= 0x400 || address != N6_CACHEAXI_SR) {
         n6virt_set(address, value);
+        cache_command(address, value);
     }
     if (address - (N6_RAMCFG_SRAM3_BASE & ~0xfffu) < 0x1000) {
         update_banks();
     }
     update_window();
+    n6virt_psram_update();
 }
 
 static const MemoryRegionOps peripheral_ops = {
@@ -799,9 +819,26 @@ static void load_nor(N6Virt *s)
 
 /* The end */
 
+static void append_cleaned(GString *text, uint32_t base, const uint8_t *cleaned, uint32_t lines)
+{
+    for (uint32_t line = 0; line < lines; line++) {
+        uint32_t end = line;
+        while (end < lines && cleaned[end]) {
+            end++;
+        }
+        if (end > line) {
+            g_string_append_printf(text, "%s[\"0x%08x\", \"0x%08x\"]", text->str[text->len - 1] == '[' ? "" : ", ",
+                                   base + line * N6_CACHE_LINE, base + end * N6_CACHE_LINE);
+            line = end;
+        }
+    }
+}
+
 static void on_exit_notify(Notifier *notifier, void *data)
 {
     GString *text = g_string_new(NULL);
+    const uint8_t *cleaned;
+    uint32_t lines;
     bool first = true;
 
     check_appli_copy();
@@ -814,19 +851,9 @@ static void on_exit_notify(Notifier *notifier, void *data)
         }
     }
     g_string_append(text, "], \"cleaned\": [");
-    first = true;
-    for (uint32_t line = 0; line < LINES; line++) {
-        uint32_t end = line;
-        while (end < LINES && board->cleaned[end]) {
-            end++;
-        }
-        if (end > line) {
-            g_string_append_printf(text, "%s[\"0x%08x\", \"0x%08x\"]", first ? "" : ", ", NPU_RAM_BASE + line * N6_CACHE_LINE,
-                                   NPU_RAM_BASE + end * N6_CACHE_LINE);
-            first = false;
-            line = end;
-        }
-    }
+    append_cleaned(text, NPU_RAM_BASE, board->cleaned, LINES);
+    cleaned = n6virt_psram_cleaned(&lines);
+    append_cleaned(text, N6_XSPI1_WINDOW_BASE, cleaned, lines);
     g_string_append(text, "]");
     n6virt_findings_close(text->str);
     g_string_free(text, true);
@@ -886,6 +913,7 @@ static void add_memories(N6Virt *s)
         memory_region_add_subregion_overlap(system, N6_XSPI2_WINDOW_BASE, &s->nor, 1);
         memory_region_set_enabled(&s->nor, false);
     }
+    n6virt_psram_add(OBJECT(s));
     add_io(s, &s->peripherals, system, &peripheral_ops, "n6.peripherals", SECURE_PERIPHERALS, PERIPHERAL_BYTES, 0);
     add_io(s, &s->non_secure, system, &non_secure_ops, "n6.non-secure", NON_SECURE_PERIPHERALS, PERIPHERAL_BYTES, 0);
 }
@@ -974,6 +1002,7 @@ static void n6virt_instance_init(Object *object)
     N6Virt *s = N6VIRT(object);
 
     n6virt_nor_add_properties(object);
+    n6virt_psram_add_properties(object);
     object_property_add_uint32_ptr(object, "appli-slot", &s->appli_slot, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint64_ptr(object, "max-instructions", &s->max_instructions, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint64_ptr(object, "max-silence", &s->max_silence, OBJ_PROP_FLAG_READWRITE);

@@ -23,6 +23,7 @@ from typing import IO, Literal, TypedDict, Unpack
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
+from n6build.hardware.soc import field_bits
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234
@@ -185,7 +186,7 @@ def nor_command(
 def _nor_options(boot: NorBoot) -> str:
     """What the board has outside the chip, as properties of QEMU's machine."""
     board, commands = boot.board, boot.board.nor_commands
-    values = {
+    values: dict[str, int | str] = {
         "appli-slot": board.slots.appli.address,
         "nor-jedec-id": board.nor.jedec_id if boot.jedec_id is None else boot.jedec_id,
         "nor-memory-type": commands.memory_type,
@@ -204,8 +205,50 @@ def _nor_options(boot: NorBoot) -> str:
         "nor-port": board.soc.peripherals["GPIO"].instances[board.nor.pins.port],
         "nor-pins": board.nor.pins.mask,
         "nor-alternate": board.nor.pins.alternate,
+        **_psram_values(board),
     }
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
+
+
+def _psram_values(board: Board) -> dict[str, int | str]:
+    """The external RAM that the firmware can map; nothing where the board has none."""
+    psram, commands = board.psram, board.psram_commands
+    if board.external_ram is None or psram is None or commands is None:
+        return {}
+    ports = board.soc.peripherals["GPIO"].instances
+    supply = board.soc.peripherals["PWR"].registers["SVMCR3"].fields
+    size = board.external_ram.size
+    return {
+        "psram-bytes": size,
+        "psram-memory-type": commands.memory_type,
+        "psram-reset": commands.reset,
+        "psram-read": commands.read,
+        "psram-write": commands.write,
+        "psram-read-register": commands.read_register,
+        "psram-write-register": commands.write_register,
+        "psram-read-latency-address": commands.read_latency.address,
+        "psram-read-latency-bit": commands.read_latency.low_bit,
+        "psram-read-latency": "/".join(map(str, commands.read_latency.cycles)),
+        "psram-fixed-latency": commands.fixed_latency,
+        "psram-write-latency-address": commands.write_latency.address,
+        "psram-write-latency-bit": commands.write_latency.low_bit,
+        "psram-write-latency": "/".join(map(str, commands.write_latency.cycles)),
+        "psram-width-address": commands.width.address,
+        "psram-width": commands.width.value,
+        "psram-row-crossing": commands.row_crossing,
+        "psram-row": commands.row,
+        "psram-vendor-address": commands.vendor.address,
+        "psram-vendor": commands.vendor.value,
+        "psram-density-address": commands.density.address,
+        "psram-density": commands.density.sizes.index(size),
+        "psram-supply": sum(field_bits(supply[psram.supply + bit])[1] for bit in ("SV", "VRSEL")),
+        "psram-control-port": ports[psram.control.port],
+        "psram-control-pins": psram.control.mask,
+        "psram-control-alternate": psram.control.alternate,
+        "psram-data-port": ports[psram.data.port],
+        "psram-data-pins": psram.data.mask,
+        "psram-data-alternate": psram.data.alternate,
+    }
 
 
 def _command(
