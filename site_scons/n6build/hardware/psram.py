@@ -16,17 +16,23 @@ Nanoseconds = Annotated[int, Range(100, 100_000)]
 @dataclass(frozen=True)
 class LatencyRegister:
     """A mode register with a latency. low_bit: of its code. cycles: of the clock, by the code; 0: there is no such code. chosen:
-    the cycles that the firmware sets."""
+    the cycles that the firmware sets. after_reset: those of the part by itself."""
 
     address: Byte
     low_bit: Annotated[int, Range(0, 7)]
     cycles: tuple[Annotated[int, Range(0, 32)], ...]
     chosen: Annotated[int, Range(1, 32)]
+    after_reset: Annotated[int, Range(1, 32)]
 
     @property
     def value(self) -> int:
         """The code of the chosen cycles, in its place."""
         return self.cycles.index(self.chosen) << self.low_bit
+
+    @property
+    def reset_value(self) -> int:
+        """The code of the cycles after a reset, in its place."""
+        return self.cycles.index(self.after_reset) << self.low_bit
 
 
 @dataclass(frozen=True)
@@ -59,8 +65,8 @@ class DensityRegister:
 class PsramCommands:
     """Opcodes of eight bits; addresses have 32. memory_type: of XSPI DCR1. read, write: linear bursts.
 
-    fixed_latency: bits of the read latency's register. width: with its value, data use sixteen lines. row_crossing: bits of
-    that register. row: bytes. max_select_ns: for which the part may be selected at a time, since it has to refresh itself.
+    fixed_latency: bits of the read latency's register. width: with its value, data use sixteen lines. row: bytes that a burst
+    runs through at most. max_select_ns: for which the part may be selected at a time, since it has to refresh itself.
     """
 
     name: Name
@@ -74,7 +80,6 @@ class PsramCommands:
     write_latency: LatencyRegister
     fixed_latency: Byte
     width: RegisterValue
-    row_crossing: Byte
     row: Size
     vendor: VendorRegister
     density: DensityRegister
@@ -112,10 +117,11 @@ def load_psram_commands(path: Path, shown_as: str) -> PsramCommands:
 
 
 def _check_latency(key: str, latency: LatencyRegister, document: Document) -> None:
-    if latency.chosen not in latency.cycles:
-        what = f"no code of the register gives a latency of {latency.chosen} cycles"
-        hint = f"known: {', '.join(str(cycles) for cycles in latency.cycles if cycles)}"
-        raise N6Error("N6-PSRAM-001", what, where=document.where(key, "chosen"), hint=hint)
-    if latency.value > 0xFF:
-        what = f"the code of {latency.chosen} cycles does not fit into eight bits from bit {latency.low_bit} on"
+    for name, cycles in (("chosen", latency.chosen), ("after_reset", latency.after_reset)):
+        if cycles not in latency.cycles:
+            what = f"no code of the register gives a latency of {cycles} cycles"
+            hint = f"known: {', '.join(str(each) for each in latency.cycles if each)}"
+            raise N6Error("N6-PSRAM-001", what, where=document.where(key, name), hint=hint)
+    if (len(latency.cycles) - 1) << latency.low_bit > 0xFF:
+        what = f"the codes do not fit into eight bits from bit {latency.low_bit} on"
         raise N6Error("N6-PSRAM-001", what, where=document.where(key, "low_bit"))
