@@ -130,8 +130,16 @@ def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str
 
 PSRAM_LIES = [
     ("name: apmemory-x16", "name: apmemory", "name: error N6-PSRAM-001: the commands are called 'apmemory'"),
-    ("7], chosen: 7", "7], chosen: 8", "read_latency.chosen: error N6-PSRAM-001: no code of the register gives a latency of 8"),
-    ("6], chosen: 7, after_reset: 5", "6], chosen: 7, after_reset: 2", "write_latency.after_reset: error N6-PSRAM-001: no code"),
+    (
+        "7], chosen: 7",
+        "7], chosen: 8",
+        "read_latency.chosen: error N6-PSRAM-001: no code of the register gives a latency of 8",
+    ),
+    (
+        "6], chosen: 7, after_reset: 5",
+        "6], chosen: 7, after_reset: 2",
+        "write_latency.after_reset: error N6-PSRAM-001: no code",
+    ),
     ("low_bit: 5", "low_bit: 6", "write_latency.low_bit: error N6-PSRAM-001: the codes do not fit into eight bits"),
     ("row: 2K", "row: 3K", "row: error N6-PSRAM-001: rows of 3072 bytes: must be a power of two"),
     ("mask: 0x07", "mask: 0x03", "density.sizes: error N6-PSRAM-001: 4 sizes more than codes in mask 0x03"),
@@ -169,7 +177,10 @@ def test_what_the_firmware_writes_into_a_psram() -> None:
     }.items():
         assert f"#define N6_PSRAM_{name} {value}\n" in header
     fast = board_header(replace(board, clock=board.soc.clock("overdrive")))
-    assert "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n" in fast
+    assert (
+        "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n"
+        in fast
+    )
     assert "N6_PSRAM" not in board_header(load_board("nucleo-n657"))
 
 

@@ -87,7 +87,9 @@ def test_nothing_is_mapped_that_the_board_does_not_describe(tmp_path: Path) -> N
 def test_models_that_are_installed_share_the_region_of_the_external_ram(tmp_path: Path) -> None:
     board = load_board("openmv-n6")
     compiled = [network(tmp_path, name, pool="xSPI2", address=0, size=100, relative=True) for name in ("a", "b", "c")]
-    models = [PlannedModel(each.model, f"{each.model}.bin", "", (ModelSlot(0x7080_0000, 1 << 16, 0, 0),)) for each in compiled]
+    models = [
+        PlannedModel(each.model, f"{each.model}.bin", "", (ModelSlot(0x7080_0000, 1 << 16, 0, 0),)) for each in compiled
+    ]
     plan = make_reloc_plan(board, "allmems", compiled, external_regions(board), models)
     text = models_source(plan, board, "copy")
     assert "(*const n6_models_open_external_ram)(uint32_t *id) = n6_xspi_psram_open;" in text

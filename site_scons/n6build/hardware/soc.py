@@ -125,7 +125,8 @@ class ClockProfile:
 
 @dataclass(frozen=True)
 class Clock:
-    """The clocks of a profile, in Hz. hclk_hz: of the AHB. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else HCLK."""
+    """The clocks of a profile, in Hz. hclk_hz: of the AHB. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else
+    HCLK."""
 
     name: str
     profile: ClockProfile

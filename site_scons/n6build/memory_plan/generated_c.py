@@ -48,8 +48,8 @@ def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
 
 
 def _external_ram_parts(plan: MemoryPlan, board: Board) -> list[Span]:
-    """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where the
-    firmware can map no external RAM."""
+    """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where
+    the firmware can map no external RAM."""
     count = len(plan.models)
     regions = {pool.region for pool in board.pools.values() if pool.region}
     whole = next((each for each in plan.external_regions if board.psram and each.name in regions), None)

@@ -152,16 +152,17 @@ def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
     """The first access to a window that is not memory-mapped faults. The Appli maps a PSRAM that the board describes."""
     if subject.board.psram:
         return
-    hint = "use profile extflash, describe the part (external_ram.psram in board.yaml), or waive this check where your own firmware maps it"
     external = _external_ram(subject.board)
     for network, pool in _pools(subject):
-        if pool.relative:
-            uses = subject.plan.models and pool.used_bytes and pool.rights != "ACC_READ"
-        else:
-            uses = pool.used_bytes and external and external.address <= pool.address < external.end
-        if uses:
-            what = "nothing maps the external RAM: board.yaml does not say which part is behind XSPI1"
-            yield Finding(f"{network.model.name}: pool {pool.name}", what, hint)
+        installed = pool.relative and pool.rights != "ACC_READ" and bool(subject.plan.models)
+        linked = not pool.relative and external is not None and external.address <= pool.address < external.end
+        if pool.used_bytes and (installed or linked):
+            yield Finding(
+                f"{network.model.name}: pool {pool.name}",
+                "nothing maps the external RAM: board.yaml does not say which part is behind XSPI1",
+                "use profile extflash, describe the part (external_ram.psram in board.yaml), or waive this check where your own "
+                "firmware maps it",
+            )
 
 
 @check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", _used)

@@ -82,7 +82,8 @@ class _Layout:
 
 
 def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[str] = ()) -> Placement:
-    """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do not fit), N6-NET-013 (activations do not fit)."""
+    """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do
+    not fit), N6-NET-013 (activations do not fit)."""
     check_pools(pools, ALIGNMENT)
     weights_pool = initializer_pools(pools)[0]
     places = _place_initializers(network.initializers, weights_pool)
