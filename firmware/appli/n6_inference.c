@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "n6_board.h"
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_network.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 
 /* Epochs of a network whose cycles are kept; those after them are run but not listed. */
 #define EPOCHS_LISTED 512u
@@ -98,14 +98,10 @@ int n6_inference_begin(const n6_plan_network_t *network)
 /* What the NPU's cache holds of a buffer goes to memory, where the CPU looks; only external RAM lies behind that cache. */
 static void empty_npu_cache(const LL_Buffer_InfoTypeDef *buffer)
 {
-#ifdef N6_PSRAM_BASE
     uintptr_t start = (uintptr_t)LL_Buffer_addr_start(buffer);
-    if (start - N6_PSRAM_BASE < N6_PSRAM_BYTES) {
+    if (start - N6_XSPI1_WINDOW_BASE < N6_XSPI1_WINDOW_SIZE) {
         (void)n6_npu_cache_clean_invalidate(start, LL_Buffer_len(buffer));
     }
-#else
-    (void)buffer;
-#endif
 }
 
 /* Writes back what the CPU wrote and forgets the rest: before an inference, so that no dirty line is written over what the NPU
