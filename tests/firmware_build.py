@@ -12,6 +12,7 @@ from n6build.base.paths import FIRMWARE
 from n6build.compiler import toolchain
 from n6build.flash.sectors import ERASED
 from n6build.formats.boot_header import BinaryType
+from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_script, fsbl_script
@@ -32,15 +33,15 @@ def compiler() -> str:
     return found
 
 
-def board_headers(folder: Path) -> Path:
+def board_headers(folder: Path, board: Board = BOARD) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "n6_soc.h").write_text(soc_header(BOARD.soc))
-    (folder / "n6_board.h").write_text(board_header(BOARD))
+    (folder / "n6_soc.h").write_text(soc_header(board.soc))
+    (folder / "n6_board.h").write_text(board_header(board))
     return folder
 
 
-def headers(folder: Path) -> Path:
-    board_headers(folder)
+def headers(folder: Path, board: Board = BOARD) -> Path:
+    board_headers(folder, board)
     for described in FORMATS:
         (folder / described.header).write_text(header_text(described))
     return folder
@@ -50,9 +51,11 @@ def bring_up() -> list[Path]:
     return sorted((FIRMWARE / "bring_up").glob("*.c"))
 
 
-def build(folder: Path, name: str, sources: Sequence[Path], script: str, extra: Sequence[str] = ()) -> Path:
+def build(
+    folder: Path, name: str, sources: Sequence[Path], script: str, extra: Sequence[str] = (), board: Board = BOARD
+) -> Path:
     """-> the ELF file. Files of the project are named relative to it in debug information."""
-    include = headers(folder / "include")
+    include = headers(folder / "include", board)
     (folder / f"{name}.ld").write_text(script)
     elf = folder / f"{name}.elf"
     paths = [f"-I{include}", *(f"-I{FIRMWARE / part}" for part in ("bring_up", "fsbl"))]
@@ -64,9 +67,9 @@ def build(folder: Path, name: str, sources: Sequence[Path], script: str, extra: 
     return elf
 
 
-def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = ()) -> Path:
+def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Board = BOARD) -> Path:
     load_appli = FIRMWARE / "fsbl" / "n6_load_appli.c"
-    return build(folder, source.stem, [source, load_appli, *bring_up()], fsbl_script(BOARD.soc), extra)
+    return build(folder, source.stem, [source, load_appli, *bring_up()], fsbl_script(board.soc), extra, board)
 
 
 def build_appli(folder: Path, source: Path) -> Path:

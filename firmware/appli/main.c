@@ -34,6 +34,16 @@ static void power_banks(void)
     }
 }
 
+static void map_external_ram(void)
+{
+    if (n6_plan_open_external_ram != NULL) {
+        const char *refused = n6_appli_open_external_ram(n6_plan_open_external_ram);
+        if (refused[0] != '\0') {
+            n6_appli_stop(refused, "");
+        }
+    }
+}
+
 static void copy(const n6_plan_image_t *image)
 {
     /* Whole words: flash slots and memory pools are longer than the data in them by its trailer at least. */
@@ -96,6 +106,7 @@ int main(void)
     n6_put_u32(N6_CPU_HZ);
     n6_put_end();
     power_banks();
+    map_external_ram();
     if (!n6_npu_enable()) {
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }

@@ -17,6 +17,36 @@ _Noreturn void n6_appli_stop(const char *id_and_text, const char *what)
     n6_sleep_for_ever();
 }
 
+static const char *psram_text(n6_psram_status_t status)
+{
+    switch (status) {
+    case N6_PSRAM_OK:
+        return "";
+    case N6_PSRAM_BUSY:
+        return "N6-FW-030 XSPI1 stays busy: kernel clock or supply of the pads (VDDIO2)";
+    case N6_PSRAM_SILENT:
+        return "N6-FW-031 the PSRAM does not answer as the part in board.yaml: pins, supply, or another part";
+    case N6_PSRAM_UNSET:
+        return "N6-FW-032 a mode register of the PSRAM does not keep what is written";
+    case N6_PSRAM_FORGETS:
+        return "N6-FW-033 the PSRAM does not keep what is written: try a lower psram.max_clock_hz in board.yaml";
+    case N6_PSRAM_SWAPPED:
+        return "N6-FW-034 XSPIM gives XSPI1 another port than the PSRAM's: the FSBL has to map the NOR first";
+    }
+    return "";
+}
+
+const char *n6_appli_open_external_ram(n6_psram_status_t (*open)(uint32_t *id))
+{
+    uint32_t id = 0;
+    const char *refused = psram_text(open(&id));
+    n6_put("n6 psram id=");
+    n6_put_hex32(id);
+    n6_put(refused[0] == '\0' ? " mapped" : " not mapped");
+    n6_put_end();
+    return refused;
+}
+
 uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
 {
     const n6_plan_vectors_t *vectors = &network->vectors;

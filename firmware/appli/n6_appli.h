@@ -12,6 +12,9 @@
 /* Says why, with an id in front, and sleeps for ever. */
 _Noreturn void n6_appli_stop(const char *id_and_text, const char *what);
 
+/* Maps the external RAM and says so. Returns "", or why it cannot be used. */
+const char *n6_appli_open_external_ram(n6_psram_status_t (*open)(uint32_t *id));
+
 /* Runs a network on its test vectors, or once on zeros where it has none. first: number of the first run. Returns how many
  * there were. */
 uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first);

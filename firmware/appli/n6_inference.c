@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_network.h"
+#include "n6_npu.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
 
@@ -94,11 +95,21 @@ int n6_inference_begin(const n6_plan_network_t *network)
     return 1;
 }
 
+/* What the NPU's cache holds of a buffer goes to memory, where the CPU looks; only external RAM lies behind that cache. */
+static void empty_npu_cache(const LL_Buffer_InfoTypeDef *buffer)
+{
+    uintptr_t start = (uintptr_t)LL_Buffer_addr_start(buffer);
+    if (start - N6_XSPI1_WINDOW_BASE < N6_XSPI1_WINDOW_SIZE) {
+        (void)n6_npu_cache_clean_invalidate(start, LL_Buffer_len(buffer));
+    }
+}
+
 /* Writes back what the CPU wrote and forgets the rest: before an inference, so that no dirty line is written over what the NPU
  * puts into an output, and after it, so that the CPU reads memory and not what it had read before. */
 static void synchronise_outputs(const n6_plan_network_t *network)
 {
     for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL; buffer++) {
+        empty_npu_cache(buffer);
         n6_dcache_clean_invalidate((uintptr_t)LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
     }
 }
@@ -111,6 +122,8 @@ static int fill_inputs(const n6_plan_network_t *network, const uint8_t *input, u
         if (buffer->is_param) {
             continue;
         }
+        /* Before it is written: what the NPU has left there must not come on top later. */
+        empty_npu_cache(buffer);
         if (input == NULL) {
             memset(LL_Buffer_addr_start(buffer), 0, bytes);
         } else if (used + bytes <= input_bytes) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "n6_ll_aton.h"
+#include "n6_xspi_psram.h"
 
 /* A RAM bank that the network uses: its bit in RCC MEMENR, its RAMCFG control register, the words to test it with. */
 typedef struct {
@@ -56,6 +57,8 @@ typedef struct {
 extern const char n6_plan_application[];
 extern const n6_plan_network_t n6_plan_networks[];
 extern const uint32_t n6_plan_network_count;
+/* Maps the external RAM; NULL where no network uses it. */
+extern n6_psram_status_t (*const n6_plan_open_external_ram)(uint32_t *id);
 extern const n6_plan_bank_t n6_plan_banks[];
 extern const uint32_t n6_plan_bank_count;
 extern const n6_plan_image_t n6_plan_images[];

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "n6_appli.h"
 #include "n6_axisram.h"
 #include "n6_cache.h"
 #include "n6_console.h"
@@ -49,6 +50,15 @@ static bool prepare_pool(const n6_reloc_pool_t *pool)
 static bool is_segment(const n6_reloc_pool_t *pool)
 {
     return N6_RELOC_POOL_TYPE(pool->flags) == N6_RELOC_POOL_RELOC;
+}
+
+/* Mapped for the first model that wants it. Returns "", or why there is none. */
+static const char *take_external_ram(const n6_model_t *model, uint32_t bytes)
+{
+    if (bytes > model->external_ram_bytes) {
+        return "N6-FW-059 needs more external RAM than there is";
+    }
+    return n6_xspi_psram_is_mapped() ? "" : n6_appli_open_external_ram(n6_models_open_external_ram);
 }
 
 /* What the CPU has written is what the NPU reads. */
@@ -138,6 +148,14 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     if (needed > model->executable_ram_bytes) {
         return "N6-FW-051 needs more executable RAM than there is";
     }
+    if (info.ext_ram_sz != 0u) {
+        const char *refused = take_external_ram(model, info.ext_ram_sz);
+        if (refused[0] != '\0') {
+            return refused;
+        }
+        config.ext_ram_addr = model->external_ram;
+        config.ext_ram_size = model->external_ram_bytes;
+    }
     uint32_t began = N6_REG32(N6_DWT_CYCCNT);
     if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != AI_RELOC_RT_ERR_NONE) {
         return "N6-FW-052 the loader refuses it";
@@ -146,6 +164,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     n6_dcache_clean_invalidate(config.exec_ram_addr, needed);
     n6_icache_invalidate();
     clean_pools(n6_reloc_pools(header));
+    n6_dcache_clean_invalidate(config.ext_ram_addr, info.ext_ram_sz);
     loaded->installed_bytes = needed;
     loaded->network = (n6_plan_network_t){.model = model->name, .instance = &loaded->instance};
     loaded->network.is_classification = model->is_classification;

@@ -22,7 +22,8 @@ typedef struct {
     uint32_t params_bytes;
 } n6_model_slot_t;
 
-/* slots: A and, where the model has two, B. name_crc32: as the trailers of its slots have it. */
+/* slots: A and, where the model has two, B. name_crc32: as the trailers of its slots have it. external_ram: its part of the board's,
+ * for pools that the loader places; no bytes where the board has none. */
 typedef struct {
     const char *name;
     uint32_t name_crc32;
@@ -32,6 +33,8 @@ typedef struct {
     uint32_t slot_count;
     uint8_t *executable_ram;
     uint32_t executable_ram_bytes;
+    uint32_t external_ram;
+    uint32_t external_ram_bytes;
 } n6_model_t;
 
 /* RAM that models may use, [base, base + bytes), by address. rcc_enable_mask 0: always on. */
@@ -48,6 +51,9 @@ extern const uint32_t n6_model_count;
 extern const n6_model_bank_t n6_model_banks[];
 extern const uint32_t n6_model_bank_count;
 extern const uint32_t n6_models_load_mode; /* AI_RELOC_RT_LOAD_MODE_COPY or _XIP */
+
+/* Maps the external RAM; NULL where the board has none. */
+extern n6_psram_status_t (*const n6_models_open_external_ram)(uint32_t *id);
 
 #define N6_MODEL_OWN_BUFFERS 8u
 

@@ -30,6 +30,25 @@ bool n6_npu_enable(void)
     return true;
 }
 
+#define CLEAN_AND_INVALIDATE 3
+
+/* The order of ST's HAL. */
+bool n6_npu_cache_clean_invalidate(uintptr_t address, uint32_t bytes)
+{
+    if (bytes == 0u) {
+        return true;
+    }
+    if (!n6_wait_for(N6_CACHEAXI_SR, N6_CACHEAXI_SR_BUSYF | N6_CACHEAXI_SR_BUSYCMDF, 0u, POLLS)) {
+        return false;
+    }
+    N6_REG32(N6_CACHEAXI_FCR) = N6_CACHEAXI_FCR_CBSYENDF | N6_CACHEAXI_FCR_CCMDENDF;
+    N6_REG32(N6_CACHEAXI_CMDRSADDRR) = (uint32_t)address;
+    N6_REG32(N6_CACHEAXI_CMDREADDRR) = (uint32_t)address + bytes - 1u;
+    n6_modify(N6_CACHEAXI_CR2, N6_CACHEAXI_CR2_CACHECMD, N6_FIELD(N6_CACHEAXI_CR2_CACHECMD, CLEAN_AND_INVALIDATE));
+    n6_modify(N6_CACHEAXI_CR2, 0u, N6_CACHEAXI_CR2_STARTCMD);
+    return n6_wait_for(N6_CACHEAXI_SR, N6_CACHEAXI_SR_CMDENDF, N6_CACHEAXI_SR_CMDENDF, POLLS);
+}
+
 void n6_npu_open_rif(void)
 {
     n6_enable(N6_RCC_AHB3ENSR, N6_RCC_AHB3ENR, N6_RCC_AHB3ENR_RIFSCEN);

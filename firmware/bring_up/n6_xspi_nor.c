@@ -10,22 +10,17 @@
 #include "n6_clock.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
+#include "n6_xspi.h"
 
-#define POLLS 1000000u
-
-/* CCR: how many lines carry instruction, address and data. */
-#define ONE_LINE 1
-#define EIGHT_LINES 4
-#define INSTRUCTION_16_BITS 1
-#define ADDRESS_32_BITS 3
-#define SPI_INSTRUCTION N6_FIELD(N6_XSPI_CCR_IMODE, ONE_LINE)
-#define SPI_ADDRESS (N6_FIELD(N6_XSPI_CCR_ADMODE, ONE_LINE) | N6_FIELD(N6_XSPI_CCR_ADSIZE, ADDRESS_32_BITS))
-#define SPI_DATA N6_FIELD(N6_XSPI_CCR_DMODE, ONE_LINE)
-#define STR_INSTRUCTION (N6_FIELD(N6_XSPI_CCR_IMODE, EIGHT_LINES) | N6_FIELD(N6_XSPI_CCR_ISIZE, INSTRUCTION_16_BITS))
+#define SPI_INSTRUCTION N6_FIELD(N6_XSPI_CCR_IMODE, N6_XSPI_ONE_LINE)
+#define SPI_ADDRESS (N6_FIELD(N6_XSPI_CCR_ADMODE, N6_XSPI_ONE_LINE) | N6_FIELD(N6_XSPI_CCR_ADSIZE, N6_XSPI_ADDRESS_32_BITS))
+#define SPI_DATA N6_FIELD(N6_XSPI_CCR_DMODE, N6_XSPI_ONE_LINE)
+#define STR_INSTRUCTION \
+    (N6_FIELD(N6_XSPI_CCR_IMODE, N6_XSPI_EIGHT_LINES) | N6_FIELD(N6_XSPI_CCR_ISIZE, N6_XSPI_INSTRUCTION_16_BITS))
 #define DTR_INSTRUCTION (STR_INSTRUCTION | N6_XSPI_CCR_IDTR)
 #define DTR_ADDRESS \
-    (N6_FIELD(N6_XSPI_CCR_ADMODE, EIGHT_LINES) | N6_XSPI_CCR_ADDTR | N6_FIELD(N6_XSPI_CCR_ADSIZE, ADDRESS_32_BITS))
-#define DTR_DATA (N6_FIELD(N6_XSPI_CCR_DMODE, EIGHT_LINES) | N6_XSPI_CCR_DDTR | N6_XSPI_CCR_DQSE)
+    (N6_FIELD(N6_XSPI_CCR_ADMODE, N6_XSPI_EIGHT_LINES) | N6_XSPI_CCR_ADDTR | N6_FIELD(N6_XSPI_CCR_ADSIZE, N6_XSPI_ADDRESS_32_BITS))
+#define DTR_DATA (N6_FIELD(N6_XSPI_CCR_DMODE, N6_XSPI_EIGHT_LINES) | N6_XSPI_CCR_DDTR | N6_XSPI_CCR_DQSE)
 
 #define WRITE_ENABLE 0x06u
 #define READ_STATUS 0x05u
@@ -39,64 +34,6 @@
 #define WRITE_REGISTER_MAX_US 40000u
 
 #define CHIP_SELECT_HIGH_CYCLES 2
-#define INDIRECT_WRITE 0
-#define INDIRECT_READ 1
-#define MEMORY_MAPPED 3
-
-typedef struct {
-    uint32_t lines; /* CCR */
-    uint32_t timing; /* TCR */
-    uint32_t instruction;
-    uint32_t address;
-} nor_command_t;
-
-static bool wait_idle(void)
-{
-    return n6_wait_for(N6_XSPI2_SR, N6_XSPI_SR_BUSY, 0u, POLLS);
-}
-
-static void begin(uint32_t direction, const nor_command_t *command)
-{
-    n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, N6_FIELD(N6_XSPI_CR_FMODE, direction));
-    N6_REG32(N6_XSPI2_CCR) = command->lines;
-    N6_REG32(N6_XSPI2_TCR) = command->timing;
-    /* Where there is an address, writing it starts the access; otherwise writing the instruction does. */
-    N6_REG32(N6_XSPI2_IR) = command->instruction;
-    if ((command->lines & N6_XSPI_CCR_ADMODE) != 0u) {
-        N6_REG32(N6_XSPI2_AR) = command->address;
-    }
-}
-
-static bool end(void)
-{
-    bool complete = n6_wait_for(N6_XSPI2_SR, N6_XSPI_SR_TCF, N6_XSPI_SR_TCF, POLLS);
-    N6_REG32(N6_XSPI2_FCR) = N6_XSPI_FCR_CTCF;
-    return complete && wait_idle();
-}
-
-static bool send(const nor_command_t *command)
-{
-    begin(INDIRECT_WRITE, command);
-    return end();
-}
-
-/* Up to four bytes, the first in the lowest bits. */
-static bool read_bytes(const nor_command_t *command, uint32_t count, uint32_t *value)
-{
-    *value = 0u;
-    N6_REG32(N6_XSPI2_DLR) = count - 1u;
-    begin(INDIRECT_READ, command);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t polls = POLLS;
-        while ((N6_REG32(N6_XSPI2_SR) & (N6_XSPI_SR_FTF | N6_XSPI_SR_TCF)) == 0u) {
-            if (polls-- == 0u) {
-                return false;
-            }
-        }
-        *value |= (uint32_t)N6_REG8(N6_XSPI2_DR) << (8u * i);
-    }
-    return end();
-}
 
 /* Supply of the pads: VDDIO3 is 1.8 V on these boards. A rail of 3.3 V must never be declared so. */
 static void supply_and_pins(void)
@@ -110,25 +47,14 @@ static void supply_and_pins(void)
     }
 }
 
-static void stop_controller(uint32_t control, uint32_t status, uint32_t flag_clear)
-{
-    if ((N6_REG32(status) & N6_XSPI_SR_BUSY) != 0u) {
-        n6_modify(control, 0u, N6_XSPI_CR_ABORT);
-        (void)n6_wait_for(status, N6_XSPI_SR_TCF, N6_XSPI_SR_TCF, POLLS);
-        N6_REG32(flag_clear) = N6_XSPI_FCR_CTCF;
-        (void)n6_wait_for(status, N6_XSPI_SR_BUSY, 0u, POLLS);
-    }
-    n6_modify(control, N6_XSPI_CR_EN, 0u);
-}
-
 static void take_over_from_boot_rom(void)
 {
     const uint32_t resets = N6_RCC_AHB5RSTR_XSPI1RST | N6_RCC_AHB5RSTR_XSPI2RST | N6_RCC_AHB5RSTR_XSPIMRST;
     n6_enable(N6_RCC_MISCENSR, N6_RCC_MISCENR, N6_RCC_MISCENR_XSPIPHYCOMPEN);
     n6_enable(N6_RCC_AHB5ENSR, N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN | N6_RCC_AHB5ENR_XSPI2EN | N6_RCC_AHB5ENR_XSPIMEN);
     /* XSPIM can be written only while both controllers are off. */
-    stop_controller(N6_XSPI1_CR, N6_XSPI1_SR, N6_XSPI1_FCR);
-    stop_controller(N6_XSPI2_CR, N6_XSPI2_SR, N6_XSPI2_FCR);
+    n6_xspi_stop(N6_XSPI1_BASE);
+    n6_xspi_stop(N6_XSPI2_BASE);
     N6_REG32(N6_RCC_AHB5RSTSR) = resets;
     n6_barrier();
     N6_REG32(N6_RCC_AHB5RSTCR) = resets;
@@ -142,7 +68,7 @@ static bool set_up_controller(void)
     N6_REG32(N6_XSPI2_DCR1) = N6_FIELD(N6_XSPI_DCR1_DEVSIZE, N6_NOR_DEVSIZE + 1u) |
                               N6_FIELD(N6_XSPI_DCR1_CSHT, CHIP_SELECT_HIGH_CYCLES);
     N6_REG32(N6_XSPI2_DCR2) = N6_FIELD(N6_XSPI_DCR2_PRESCALER, N6_XSPI_PRESCALER);
-    if (!wait_idle()) {
+    if (!n6_xspi_wait_idle(N6_XSPI2_BASE)) {
         return false;
     }
     N6_REG32(N6_XSPI2_CR) = N6_XSPI_CR_EN;
@@ -152,7 +78,7 @@ static bool set_up_controller(void)
 /* In every mode that an earlier program or a flash loader may have left the part in. */
 static bool reset_part(void)
 {
-    static const nor_command_t commands[] = {
+    static const n6_xspi_command_t commands[] = {
         {SPI_INSTRUCTION, 0, RESET_ENABLE, 0},
         {SPI_INSTRUCTION, 0, RESET, 0},
         {STR_INSTRUCTION, 0, N6_NOR_OCTAL(RESET_ENABLE), 0},
@@ -161,7 +87,7 @@ static bool reset_part(void)
         {DTR_INSTRUCTION, N6_XSPI_TCR_DHQC, N6_NOR_OCTAL(RESET), 0},
     };
     for (uint32_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (!send(&commands[i])) {
+        if (!n6_xspi_send(N6_XSPI2_BASE, &commands[i])) {
             return false;
         }
     }
@@ -171,9 +97,9 @@ static bool reset_part(void)
 
 static n6_nor_status_t identify(uint32_t *jedec_id)
 {
-    static const nor_command_t command = {SPI_INSTRUCTION | SPI_DATA, 0, READ_IDENTIFICATION, 0};
+    static const n6_xspi_command_t command = {SPI_INSTRUCTION | SPI_DATA, 0, READ_IDENTIFICATION, 0};
     uint32_t bytes;
-    if (!read_bytes(&command, 3u, &bytes)) {
+    if (!n6_xspi_read(N6_XSPI2_BASE, &command, 3u, &bytes)) {
         return N6_NOR_BUSY;
     }
     *jedec_id = __builtin_bswap32(bytes) >> 8;
@@ -181,29 +107,21 @@ static n6_nor_status_t identify(uint32_t *jedec_id)
 }
 
 #if N6_NOR_MODE_OPI_DTR
-static bool write_byte(const nor_command_t *command, uint8_t value)
-{
-    N6_REG32(N6_XSPI2_DLR) = 0u;
-    begin(INDIRECT_WRITE, command);
-    N6_REG8(N6_XSPI2_DR) = value;
-    return end();
-}
-
 static bool write_register(uint32_t address, uint8_t value)
 {
-    static const nor_command_t enable = {SPI_INSTRUCTION, 0, WRITE_ENABLE, 0};
-    static const nor_command_t status = {SPI_INSTRUCTION | SPI_DATA, 0, READ_STATUS, 0};
-    const nor_command_t write = {SPI_INSTRUCTION | SPI_ADDRESS | SPI_DATA, 0, N6_NOR_WRITE_REGISTER, address};
+    static const n6_xspi_command_t enable = {SPI_INSTRUCTION, 0, WRITE_ENABLE, 0};
+    static const n6_xspi_command_t status = {SPI_INSTRUCTION | SPI_DATA, 0, READ_STATUS, 0};
+    const n6_xspi_command_t write = {SPI_INSTRUCTION | SPI_ADDRESS | SPI_DATA, 0, N6_NOR_WRITE_REGISTER, address};
     uint32_t enabled = 0u;
-    if (!send(&enable)) {
+    if (!n6_xspi_send(N6_XSPI2_BASE, &enable)) {
         return false;
     }
     for (uint32_t polls = 0; polls < 1000u && (enabled & STATUS_WRITE_ENABLED) == 0u; polls++) {
-        if (!read_bytes(&status, 1u, &enabled)) {
+        if (!n6_xspi_read(N6_XSPI2_BASE, &status, 1u, &enabled)) {
             return false;
         }
     }
-    return (enabled & STATUS_WRITE_ENABLED) != 0u && write_byte(&write, value);
+    return (enabled & STATUS_WRITE_ENABLED) != 0u && n6_xspi_write(N6_XSPI2_BASE, &write, 1u, value);
 }
 
 static n6_nor_status_t switch_to_octal_dtr(void)
@@ -215,11 +133,11 @@ static n6_nor_status_t switch_to_octal_dtr(void)
     n6_delay_us(WRITE_REGISTER_MAX_US);
     /* With this memory type the controller puts the bytes of a 16-bit word back in order. */
     n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_MTYP, N6_FIELD(N6_XSPI_DCR1_MTYP, N6_NOR_MEMORY_TYPE));
-    const nor_command_t read_mode = {DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA,
+    const n6_xspi_command_t read_mode = {DTR_INSTRUCTION | DTR_ADDRESS | DTR_DATA,
                                      N6_XSPI_TCR_DHQC | N6_FIELD(N6_XSPI_TCR_DCYC, N6_NOR_REGISTER_DUMMY_CYCLES),
                                      N6_NOR_OCTAL_READ_REGISTER, N6_NOR_MODE_ADDRESS};
     uint32_t mode;
-    if (!read_bytes(&read_mode, 2u, &mode)) {
+    if (!n6_xspi_read(N6_XSPI2_BASE, &read_mode, 2u, &mode)) {
         return N6_NOR_BUSY;
     }
     return (mode & 0xFFu) == N6_NOR_MODE_VALUE ? N6_NOR_OK : N6_NOR_NOT_OCTAL;
@@ -240,8 +158,7 @@ static void map(void)
     N6_REG32(N6_XSPI2_TCR) = 0u;
     N6_REG32(N6_XSPI2_IR) = N6_NOR_READ;
 #endif
-    n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, N6_FIELD(N6_XSPI_CR_FMODE, MEMORY_MAPPED));
-    n6_barrier();
+    n6_xspi_map(N6_XSPI2_BASE);
     /* The first read after the change of mode wakes the interface up; its value does not matter. */
     (void)N6_REG32(N6_NOR_BASE);
 }

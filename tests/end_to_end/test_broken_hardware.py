@@ -9,9 +9,11 @@ from end_to_end.conftest import Project
 
 RELOC = ("loader=reloc",)
 MODEL = "appli_reloc/n6_model.c"
+PSRAM = "bring_up/n6_xspi_psram.c"
+EXTRAM = ("board=stm32n6570-dk", "profile=extram")
 # Source, what stands there, what stands in its place, and options.
 CASES = {
-    "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&& write_byte(&write, value)", "&& write_byte(&write, value & 0u)", ()),
+    "N6-FW-003": ("bring_up/n6_xspi_nor.c", "&write, 1u, value)", "&write, 1u, value & 0u)", ()),
     "N6-FW-004": (
         "bring_up/n6_clock.c",
         "N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS, 0u, POLLS",
@@ -35,6 +37,11 @@ CASES = {
         (),
     ),
     "N6-FW-028": ("appli/n6_inference.c", "if (!give_own_buffers(network))", "if (give_own_buffers(network))", ()),
+    "N6-FW-030": (PSRAM, "N6_RCC_CCIPR6_XSPI1SEL, 0u);", "N6_RCC_CCIPR6_XSPI1SEL, N6_RCC_CCIPR6_XSPI1SEL);", EXTRAM),
+    "N6-FW-031": (PSRAM, "n6_modify(N6_PWR_SVMCR3, 0u, N6_PSRAM_SUPPLY);", "", EXTRAM),
+    "N6-FW-032": (PSRAM, "kept != registers[i].value", "kept == registers[i].value", EXTRAM),
+    "N6-FW-033": (PSRAM, "put(LAST_WORD, last);", "put(LAST_WORD, first);", EXTRAM),
+    "N6-FW-034": (PSRAM, "N6_XSPIM_CR_MUXEN)) != 0u", "N6_XSPIM_CR_MUXEN)) == 0u", EXTRAM),
     "N6-FW-040": (MODEL, "n6_reloc_check(header, slot->file_bytes)", "n6_reloc_check(header, 8u)", RELOC),
     "N6-FW-043": ("reloc/n6_reloc_check.c", "(reg(CPACR) & CPACR_CP10_CP11) !=", "(0u & CPACR_CP10_CP11) !=", RELOC),
     "N6-FW-044": (
@@ -54,7 +61,7 @@ CASES = {
 }
 
 
-_ALWAYS = ("N6-FW-005", "N6-FW-025", "N6-FW-057")
+_ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-025", "N6-FW-057")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,10 @@ from end_to_end.conftest import Project, make_project
 
 ARGUMENTS = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "flash")
 FLASH = "Flash virtual-nucleo-n657.json"
-ANY_BRING_UP = [f"Compile firmware/bring_up/{name}.c" for name in ("n6_clock", "n6_console", "n6_try", "n6_xspi_nor")]
+ANY_BRING_UP = [
+    f"Compile firmware/bring_up/{name}.c"
+    for name in ("n6_clock", "n6_console", "n6_try", "n6_xspi_nor", "n6_xspi_psram")
+]
 WITH_BOARD_HEADER = [
     *ANY_BRING_UP,
     "Compile firmware/fsbl/main.c",

@@ -297,6 +297,7 @@ REFUSED = {
     "code that calls a supervisor": (lambda data: first_epoch(data, 0xDF00), "N6-FW-058"),  # svc 0
     "a pool in the Appli's RAM": (lambda data: second_pool(data, 3, 0x34000000), "N6-FW-050"),
     "more variables than there is RAM": (word(6 * 4, lambda end: end + (4 << 20)), "N6-FW-051"),
+    "external RAM on a board without": (context("external_ram_bytes", 64), "N6-FW-059"),
     "weights beyond their end": (lambda data: pool_offset(data, 0xFFFFFF00), "N6-FW-049"),
 }
 

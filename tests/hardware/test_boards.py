@@ -123,6 +123,51 @@ PSRAM_LIES = [
         "external_ram.size",
         "is 268435456 bytes larger than the window",
     ),
+    (
+        "a window that is not XSPI1's",
+        "XSPI1_WINDOW",
+        "XSPI3_WINDOW",
+        "external_ram.memory",
+        "maps a PSRAM into XSPI1_WINDOW",
+    ),
+    (
+        "a size that is no power of two",
+        "size: 64M",
+        "size: 63M",
+        "external_ram.size",
+        "the size of a PSRAM is a power of two",
+    ),
+    (
+        "a size that no part has",
+        "size: 64M",
+        "size: 128M",
+        "external_ram.size",
+        "N6-BOARD-011: no part of family apmemory-x16",
+    ),
+    (
+        "commands that are none",
+        "commands: apmemory-x16",
+        "commands: apmemory",
+        "external_ram.psram.commands",
+        "N6-BOARD-014",
+    ),
+    (
+        "a port that is none",
+        "port: GPIOP",
+        "port: GPIOI",
+        "external_ram.psram.data.port",
+        "N6-BOARD-004: no port 'GPIOI'",
+    ),
+    (
+        "a chip select elsewhere",
+        "chip_select: 0",
+        "chip_select: 1",
+        "external_ram.psram.control.chip_select",
+        "none of the lines",
+    ),
+    ("fifteen data lines", "14, 15]", "14]", "external_ram.psram.data.lines", "N6-BOARD-004: 15 different lines"),
+    ("one strobe", "[0, 2, 3, 4]", "[0, 2, 4]", "external_ram.psram.control.lines", "N6-BOARD-004: 3 different lines"),
+    ("a rail that is none", "supply: VDDIO2", "supply: VDDIO5", "external_ram.psram.supply", "N6-YAML-004"),
 ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_script
+from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc_header import soc_header
 from n6build.network.pools.board_pools import pools_of
 from n6build.steps.board import board_files, soc_files
@@ -123,6 +126,62 @@ def test_commands_of_a_nor_that_lie_are_refused(board: Board, old: str, new: str
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(N6Error, match=rf"^boards/nor/macronix-octal\.yaml:\d+: {message}"):
         load_board("nucleo-n645", path.parent.parent)
+
+
+PSRAM_LIES = [
+    ("name: apmemory-x16", "name: apmemory", "name: error N6-PSRAM-001: the commands are called 'apmemory'"),
+    (
+        "7], chosen: 7",
+        "7], chosen: 8",
+        "read_latency.chosen: error N6-PSRAM-001: no code of the register gives a latency of 8",
+    ),
+    (
+        "6], chosen: 7, after_reset: 5",
+        "6], chosen: 7, after_reset: 2",
+        "write_latency.after_reset: error N6-PSRAM-001: no code",
+    ),
+    ("low_bit: 5", "low_bit: 6", "write_latency.low_bit: error N6-PSRAM-001: the codes do not fit into eight bits"),
+    ("row: 2K", "row: 3K", "row: error N6-PSRAM-001: rows of 3072 bytes: must be a power of two"),
+    ("mask: 0x07", "mask: 0x03", "density.sizes: error N6-PSRAM-001: 4 sizes more than codes in mask 0x03"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), PSRAM_LIES)
+def test_commands_of_a_psram_that_lie_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "boards" / "psram" / "apmemory-x16.yaml"
+    path.parent.mkdir(parents=True)
+    text = (BOARDS / "psram" / "apmemory-x16.yaml").read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(N6Error, match=rf"^boards/psram/apmemory-x16\.yaml:\d+: {re.escape(message)}"):
+        load_psram_commands(path, "boards/psram/apmemory-x16.yaml")
+
+
+def test_what_the_firmware_writes_into_a_psram() -> None:
+    """The values of ST's board support package: 0x30 in register 0, 0x20 in register 4, 0x40 in register 8."""
+    board = load_board("stm32n6570-dk")
+    header = board_header(board)
+    for name, value in {
+        "BYTES": "0x02000000u",
+        "DEVSIZE": "24u",
+        "PRESCALER": "0u",
+        "REFRESH_CYCLES": "124u",
+        "ROW_BOUNDARY": "11u",
+        "MEMORY_TYPE": "6u",
+        "READ_LATENCY_VALUE": "0x30u",
+        "WRITE_LATENCY_VALUE": "0x20u",
+        "WIDTH_VALUE": "0x40u",
+        "DENSITY": "0x7u",
+        "CONTROL_PIN_MASK": "0x0000001Du",
+        "DATA_PIN_MASK": "0x0000FFFFu",
+    }.items():
+        assert f"#define N6_PSRAM_{name} {value}\n" in header
+    fast = board_header(replace(board, clock=board.soc.clock("overdrive")))
+    assert (
+        "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n"
+        in fast
+    )
+    assert "N6_PSRAM" not in board_header(load_board("nucleo-n657"))
 
 
 def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
-from n6build.memory_plan.generated_c import plan_source, pools_script
+from n6build.memory_plan.generated_c import models_source, plan_source, pools_script
 from n6build.memory_plan.images import elsewhere
-from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.plan import Content, MemoryPlan, plan_json, read_plan
+from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
+from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, plan_json, read_plan
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
 from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.pools.board_pools import external_regions
+from n6build.reloc.slots import ModelSlot
 
 BOARD = load_board("nucleo-n657")
 WEIGHTS = BOARD.slots.weights
@@ -62,6 +64,41 @@ def test_weights_in_flash_are_read_in_place_and_those_in_ram_are_copied(tmp_path
     ]
     assert [bank.name for bank in plan.banks] == ["AXISRAM5", "AXISRAM6"]
     assert [image.in_place for image in plan.images] == [True, False, False]
+
+
+@pytest.mark.parametrize("address", [0x9000_0000, 0x91FF_F000])
+def test_the_appli_maps_the_external_ram_where_a_network_uses_it(tmp_path: Path, address: int) -> None:
+    board = load_board("stm32n6570-dk")
+    plan = plan_of(network(tmp_path, "a", pool="xSPI1", address=address, size=1000), board=board)
+    assert (plan.images[0].source, plan.images[0].destination) == (board.slots.weights.address, address)
+    assert "n6_plan_open_external_ram)(uint32_t *id) = n6_xspi_psram_open;" in plan_source(plan)
+    inside = plan_of(network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=1000), board=board)
+    assert "n6_plan_open_external_ram)(uint32_t *id) = 0;" in plan_source(inside)
+
+
+def test_nothing_is_mapped_that_the_board_does_not_describe(tmp_path: Path) -> None:
+    board = load_board("stm32n6570-dk")
+    assert board.external_ram
+    unknown = replace(board, external_ram=replace(board.external_ram, psram=None))
+    plan = plan_of(network(tmp_path, "a", pool="xSPI1", address=0x9000_0000, size=1000), board=unknown)
+    assert not plan.maps_external_ram
+
+
+def test_models_that_are_installed_share_the_region_of_the_external_ram(tmp_path: Path) -> None:
+    board = load_board("openmv-n6")
+    compiled = [network(tmp_path, name, pool="xSPI2", address=0, size=100, relative=True) for name in ("a", "b", "c")]
+    models = [
+        PlannedModel(each.model, f"{each.model}.bin", "", (ModelSlot(0x7080_0000, 1 << 16, 0, 0),)) for each in compiled
+    ]
+    plan = make_reloc_plan(board, "allmems", compiled, external_regions(board), models)
+    text = models_source(plan, board, "copy")
+    assert "(*const n6_models_open_external_ram)(uint32_t *id) = n6_xspi_psram_open;" in text
+    parts = re.findall(r"\.external_ram = (\w+)u,\n\s+\.external_ram_bytes = (\w+)u,", text)
+    assert [(int(start, 16), int(size, 16)) for start, size in parts] == [
+        (0x9000_0000 + part * (8 << 20), 8 << 20) for part in range(3)
+    ]
+    nucleo = models_source(replace(plan, external_regions=()), BOARD, "copy")
+    assert "(*const n6_models_open_external_ram)(uint32_t *id) = 0;" in nucleo
 
 
 def test_a_relative_pool_gets_the_address_of_its_image_by_the_linker(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.hardware.boards import board_names, load_board
-from n6build.network.pools.board_pools import external_regions, pools_of, pools_of_networks
+from n6build.network.pools.board_pools import external_regions, pools_of, pools_of_networks, roomier_profiles
 from n6build.network.pools.memory_pools import MemoryPool, check_pools
 
 MIB = 1 << 20
@@ -44,6 +44,16 @@ def test_where_each_profile_keeps_weights_and_activations() -> None:
         "extram": ("hyperRAM", True),
         "allmems": ("octoFlash", True),
     }
+
+
+def test_profiles_with_more_ram_the_largest_last() -> None:
+    dk, nucleo, camera = (load_board(name) for name in ("stm32n6570-dk", "nucleo-n657", "openmv-n6"))
+    assert roomier_profiles(dk, "noextmem") == ("extflash", "extram", "allmems")
+    assert roomier_profiles(dk, "extflash") == roomier_profiles(camera, "extflash") == ("extram", "allmems")
+    assert roomier_profiles(dk, "extram") == ("allmems",)
+    assert roomier_profiles(dk, "allmems") == ()
+    assert roomier_profiles(nucleo, "noextmem") == ("extflash",)
+    assert roomier_profiles(nucleo, "extflash") == ()
 
 
 def test_a_profile_with_external_ram_on_a_board_without_names_the_memory() -> None:

@@ -129,6 +129,18 @@ def test_too_many_activations_are_named_with_the_bytes_missing() -> None:
     assert "at least 6016 bytes" in caught.value.what and "npuRAM3" in caught.value.what
 
 
+def test_the_hint_names_profiles_with_more_ram_or_says_that_there_is_none() -> None:
+    subject = network([Buffer("a", 6000, 0, 1, None)])
+    for roomier, hint in (
+        (("allmems",), "profile=allmems has more RAM; each buffer"),
+        (("extram", "allmems"), "profile=extram or allmems has more RAM; each buffer"),
+        ((), "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"),
+    ):
+        with pytest.raises(N6Error, match="N6-NET-013") as caught:
+            place(subject, [ram(4096), FLASH], roomier)
+        assert hint in (caught.value.hint or "")
+
+
 def test_too_many_weights_are_named_with_the_bytes_missing() -> None:
     small = MemoryPool("octoFlash", "xSPI2", 0x71000000, 1000, "ACC_READ", use_for_initializers=True)
     with pytest.raises(N6Error) as caught:

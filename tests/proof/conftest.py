@@ -84,6 +84,8 @@ KINDS = {
         Kind("prebuilt", ("model=./elsewhere", "network"), compile_elsewhere),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
+        # The description of a board with external RAM.
+        Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board.h")),
         # The smallest build that compiles, links and makes an image.
         Kind("fsbl", (f"{BOARD}/fsbl_image.bin",)),
         Kind(

@@ -96,6 +96,13 @@ EDITS = (
     ),
     alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc.h"),
     alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board.h"),
+    Edit(
+        "hardware/psram.py",
+        "self.read_latency.value | self.fixed_latency",
+        "self.read_latency.value",
+        "psram",
+        "build/stm32n6570-dk/include/n6_board.h",
+    ),
     alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
     ),

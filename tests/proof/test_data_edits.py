@@ -218,6 +218,7 @@ EDITS = (
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
     Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", one_byte_more),
+    Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
 

@@ -25,6 +25,8 @@ typedef struct {
     void (*start)(void);
     /* At power-on, after start, and at every system reset: all registers are 0 again. */
     void (*reset)(void);
+    /* A register was written, of whatever block. */
+    void (*update)(void);
     /* Fields of the summary, each with a comma before it. */
     void (*summarise)(GString *summary);
 } N6VirtModule;
@@ -187,14 +189,24 @@ typedef enum {
 /* reason: why the window is not open. */
 N6VirtWindow n6virt_xspi_window(const char **reason);
 
+/* XSPI1 and the PSRAM behind it, if the board has one (n6virt_psram.c) */
+
+/* After an RCC reset of the controller. */
+void n6virt_psram_reset_controller(void);
+bool n6virt_psram_uses_port(uint32_t port);
+/* The CPU has cleaned the cache line of this address. */
+void n6virt_psram_clean(uint32_t address);
+/* For each line of the PSRAM whether it was cleaned; lines: how many. */
+const uint8_t *n6virt_psram_cleaned(uint32_t *lines);
+
 /* The machine (stm32n6virt.c) */
 
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority);
 /* What the Cortex-M's own registers are in. */
 MemoryRegion *n6virt_processor_region(void);
-/* Opens or closes windows on external memories: after every write to a register. */
-void n6virt_update_windows(void);
+/* Opens or closes the window on the NOR: after every write to a register. */
+void n6virt_update_window(void);
 /* The Appli's image is in RAM as a whole, once its vector table is in use. */
 void n6virt_check_appli_copy(void);
 /* Where the CPU came from, when it is lost. */

@@ -19,6 +19,7 @@ static void maintain_line(hwaddr operation, uint32_t address)
     N6VirtRam *ram = n6virt_ram_at(address);
     uint32_t offset;
 
+    n6virt_psram_clean(address);
     if (!is_usable(ram)) {
         return;
     }

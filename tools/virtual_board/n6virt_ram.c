@@ -103,19 +103,17 @@ static void reset(void)
     n6virt_ram_update();
 }
 
-static void add_cleaned(GString *summary, const N6VirtRam *ram, bool *first)
+static void add_cleaned(GString *summary, uint32_t base, const uint8_t *cleaned, uint32_t lines, bool *first)
 {
-    uint32_t lines = ram->bytes / N6_CACHE_LINE;
-
     for (uint32_t line = 0; line < lines; line++) {
         uint32_t end = line;
 
-        while (end < lines && ram->cleaned[end]) {
+        while (end < lines && cleaned[end]) {
             end++;
         }
         if (end > line) {
-            g_string_append_printf(summary, "%s[\"0x%08x\", \"0x%08x\"]", *first ? "" : ", ", ram->base + line * N6_CACHE_LINE,
-                                   ram->base + end * N6_CACHE_LINE);
+            g_string_append_printf(summary, "%s[\"0x%08x\", \"0x%08x\"]", *first ? "" : ", ", base + line * N6_CACHE_LINE,
+                                   base + end * N6_CACHE_LINE);
             *first = false;
             line = end;
         }
@@ -124,6 +122,8 @@ static void add_cleaned(GString *summary, const N6VirtRam *ram, bool *first)
 
 static void summarise(GString *summary)
 {
+    const uint8_t *cleaned;
+    uint32_t lines;
     bool first = true;
 
     g_string_append(summary, ", \"banks_on\": [");
@@ -137,9 +137,11 @@ static void summarise(GString *summary)
     first = true;
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
         if (rams[i].cleaned) {
-            add_cleaned(summary, &rams[i], &first);
+            add_cleaned(summary, rams[i].base, rams[i].cleaned, rams[i].bytes / N6_CACHE_LINE, &first);
         }
     }
+    cleaned = n6virt_psram_cleaned(&lines);
+    add_cleaned(summary, N6_XSPI1_WINDOW_BASE, cleaned, lines, &first);
     g_string_append(summary, "]");
 }
 

@@ -228,7 +228,7 @@ static void reset_controllers(uint32_t value)
         n6virt_npu_reset();
     }
     if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
-        n6virt_set(N6_XSPI1_CR, 0);
+        n6virt_psram_reset_controller();
     }
     if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
         n6virt_set(N6_XSPIM_CR, 0);

@@ -60,13 +60,13 @@ static uint64_t rate(void)
     return divisor >= 16 ? hz / divisor : 0;
 }
 
-/* Some port has a pin in alternate mode that is not the NOR's. */
+/* Some port has a pin in alternate mode that is not the NOR's or the PSRAM's. */
 static bool any_pin(void)
 {
 #define HAS_PIN(letter, base, enable) \
     { \
         uint32_t mode = n6virt_get(base + N6_GPIO_MODER_OFFSET); \
-        if (base != n6virt_nor.port && mode >> 1 & ~mode & 0x55555555) { \
+        if (base != n6virt_nor.port && !n6virt_psram_uses_port(base) && mode >> 1 & ~mode & 0x55555555) { \
             return true; \
         } \
     }

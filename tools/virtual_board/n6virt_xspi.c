@@ -364,12 +364,10 @@ static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t valu
 }
 
 static const N6VirtModel xspi2 = {.read = xspi_read, .write = xspi_write};
-static const N6VirtModel xspi1 = {.registers = (const uint32_t[]){N6_XSPI_CR_OFFSET, N6_XSPI_FCR_OFFSET, N6VIRT_END}};
 static const N6VirtModel xspim = {.write = xspim_write, .registers = (const uint32_t[]){N6_XSPIM_CR_OFFSET, N6VIRT_END}};
 
 static void start(void)
 {
-    n6virt_model(N6_XSPI1_BASE, &xspi1);
     n6virt_model(N6_XSPI2_BASE, &xspi2);
     n6virt_model(N6_XSPIM_BASE, &xspim);
 }

@@ -72,7 +72,7 @@ void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegio
 
 /* NOR window */
 
-void n6virt_update_windows(void)
+void n6virt_update_window(void)
 {
     const char *reason;
 
@@ -293,7 +293,7 @@ static void n6virt_reset(MachineState *machine, ShutdownCause reason)
     if (!machine->kernel_filename) {
         n6virt_boot(CPU(s->armv7m.cpu), s->nor_data, s->nor_bytes);
     }
-    n6virt_update_windows();
+    n6virt_update_window();
 }
 
 static void n6virt_init(MachineState *machine)

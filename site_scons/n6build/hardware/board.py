@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Name, Range, Size
 from n6build.hardware.nor import Mode, NorCommands
+from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
 
-# VDDIO3 at 1.8 V with its high-speed fuse blown (external memory chapter of the reference manual).
+# The pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
 
 
@@ -28,18 +29,24 @@ class Console:
 
 
 @dataclass(frozen=True)
-class NorPins:
-    """Pins of one port, such as GPION. lines: all of them, chip select included. alternate: their alternate function."""
+class PortPins:
+    """Pins of one port, such as GPION. lines: all of them. alternate: their alternate function."""
 
     port: str
     lines: tuple[Annotated[int, Range(0, 15)], ...]
-    chip_select: Annotated[int, Range(0, 15)]
     alternate: Annotated[int, Range(0, 15)]
 
     @property
     def mask(self) -> int:
         """One bit for each line of the port."""
         return sum(1 << line for line in self.lines)
+
+
+@dataclass(frozen=True)
+class SelectPins(PortPins):
+    """chip_select: one of the lines."""
+
+    chip_select: Annotated[int, Range(0, 15)]
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Nor:
     commands: Name
     mode: Mode
     max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
-    pins: NorPins
+    pins: SelectPins
 
 
 @dataclass(frozen=True)
@@ -96,12 +103,29 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Psram:
+    """The part at XSPI1 that the firmware maps. commands: name of the file in boards/psram that describes its family.
+
+    supply: of the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines.
+    """
+
+    part: str
+    commands: Name
+    max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
+    supply: Literal["VDDIO2", "VDDIO3"]
+    control: SelectPins
+    data: PortPins
+
+
+@dataclass(frozen=True)
 class ExternalRam:
-    """PSRAM in a memory-mapped window, divided into consecutive regions from its start. memory: name of the window."""
+    """PSRAM in a memory-mapped window, divided into consecutive regions from its start. memory: name of the window. psram: None
+    where only another program knows how to map it."""
 
     memory: str
     size: Size
     regions: dict[str, Region]
+    psram: Psram | None = None
 
 
 @dataclass(frozen=True)
@@ -177,6 +201,7 @@ class Board:
     programmer: ProgrammerHints
     pools: dict[str, ExternalPool]
     external_ram: ExternalRam | None
+    psram_commands: PsramCommands | None
     pool_sizes: dict[str, int]
     alias: Alias
     fuses: tuple[Fuse, ...]
@@ -192,6 +217,15 @@ class Board:
     def nor_clock_hz(self) -> int:
         """Hz, after `xspi_divider`."""
         return self.clock.xspi_source_hz // self.xspi_divider
+
+    @property
+    def psram(self) -> Psram | None:
+        """The external RAM that the firmware maps."""
+        return self.external_ram.psram if self.external_ram else None
+
+    def psram_divider(self, psram: Psram) -> int:
+        """Divides HCLK, the clock source of XSPI1, so that the part stays within its limit."""
+        return -(-self.clock.hclk_hz // psram.max_clock_hz)
 
     def profile(self, name: str) -> Profile:
         """A memory profile of the chip. Raises N6-BOARD-009 if the chip has no such profile, N6-BOARD-010 if this board lacks

@@ -6,8 +6,14 @@ import itertools
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Document
-from n6build.hardware.board import BoardFile
+from n6build.hardware.board import BoardFile, ExternalRam, PortPins, Psram, SelectPins
+from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Soc
+
+_PSRAM_WINDOW = "XSPI1_WINDOW"
+# Chip select, clock and a strobe for each eight data lines.
+_PSRAM_CONTROL_LINES = 4
+_PSRAM_DATA_LINES = 16
 
 
 def check_board(board: BoardFile, soc: Soc, document: Document) -> None:
@@ -39,6 +45,34 @@ def _check_external_ram(board: BoardFile, soc: Soc, document: Document) -> None:
     if beyond > 0:
         where = document.where("external_ram", "size")
         raise N6Error("N6-BOARD-011", f"is {beyond} bytes larger than the window {name}", where=where)
+    if board.external_ram.psram is not None:
+        _check_psram(board.external_ram, board.external_ram.psram, soc, document)
+
+
+def _check_psram(ram: ExternalRam, psram: Psram, soc: Soc, document: Document) -> None:
+    if ram.memory != _PSRAM_WINDOW:
+        what = f"the firmware maps a PSRAM into {_PSRAM_WINDOW} only"
+        hint = "without 'psram' the external RAM is left to a program that maps it"
+        raise N6Error("N6-BOARD-011", what, where=document.where("external_ram", "memory"), hint=hint)
+    if ram.size & (ram.size - 1):
+        where = document.where("external_ram", "size")
+        raise N6Error("N6-BOARD-011", f"{ram.size} bytes: the size of a PSRAM is a power of two", where=where)
+    for key, pins, lines in (("control", psram.control, _PSRAM_CONTROL_LINES), ("data", psram.data, _PSRAM_DATA_LINES)):
+        keys = ("external_ram", "psram", key)
+        _check_port(pins, soc, document, *keys)
+        if len(set(pins.lines)) != lines:
+            what = f"{len(set(pins.lines))} different lines, sixteen-line PSRAM has {lines} of this kind"
+            raise N6Error("N6-BOARD-004", what, where=document.where(*keys, "lines"))
+
+
+def check_psram_size(board: BoardFile, commands: PsramCommands, document: Document) -> None:
+    """Raises N6-BOARD-011 if no part of this family has the size of the external RAM."""
+    assert board.external_ram is not None
+    sizes = sorted({size for size in commands.density.sizes if size})
+    if board.external_ram.size not in sizes:
+        what = f"no part of family {commands.name} has {board.external_ram.size} bytes"
+        hint = f"known: {', '.join(f'{size >> 20}M' for size in sizes)}"
+        raise N6Error("N6-BOARD-011", what, where=document.where("external_ram", "size"), hint=hint)
 
 
 def _check_pools(board: BoardFile, soc: Soc, document: Document) -> None:
@@ -79,11 +113,17 @@ def _check_pins(board: BoardFile, soc: Soc, document: Document) -> None:
                 where=document.where(*filter(None, (group, key))),
                 hint="write PE5",
             )
-    if board.nor.pins.port not in ports:
-        hint = did_you_mean(board.nor.pins.port, ports)
-        raise N6Error(
-            "N6-BOARD-004", f"no port '{board.nor.pins.port}'", where=document.where("nor", "pins", "port"), hint=hint
-        )
+    _check_port(board.nor.pins, soc, document, "nor", "pins")
+
+
+def _check_port(pins: PortPins, soc: Soc, document: Document, *keys: str) -> None:
+    ports = soc.peripherals["GPIO"].instances
+    if pins.port not in ports:
+        where = document.where(*keys, "port")
+        raise N6Error("N6-BOARD-004", f"no port '{pins.port}'", where=where, hint=did_you_mean(pins.port, ports))
+    if isinstance(pins, SelectPins) and pins.chip_select not in pins.lines:
+        what = f"chip select {pins.chip_select} is none of the lines"
+        raise N6Error("N6-BOARD-004", what, where=document.where(*keys, "chip_select"))
 
 
 def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:

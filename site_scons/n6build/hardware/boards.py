@@ -9,8 +9,9 @@ from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS
 from n6build.base.yaml_schema import Document, read_document
 from n6build.hardware.board import Board, BoardFile
-from n6build.hardware.board_rules import check_board
+from n6build.hardware.board_rules import check_board, check_psram_size
 from n6build.hardware.nor import load_nor_commands
+from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc import read_soc
 
 
@@ -35,7 +36,8 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 @remembered
 def read_board(path: Path) -> Board:
     """path: board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-002, N6-BOARD-012
-    (another name than its folder), N6-BOARD-013, those of `check_board`, N6-SOC-00x, N6-NOR-001, N6-YAML-00x."""
+    (another name than its folder), N6-BOARD-013, N6-BOARD-014, those of `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001,
+    N6-YAML-00x."""
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(BoardFile)
@@ -49,6 +51,10 @@ def read_board(path: Path) -> Board:
     described_soc = read_soc(soc_path, shown_as=_shown(soc_path, folder))
     soc = described_soc.soc
     check_board(described, soc, document)
+    psram_path = _psram_path(described, document, folder)
+    psram_commands = load_psram_commands(psram_path, _shown(psram_path, folder)) if psram_path else None
+    if psram_commands:
+        check_psram_size(described, psram_commands, document)
     return Board(
         name=described.name,
         title=described.title,
@@ -64,12 +70,21 @@ def read_board(path: Path) -> Board:
         programmer=described.programmer,
         pools=described.pools,
         external_ram=described.external_ram,
+        psram_commands=psram_commands,
         pool_sizes=described.pool_sizes,
         fuses=described.fuses,
         alias=described.alias,
-        files=(folder / name / "board.yaml", *described_soc.files, nor_path),
+        files=(folder / name / "board.yaml", *described_soc.files, nor_path, *([psram_path] if psram_path else [])),
         soc_files=described_soc.files,
     )
+
+
+def _psram_path(described: BoardFile, document: Document, folder: Path) -> Path | None:
+    if described.external_ram is None or described.external_ram.psram is None:
+        return None
+    where = document.where("external_ram", "psram", "commands")
+    name = described.external_ram.psram.commands
+    return _described_in(folder / "psram", name, "N6-BOARD-014", "PSRAM commands", where)
 
 
 def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> Path:

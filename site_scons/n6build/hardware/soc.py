@@ -152,12 +152,14 @@ class ClockProfile:
 
 @dataclass(frozen=True)
 class Clock:
-    """The clocks of a profile, in Hz. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else HCLK."""
+    """The clocks of a profile, in Hz. hclk_hz: of the AHB. xspi_source_hz: input of XSPI2's divider, PLL1 if it runs, else
+    HCLK."""
 
     name: str
     profile: ClockProfile
     cpu_hz: int
     npu_hz: int
+    hclk_hz: int
     xspi_source_hz: int
 
 
@@ -258,8 +260,8 @@ class Soc:
         plls = {name: self.hsi_hz // pll.divm * pll.divn // pll.post for name, pll in profile.plls.items()}
         hz = {name: plls[divider.pll] // divider.by for name, divider in profile.dividers.items()}
         buses = hz.get("IC2", self.hsi_hz)
-        source = plls.get("PLL1", buses // profile.ahb_divider)
-        return Clock(name, profile, hz.get("IC1", self.hsi_hz), hz.get("IC6", buses), source)
+        hclk = buses // profile.ahb_divider
+        return Clock(name, profile, hz.get("IC1", self.hsi_hz), hz.get("IC6", buses), hclk, plls.get("PLL1", hclk))
 
     @property
     def vector_alignment(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from n6build.base.paths import TEMPLATES
+from n6build.base.span import Span
 from n6build.base.templates import render
 from n6build.hardware.board import Board
 from n6build.memory_plan.make import powered_bank
@@ -37,12 +38,25 @@ def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
     values = {
         "plan": plan,
         "banks": banks,
+        "external_ram": _external_ram_parts(plan, board),
         "part": executable_ram_part(board, len(plan.models)),
         "alignment": READ_ONLY_ALIGNMENT,
         "load_mode": load_mode,
         "name_crc32": name_crc32,
     }
     return render(MODELS_TEMPLATE, values)
+
+
+def _external_ram_parts(plan: MemoryPlan, board: Board) -> list[Span]:
+    """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where
+    the firmware can map no external RAM."""
+    count = len(plan.models)
+    regions = {pool.region for pool in board.pools.values() if pool.region}
+    whole = next((each for each in plan.external_regions if board.psram and each.name in regions), None)
+    if whole is None:
+        return [Span(0, 0)] * count
+    size = whole.size // count // plan.cache_line * plan.cache_line
+    return [Span(whole.address + index * size, size) for index in range(count)]
 
 
 def pools_script(plan: MemoryPlan) -> str:

@@ -62,6 +62,7 @@ def make_plan(
         plan,
         images=images,
         banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, plan.pools)),
+        maps_external_ram=_maps_external_ram(board, plan.pools),
     )
 
 
@@ -159,6 +160,13 @@ def _banks_of(soc: Soc, uses: Sequence[PoolUse]) -> list[tuple[str, Memory]]:
         for name, memory in soc.memories.items()
         if memory.power and any(use.address < memory.end and memory.base < use.address + use.used for use in uses)
     ]
+
+
+def _maps_external_ram(board: Board, uses: Sequence[PoolUse]) -> bool:
+    if board.external_ram is None or board.external_ram.psram is None:
+        return False
+    window = board.soc.memories[board.external_ram.memory]
+    return any(use.address < window.end and window.base < use.address + use.used for use in uses)
 
 
 def _bank(soc: Soc, name: str, memory: Memory) -> PlannedBank:

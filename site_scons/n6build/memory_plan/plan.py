@@ -128,7 +128,8 @@ class PlannedRegion:
 @dataclass(frozen=True)
 class MemoryPlan:
     """cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any the networks are
-    linked into the Appli, and `images` are their weights."""
+    linked into the Appli, and `images` are their weights. maps_external_ram: those have weights or activations in external RAM,
+    which the Appli has to map; installed ones say themselves whether they want it."""
 
     application: str
     board: str
@@ -141,6 +142,7 @@ class MemoryPlan:
     external_regions: tuple[PlannedRegion, ...]
     cache_line: int
     models: tuple[PlannedModel, ...] = ()
+    maps_external_ram: bool = False
 
     def flash_addresses(self) -> dict[Content, int]:
         """Of everything that the plan gives a place in a flash slot."""

@@ -32,7 +32,8 @@ class ModelSource:
 @dataclass(frozen=True)
 class Compilation:
     """A network to be made. name: of its files and symbols. folder: for them. pools: in order of preference. ll_aton: version
-    of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept."""
+    of the runtime. notes: folder that keeps what tools report about themselves; None: nothing is kept. roomier: profiles of the
+    board with more RAM, for hints."""
 
     source: ModelSource
     name: str
@@ -41,6 +42,7 @@ class Compilation:
     ll_aton: Version
     environment: Environment
     notes: Path | None
+    roomier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

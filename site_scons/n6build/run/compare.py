@@ -104,6 +104,8 @@ _FIRMWARE_HINTS = {
     "N6-FW-021": "scons flash programs it again",
     "N6-FW-022": "scons flash programs the weights of this network",
     "N6-FW-023": "scons flash programs it again; if that does not help, the NOR's clock may be too high (nor.max_clock_hz)",
+    "N6-FW-031": "external_ram.psram in board.yaml describes the part and its pins",
+    "N6-FW-033": "external_ram.psram.max_clock_hz in board.yaml: a lower one",
     "N6-FW-056": "the lines 'n6 model' above say why; scons flash-model programs another one",
     "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
 }

@@ -12,7 +12,7 @@ from n6build.models.model import Model
 from n6build.models.names import network_names
 from n6build.network.backend import Compilation, ModelSource
 from n6build.network.backends import BACKENDS, backend_for
-from n6build.network.pools.board_pools import pools_of_networks, relocatable
+from n6build.network.pools.board_pools import pools_of_networks, relocatable, roomier_profiles
 from n6build.network.runtimes import Runtime
 from n6build.steps.compiled_network import NetworkSteps
 
@@ -39,6 +39,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     """
     names = network_names(models)
     pools_of_each = pools_of_networks(given.board, given.profile, [model.network.pools for model in models])
+    roomier = roomier_profiles(given.board, given.profile)
     networks = []
     for model, name, absolute in zip(models, names, pools_of_each, strict=True):
         check_options(model)
@@ -53,6 +54,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
             ll_aton=given.runtime.version,
             environment=given.environment,
             notes=given.notes,
+            roomier=roomier,
         )
         step = backend.step(compilation)
         networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step))

@@ -23,6 +23,7 @@ from typing import IO, Literal, TypedDict, Unpack
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
+from n6build.virtual_board.board_values import board_values
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234
@@ -197,34 +198,9 @@ def nor_command(
 
 
 def _nor_options(boot: NorBoot) -> str:
-    """What the board has outside the chip, as properties of QEMU's machine."""
-    board, commands = boot.board, boot.board.nor_commands
-    gpio = board.soc.peripherals["GPIO"].instances
-    values = {
-        "appli-slot": board.slots.appli.address,
-        "nor-jedec-id": board.nor.jedec_id if boot.jedec_id is None else boot.jedec_id,
-        "nor-memory-type": commands.memory_type,
-        "nor-second-byte": commands.second_byte_mask,
-        "nor-read": commands.read,
-        "nor-read-str": commands.read_str,
-        "nor-read-dtr": commands.read_dtr,
-        "nor-write-register": commands.write_register,
-        "nor-read-register": commands.read_register,
-        "nor-mode-address": commands.mode.address,
-        "nor-mode-spi": commands.mode.spi,
-        "nor-mode-str": commands.mode.opi_str,
-        "nor-mode-dtr": commands.mode.opi_dtr,
-        "nor-dummy-address": commands.dummy.address,
-        "nor-dummy-cycles": "/".join(map(str, commands.dummy.cycles)),
-        "nor-port": gpio[board.nor.pins.port],
-        "nor-pins": board.nor.pins.mask,
-        "nor-alternate": board.nor.pins.alternate,
-        "console-port": gpio[f"GPIO{board.console.tx[1]}"],
-        "console-tx": int(board.console.tx[2:]),
-        "console-alternate": board.console.alternate,
-        "console-baud": board.console.baud,
-        "fuses": "/".join(f"{fuse.word}:0x{fuse.value:x}" for fuse in board.fuses),
-    }
+    values = board_values(boot.board)
+    if boot.jedec_id is not None:
+        values["nor-jedec-id"] = boot.jedec_id
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 

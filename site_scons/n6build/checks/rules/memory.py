@@ -149,23 +149,20 @@ def spilled_activations(subject: Subject) -> Iterator[Finding]:
 
 @check("N6-CHECK-021", "the external RAM is mapped before it is used", "error", _beside_the_chip)
 def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
-    """The first access to a window that is not memory-mapped faults."""
+    """The first access to a window that is not memory-mapped faults. The Appli maps a PSRAM that the board describes."""
+    if subject.board.psram:
+        return
     external = _external_ram(subject.board)
-    for network, pool in _used(subject):
-        if external and external.address <= pool.address < external.end:
+    for network, pool in _pools(subject):
+        installed = pool.relative and pool.rights != "ACC_READ" and bool(subject.plan.models)
+        linked = not pool.relative and external is not None and external.address <= pool.address < external.end
+        if pool.used_bytes and (installed or linked):
             yield Finding(
-                _at(network, pool),
-                "FSBL and Appli map the NOR on XSPI2 only; nothing maps the external RAM on XSPI1 before the network runs",
-                "use profile extflash, or waive this check where your own firmware maps it",
+                f"{network.model.name}: pool {pool.name}",
+                "nothing maps the external RAM: board.yaml does not say which part is behind XSPI1",
+                "use profile extflash, describe the part (external_ram.psram in board.yaml), or waive this check where your own "
+                "firmware maps it",
             )
-    for network in subject.networks if subject.plan.models else ():
-        for pool in network.artifacts.pools:
-            if pool.used_bytes and pool.relative and pool.rights != "ACC_READ":
-                yield Finding(
-                    f"{network.model.name}: pool {pool.name}",
-                    "the Appli gives an installed model no external RAM, and refuses one that wants it (N6-FW-052)",
-                    "use profile extflash, or waive this check where your own firmware maps it",
-                )
 
 
 @check("N6-CHECK-005", "pools keep off the RAM of the Appli", "error", _used)

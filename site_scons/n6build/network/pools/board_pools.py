@@ -90,6 +90,21 @@ def pools_of_networks(
     ]
 
 
+def roomier_profiles(board: Board, profile_name: str) -> tuple[str, ...]:
+    """Profiles of the board with more RAM for activations than this one, the largest last. Raises what `pools_of` does."""
+    rooms = {name: _room(board, name) for name in board.profiles()}
+    own = rooms[profile_name]
+    return tuple(sorted((name for name in rooms if rooms[name] > own), key=lambda name: rooms[name]))
+
+
+def _room(board: Board, profile_name: str) -> tuple[int, bool]:
+    """Bytes for activations, and whether the weights are elsewhere."""
+    profile = board.profile(profile_name)
+    pools = pools_of(board, profile_name)
+    room = sum(pool.size for pool in pools if pool.name in profile.activations)
+    return room, profile.weights not in profile.activations
+
+
 def _divide(whole: MemoryPool, wanted: Sequence[int | None], alignment: int) -> list[MemoryPool]:
     """Consecutive parts that begin at multiples of `alignment` bytes."""
     fixed = [size and -(-size // alignment) * alignment for size in wanted]

@@ -20,12 +20,14 @@ from n6build.plan.step import Call, Step, to_parameters
 
 @dataclass(frozen=True)
 class Parameters:
-    """sha256: of the model file, as its description gives it. ll_aton: version of the runtime that the source is for."""
+    """sha256: of the model file, as its description gives it. ll_aton: version of the runtime that the source is for. roomier:
+    profiles with more RAM."""
 
     name: str
     pools: tuple[MemoryPool, ...]
     sha256: str | None
     ll_aton: Version
+    roomier: tuple[str, ...]
 
 
 def _check(source: ModelSource) -> None:
@@ -45,7 +47,7 @@ def _step(given: Compilation) -> Step:
         stage="network",
         outputs=tuple(f"{given.folder}/{each}" for each in names),
         sources=(project_path(require_file("reference", given.source)),),
-        parameters=to_parameters(Parameters(name, given.pools, given.source.sha256, given.ll_aton)),
+        parameters=to_parameters(Parameters(name, given.pools, given.source.sha256, given.ll_aton, given.roomier)),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.network.reference.backend:make",
     )
@@ -74,4 +76,4 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    compile_network(Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton)
+    compile_network(Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier)

@@ -33,11 +33,13 @@ def compile_network(
     out: Path,
     name: str = "network",
     ll_aton: Version | None = None,
+    roomier: Sequence[str] = (),
 ) -> None:
     """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
-    ll_aton: version of the runtime that the source is for, None for n6build's own.
+    ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
+    for the hint where this one has too little.
 
     Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
     then left as it was.
@@ -47,7 +49,7 @@ def compile_network(
     graph = read_graph(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)
-    placement = place(network, pools)
+    placement = place(network, pools, roomier)
     identity = f"{TOOL} {VERSION}"
     info = c_info(
         network,

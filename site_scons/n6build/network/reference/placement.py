@@ -81,8 +81,9 @@ class _Layout:
         return self.missing, self.peak
 
 
-def place(network: Network, pools: Sequence[MemoryPool]) -> Placement:
-    """Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do not fit), N6-NET-013 (activations do not fit)."""
+def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[str] = ()) -> Placement:
+    """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do
+    not fit), N6-NET-013 (activations do not fit)."""
     check_pools(pools, ALIGNMENT)
     weights_pool = initializer_pools(pools)[0]
     places = _place_initializers(network.initializers, weights_pool)
@@ -92,7 +93,7 @@ def place(network: Network, pools: Sequence[MemoryPool]) -> Placement:
         start = aligned(initializer_bytes) if pool is weights_pool else 0
         if pool.size > start:
             regions.append(_Region(pool, start, pool.size - start))
-    activations = _place_activations(network.buffers, regions)
+    activations = _place_activations(network.buffers, regions, roomier)
     return Placement(
         places={**places, **activations},
         initializer_pool=weights_pool,
@@ -124,7 +125,9 @@ def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -
     return places
 
 
-def _place_activations(buffers: Sequence[Buffer], regions: Sequence[_Region]) -> dict[str, Place]:
+def _place_activations(
+    buffers: Sequence[Buffer], regions: Sequence[_Region], roomier: Sequence[str]
+) -> dict[str, Place]:
     bound = lower_bound(buffers)
     together = neighbours(buffers)
     unlimited = [sum(aligned(buffer.bytes) for buffer in buffers)]
@@ -143,10 +146,16 @@ def _place_activations(buffers: Sequence[Buffer], regions: Sequence[_Region]) ->
             "N6-NET-013",
             f"the activations need at least {bound} bytes; {lacking} bytes find no place in the {offered} bytes of {names}",
             where="memory pools",
-            hint="choose a profile with more RAM; each buffer has to lie in one pool, the largest has "
+            hint=f"{_more_room(roomier)}; each buffer has to lie in one pool, the largest has "
             f"{max(buffer.bytes for buffer in buffers)} bytes",
         )
     return _as_places(buffers, layout, regions)
+
+
+def _more_room(roomier: Sequence[str]) -> str:
+    if roomier:
+        return f"profile={' or '.join(roomier)} has more RAM"
+    return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
 
 
 def _as_places(buffers: Sequence[Buffer], layout: _Layout, regions: Sequence[_Region]) -> dict[str, Place]:

@@ -1,0 +1,97 @@
+"""Networks in external RAM: the Appli maps the PSRAM where one uses it, copies weights there, and says what is wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from n6build.hardware.boards import load_board
+from n6build.run.console_log import ends_run
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, run_nor
+
+from end_to_end.conftest import Project
+
+EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
+RUN = ("probe=virtual", "flash", "run")
+MAPPED = {"stm32n6570-dk": "n6 psram id=0x00000d07 mapped", "openmv-n6": "n6 psram id=0x00000d06 mapped"}
+NO_RAM_INSIDE = "  pools: {npuRAM3: 0, npuRAM4: 0, npuRAM5: 0, npuRAM6: 0, cpuRAM2: 0}\n"
+_ALWAYS = (("stm32n6570-dk", "extram", "keyword"), ("openmv-n6", "extram", "miniresnet"))
+ALL = list(itertools.product(MAPPED, ("extram", "allmems"), ("keyword", "miniresnet", "anomaly")))
+
+
+def put_activations_outside(project: Project) -> None:
+    project.replace("models/keyword/model.yaml", "  input_type: int8", NO_RAM_INSIDE + "  input_type: int8")
+
+
+@pytest.mark.parametrize(
+    ("board", "profile", "model"),
+    [case if case in _ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
+)
+def test_every_model_runs_with_external_ram(project: Project, board: str, profile: str, model: str) -> None:
+    result = project.scons(f"board={board}", f"profile={profile}", f"model={model}", *RUN)
+    assert result.status == 0, result.output
+    assert EQUAL in result.output
+    # With allmems the weights of these models stay in flash, and their activations find room inside the chip.
+    assert (MAPPED[board] in result.output) == (profile == "extram")
+    assert ("n6 image xSPI1 copied" in result.output) == (profile == "extram")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("board=openmv-n6", "profile=allmems"),
+        pytest.param(("board=stm32n6570-dk", "profile=extram"), marks=pytest.mark.slow),
+        ("board=stm32n6570-dk", "profile=extram", "loader=reloc"),
+        pytest.param(("board=openmv-n6", "profile=allmems", "loader=reloc", "load=xip"), marks=pytest.mark.slow),
+    ],
+    ids=" ".join,
+)
+def test_activations_in_external_ram(project: Project, options: tuple[str, ...]) -> None:
+    put_activations_outside(project)
+    result = project.scons(*options, "model=keyword", *RUN)
+    assert result.status == 0, result.output
+    assert EQUAL in result.output
+    assert "N6-CHECK-003" in result.output
+    assert MAPPED[options[0].removeprefix("board=")] in result.output
+
+
+def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Project) -> None:
+    put_activations_outside(project)
+    project.replace("models/anomaly/model.yaml", "network:\n", "network:\n" + NO_RAM_INSIDE)
+    result = project.scons("board=stm32n6570-dk", "profile=allmems", "model=keyword,anomaly", "loader=reloc", *RUN)
+    assert result.status == 0, result.output
+    assert "20 of 20 outputs equal the reference interpreter bit for bit" in result.output
+    # For the first one only: what it has put there stays.
+    assert result.output.count(MAPPED["stm32n6570-dk"]) == 1
+
+
+def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> None:
+    project.replace("firmware/appli/main.c", "    map_external_ram();\n", "    (void)map_external_ram;\n")
+    result = project.scons("board=stm32n6570-dk", "profile=extram", "model=keyword", *RUN)
+    assert result.status == 2
+    assert "write to the PSRAM at 0x90000000 faults: XSPI1 is not in memory-mapped mode" in result.output
+    assert "firmware/appli/main.c:" in result.output
+
+
+def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(project: Project) -> None:
+    board = load_board("stm32n6570-dk")
+    assert project.scons(f"board={board.name}", "profile=extram", "model=keyword", *RUN[:2]).status == 0
+    nor = project.root / f"build/virtual_board/{board.name}/nor.bin"
+    result = run_nor(find_emulator(board.soc), NorBoot(nor, board), programs=[], stop=ends_run)
+    assert result.findings == ()
+    weights = -(-29072 // 32) * 32
+    outside = [span for span in result.cleaned if span[0] >= 0x9000_0000]
+    # The last word of the part was tested.
+    assert outside == [(0x9000_0000, 0x9000_0000 + weights), (0x91FF_FFE0, 0x9200_0000)]
+
+
+def test_too_many_activations_lead_to_a_profile_that_the_board_has(project: Project) -> None:
+    small = NO_RAM_INSIDE.replace("npuRAM3: 0", "npuRAM3: 8K")
+    project.replace("models/keyword/model.yaml", "  input_type: int8", small + "  input_type: int8")
+    result = project.scons("board=stm32n6570-dk", "model=keyword", "network")
+    assert "N6-NET-013" in result.output
+    assert "hint: profile=extram or allmems has more RAM" in result.output
+    result = project.scons("board=nucleo-n657", "model=keyword", "network")
+    assert "N6-NET-013" in result.output
+    assert "hint: the board has no profile with more RAM: a smaller input or fewer channels" in result.output

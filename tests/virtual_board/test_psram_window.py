@@ -1,0 +1,120 @@
+"""The PSRAM's window against the state of the part: one wrong register is enough, and the board says which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
+from n6build.formats.boot_header import BinaryType
+from n6build.hardware.boards import load_board
+from n6build.hardware.linker_script import fsbl_script
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from samples import sample
+
+PROGRAMS = Path(__file__).parent / "programs"
+BOARD = load_board("stm32n6570-dk")
+
+
+def run(tmp_path: Path, elf: Path) -> RunResult:
+    nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
+    return run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(nor, BOARD),
+        programs=[elf],
+        stop=lambda line: line.startswith(("end", "n6 fault")),
+        limits=Limits(silence=200_000_000),
+    )
+
+
+def run_after(tmp_path: Path, change: str) -> RunResult:
+    return run(tmp_path, build_fsbl(tmp_path, PROGRAMS / "psram_window.c", [f"-DCHANGE={change}"], BOARD))
+
+
+def test_a_window_that_fits_the_part_keeps_what_is_written(tmp_path: Path) -> None:
+    result = run_after(tmp_path, "NOTHING")
+    assert result.findings == ()
+    assert result.lines[:2] == ("status=0 id=0x00000d07", "word=0x01020304")
+
+
+READ = "instruction on eight lines at one edge, 32-bit address on eight at both, data at both"
+MISTAKES = [
+    ("READ_LATENCY", "the latency differs from the part's (TCR DCYC + 1 against its register 0)"),
+    ("WRITE_LATENCY", "the latency differs from the part's (WTCR DCYC + 1 against its register 4)"),
+    ("READ_OPCODE", f"no linear read (IR 0x20; CCR: {READ})"),
+    ("WRITE_EDGES", f"no linear write (WIR 0xA0; WCCR: {READ})"),
+    ("EIGHT_LINES", "the part has its data on sixteen lines (CCR DMODE against its register 8)"),
+    ("NO_STROBE", "without the strobe, which masks bytes (WCCR DQSE)"),
+    ("MEMORY_TYPE", "the memory type is not that of the part (DCR1 MTYP)"),
+    ("SMALL_PART", "the controller knows a part smaller than this one (DCR1 DEVSIZE)"),
+    ("PADS_OFF", "the pads have no supply (PWR SVMCR3 0x00000100)"),
+    ("PIN", "pin PP4 is not set to the PSRAM (alternate function 9)"),
+    ("SWAPPED_PORTS", "XSPIM gives XSPI1 another port, as the boot ROM left it (XSPIM CR MODE, MUXEN)"),
+]
+
+
+@pytest.mark.parametrize(("change", "reason"), MISTAKES, ids=[mistake[0] for mistake in MISTAKES])
+def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> None:
+    result = run_after(tmp_path, change)
+    assert [(finding.kind, finding.text) for finding in result.findings] == [
+        ("psram-mode", f"write to the PSRAM at 0x90000040 is lost: {reason}"),
+        ("psram-mode", f"read of the PSRAM at 0x90000040 gives ones: {reason}"),
+    ]
+    assert all(finding.where.startswith("tests/virtual_board/programs/psram_window.c:") for finding in result.findings)
+    assert "word=0xffffffff" in result.lines
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("UNMAPPED", "XSPI1 is not in memory-mapped mode"),
+        ("NEVER_OPENED", "XSPI1 is not in memory-mapped mode"),
+        ("NO_CLOCK", "the kernel clock of XSPI1 does not run (RCC CCIPR6, CR PLL1ON, DIVENR IC3EN)"),
+    ],
+)
+def test_a_forgotten_mapping_is_a_fault_with_its_line(tmp_path: Path, change: str, reason: str) -> None:
+    result = run_after(tmp_path, change)
+    (finding,) = result.findings
+    assert finding.kind == "psram-not-mapped"
+    assert finding.text == f"write to the PSRAM at 0x90000040 faults: {reason}"
+    assert finding.where.startswith("tests/virtual_board/programs/psram_window.c:")
+    assert any(line.startswith("n6 fault") for line in result.lines)
+
+
+def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
+    """Compiled from ST's board support package, HAL and all: indirect writes and reads, then the window."""
+    audio = sample("apps/audio")
+    drivers = audio / "Drivers"
+    hal, bsp = drivers / "STM32N6xx_HAL_Driver", drivers / "BSP"
+    sources = [
+        bsp / "STM32N6570-DK" / "stm32n6570_discovery_xspi.c",
+        bsp / "Components" / "aps256xx" / "aps256xx.c",
+        *(hal / "Src" / f"stm32n6xx_hal_{name}.c" for name in ("xspi", "gpio", "pwr_ex")),
+    ]
+    folders = [
+        audio / "Projects" / "GS" / "Inc",
+        hal / "Inc",
+        bsp / "STM32N6570-DK",
+        *(bsp / "Components" / name for name in ("aps256xx", "mx66uw1g45g")),
+        drivers / "CMSIS" / "Device" / "ST" / "STM32N6xx" / "Include",
+        drivers / "CMSIS" / "Include",
+        drivers / "CMSIS" / "Core" / "Include",
+    ]
+    flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
+    flags += ["-fdata-sections", "-mcmse", "-w"]
+    program = [PROGRAMS / "st_psram.c", *sources, *bring_up()]
+    result = run(tmp_path, build(tmp_path, "st_psram", program, fsbl_script(BOARD.soc), flags, BOARD))
+    assert result.findings == ()
+    assert result.lines == (
+        "init=0x00000000",
+        "read=0x00000000",
+        "mr8=0x00000040",
+        "write=0x00000000",
+        "read=0x00000000",
+        "word=0x01020304",
+        "map=0x00000000",
+        "mapped=0x01020304",
+        "written=0x55aa1234",
+        "end",
+    )

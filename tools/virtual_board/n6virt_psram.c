@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * XSPI1 with a PSRAM on sixteen lines: the controller's registers, the commands of the part, its mode registers, and whether the
+ * memory-mapped window would really reach it. What differs from part to part are properties of the machine, such as
+ * psram-read=0x20 (the board's external_ram.psram, and boards/psram); without psram-bytes there is no part, and XSPI1 keeps what is
+ * written to it. Not modelled: clock rates, refresh, the time after a reset, where a burst goes at the end of a row, and the voltage
+ * range of the pads; programs whose publication says that a real board runs them leave DCR3, DCR4 and VRSEL as they are after reset.
+ */
+#include "n6virt.h"
+
+#include "exec/address-spaces.h"
+#include "qapi/error.h"
+
+#define REGISTERS 16
+#define SIXTEEN_LINES 5
+#define LINES_OF(register_value, name) (((register_value) & N6_XSPI_CCR_##name) >> N6_XSPI_CCR_##name##_POS)
+
+static struct {
+    uint32_t bytes;
+    uint32_t memory_type;
+    uint32_t reset, read, write, read_register, write_register;
+    uint32_t read_latency_address, read_latency_bit, read_latency_reset, fixed_latency;
+    uint32_t write_latency_address, write_latency_bit, write_latency_reset;
+    uint32_t width_address, width;
+    uint32_t vendor_address, vendor, density_address, density;
+    uint32_t supply; /* bits of PWR SVMCR3 */
+    uint32_t control_port, control_pins, control_alternate;
+    uint32_t data_port, data_pins, data_alternate;
+    char *read_latency, *write_latency; /* 3/4/5: cycles by the code */
+} part;
+
+typedef enum { NOTHING, REGISTER_READ, REGISTER_WRITE, MEMORY_READ, MEMORY_WRITE } Transfer;
+
+static struct {
+    uint8_t registers[REGISTERS];
+    Transfer transfer; /* in indirect mode */
+    uint32_t address;
+    uint32_t missing; /* bytes */
+    MemoryRegion memory, closed;
+    uint8_t *data;
+    uint8_t *cleaned; /* of the CPU's cache, by line */
+} psram;
+
+static char reason[192];
+
+static char *get_read_latency(Object *object, Error **errp)
+{
+    return g_strdup(part.read_latency);
+}
+
+static void set_read_latency(Object *object, const char *value, Error **errp)
+{
+    part.read_latency = g_strdup(value);
+}
+
+static char *get_write_latency(Object *object, Error **errp)
+{
+    return g_strdup(part.write_latency);
+}
+
+static void set_write_latency(Object *object, const char *value, Error **errp)
+{
+    part.write_latency = g_strdup(value);
+}
+
+static void add_properties(Object *machine)
+{
+    static const struct {
+        const char *name;
+        uint32_t *value;
+    } numbers[] = {
+        {"psram-bytes", &part.bytes},
+        {"psram-memory-type", &part.memory_type},
+        {"psram-reset", &part.reset},
+        {"psram-read", &part.read},
+        {"psram-write", &part.write},
+        {"psram-read-register", &part.read_register},
+        {"psram-write-register", &part.write_register},
+        {"psram-read-latency-address", &part.read_latency_address},
+        {"psram-read-latency-bit", &part.read_latency_bit},
+        {"psram-read-latency-reset", &part.read_latency_reset},
+        {"psram-fixed-latency", &part.fixed_latency},
+        {"psram-write-latency-address", &part.write_latency_address},
+        {"psram-write-latency-bit", &part.write_latency_bit},
+        {"psram-write-latency-reset", &part.write_latency_reset},
+        {"psram-width-address", &part.width_address},
+        {"psram-width", &part.width},
+        {"psram-vendor-address", &part.vendor_address},
+        {"psram-vendor", &part.vendor},
+        {"psram-density-address", &part.density_address},
+        {"psram-density", &part.density},
+        {"psram-supply", &part.supply},
+        {"psram-control-port", &part.control_port},
+        {"psram-control-pins", &part.control_pins},
+        {"psram-control-alternate", &part.control_alternate},
+        {"psram-data-port", &part.data_port},
+        {"psram-data-pins", &part.data_pins},
+        {"psram-data-alternate", &part.data_alternate},
+    };
+
+    for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
+        object_property_add_uint32_ptr(machine, numbers[i].name, numbers[i].value, OBJ_PROP_FLAG_READWRITE);
+    }
+    object_property_add_str(machine, "psram-read-latency", get_read_latency, set_read_latency);
+    object_property_add_str(machine, "psram-write-latency", get_write_latency, set_write_latency);
+}
+
+bool n6virt_psram_uses_port(uint32_t port)
+{
+    return part.bytes && (port == part.control_port || port == part.data_port);
+}
+
+static uint32_t reg(uint32_t offset)
+{
+    return n6virt_get(N6_XSPI1_BASE + offset);
+}
+
+static uint32_t mode_register(uint32_t address)
+{
+    return address < REGISTERS ? psram.registers[address] : 0;
+}
+
+static void reset_part(void)
+{
+    memset(psram.registers, 0, sizeof(psram.registers));
+    psram.registers[part.read_latency_address % REGISTERS] = part.read_latency_reset;
+    psram.registers[part.write_latency_address % REGISTERS] = part.write_latency_reset;
+    psram.registers[part.vendor_address % REGISTERS] = part.vendor;
+    psram.registers[part.density_address % REGISTERS] = part.density;
+}
+
+void n6virt_psram_reset_controller(void)
+{
+    for (uint32_t offset = 0; offset < 0x200; offset += 4) {
+        n6virt_set(N6_XSPI1_BASE + offset, 0);
+    }
+    psram.transfer = NOTHING;
+    psram.missing = 0;
+}
+
+/* Clock cycles; 0 where the register has no such code. codes: 3/4/5. */
+static unsigned latency(const char *codes, uint32_t address, uint32_t bit)
+{
+    g_auto(GStrv) known = g_strsplit(codes ? codes : "", "/", -1);
+    unsigned count = g_strv_length(known), code = mode_register(address) >> bit & (pow2ceil(MAX(count, 1u)) - 1);
+
+    return code < count ? strtoul(known[code], NULL, 10) : 0;
+}
+
+static bool is_wide(void)
+{
+    return (mode_register(part.width_address) & part.width) == part.width;
+}
+
+static const char *wrong_pins(uint32_t port, uint32_t pins, uint32_t alternate)
+{
+    for (unsigned pin = 0; pin < 16; pin++) {
+        if ((pins >> pin & 1) && !n6virt_pin_is(port, pin, alternate)) {
+            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the PSRAM (alternate function %u)", n6virt_port_letter(port), pin,
+                     alternate);
+            return reason;
+        }
+    }
+    return NULL;
+}
+
+/* Supply, pins and route; the reason why the part hears nothing, or NULL. */
+static const char *deaf(void)
+{
+    const char *wrong;
+
+    if (!n6virt_has(N6_PWR_SVMCR3, part.supply)) {
+        snprintf(reason, sizeof(reason), "the pads have no supply (PWR SVMCR3 0x%08x)", part.supply);
+        return reason;
+    }
+    wrong = wrong_pins(part.control_port, part.control_pins, part.control_alternate);
+    wrong = wrong ? wrong : wrong_pins(part.data_port, part.data_pins, part.data_alternate);
+    if (wrong) {
+        return wrong;
+    }
+    if (n6virt_get(N6_XSPIM_CR) & (N6_XSPIM_CR_MODE | N6_XSPIM_CR_MUXEN)) {
+        return "XSPIM gives XSPI1 another port, as the boot ROM left it (XSPIM CR MODE, MUXEN)";
+    }
+    return NULL;
+}
+
+static bool is_clocked(void)
+{
+    uint32_t source = (n6virt_get(N6_RCC_CCIPR6) & N6_RCC_CCIPR6_XSPI1SEL) >> N6_RCC_CCIPR6_XSPI1SEL_POS;
+
+    return source == 0 || (source == 2 && n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON) && n6virt_has(N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN));
+}
+
+/* Instruction on eight lines at one edge, an address of 32 bits and data at both: as the part takes registers and memory. */
+static bool is_framed(uint32_t lines)
+{
+    return LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ISIZE) == 0 && LINES_OF(lines, ADMODE) == 4 &&
+           LINES_OF(lines, ADDTR) && LINES_OF(lines, ADSIZE) == 3 && LINES_OF(lines, DDTR);
+}
+
+/* The controller ends a latency with the strobe: fewer cycles do, more lose the first data. */
+static bool is_in_time(uint32_t timing)
+{
+    unsigned cycles = latency(part.read_latency, part.read_latency_address, part.read_latency_bit);
+
+    if (mode_register(part.read_latency_address) & part.fixed_latency) {
+        cycles *= 2;
+    }
+    return cycles && (timing & N6_XSPI_TCR_DCYC) + 1 <= cycles;
+}
+
+/* Of an access to the memory; the reason why it goes wrong, or NULL. r: before the names of the registers, "W" for writes. */
+static const char *wrong_access(const char *r, uint32_t lines, uint32_t timing, uint32_t instruction, bool writes)
+{
+    uint32_t opcode = writes ? part.write : part.read;
+
+    if (!is_framed(lines) || instruction != opcode) {
+        snprintf(reason, sizeof(reason),
+                 "no linear %s (%sIR 0x%02X; %sCCR: instruction on eight lines at one edge, 32-bit address on eight at both, data at both)",
+                 writes ? "write" : "read", r, opcode, r);
+    } else if (LINES_OF(lines, DMODE) != (is_wide() ? SIXTEEN_LINES : 4)) {
+        snprintf(reason, sizeof(reason), "the part has its data on %s lines (%sCCR DMODE against its register %u)",
+                 is_wide() ? "sixteen" : "eight", r, part.width_address);
+    } else if (!LINES_OF(lines, DQSE)) {
+        snprintf(reason, sizeof(reason), "without the strobe, which %s (%sCCR DQSE)", writes ? "masks bytes" : "says when data come", r);
+    } else if (writes ? (timing & N6_XSPI_TCR_DCYC) + 1 !=
+                            latency(part.write_latency, part.write_latency_address, part.write_latency_bit)
+                      : !is_in_time(timing)) {
+        snprintf(reason, sizeof(reason), "the latency differs from the part's (%sTCR DCYC + 1 against its register %u)", r,
+                 writes ? part.write_latency_address : part.read_latency_address);
+    } else {
+        return NULL;
+    }
+    return reason;
+}
+
+static const char *wrong_controller(void)
+{
+    uint32_t device = reg(N6_XSPI_DCR1_OFFSET);
+
+    if ((device & N6_XSPI_DCR1_MTYP) >> N6_XSPI_DCR1_MTYP_POS != part.memory_type) {
+        return "the memory type is not that of the part (DCR1 MTYP)";
+    }
+    if (2ull << ((device & N6_XSPI_DCR1_DEVSIZE) >> N6_XSPI_DCR1_DEVSIZE_POS) < part.bytes) {
+        return "the controller knows a part smaller than this one (DCR1 DEVSIZE)";
+    }
+    return NULL;
+}
+
+static N6VirtWindow window(const char **why)
+{
+    if (!n6virt_has(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN)) {
+        *why = "XSPI1 has no clock";
+        return N6VIRT_WINDOW_CLOSED;
+    }
+    if (!n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN | N6_XSPI_CR_FMODE)) {
+        *why = "XSPI1 is not in memory-mapped mode";
+        return N6VIRT_WINDOW_CLOSED;
+    }
+    if (!is_clocked()) {
+        *why = "the kernel clock of XSPI1 does not run (RCC CCIPR6, CR PLL1ON, DIVENR IC3EN)";
+        return N6VIRT_WINDOW_CLOSED;
+    }
+    *why = deaf();
+    *why = *why ? *why : wrong_controller();
+    *why = *why ? *why : wrong_access("", reg(N6_XSPI_CCR_OFFSET), reg(N6_XSPI_TCR_OFFSET), reg(N6_XSPI_IR_OFFSET), false);
+    *why = *why ? *why : wrong_access("W", reg(N6_XSPI_WCCR_OFFSET), reg(N6_XSPI_WTCR_OFFSET), reg(N6_XSPI_WIR_OFFSET), true);
+    return *why ? N6VIRT_WINDOW_WRONG : N6VIRT_WINDOW_OPEN;
+}
+
+static void update(void)
+{
+    const char *why;
+
+    if (part.bytes) {
+        memory_region_set_enabled(&psram.memory, window(&why) == N6VIRT_WINDOW_OPEN);
+    }
+}
+
+static MemTxResult closed_access(hwaddr offset, const char *access, const char *effect)
+{
+    uint32_t address = N6_XSPI1_WINDOW_BASE + offset;
+    const char *why;
+
+    switch (window(&why)) {
+    case N6VIRT_WINDOW_OPEN:
+        n6virt_finding("psram-hole", address, "%s 0x%08x, which is beyond the %u bytes of the PSRAM", access, address, part.bytes);
+        return MEMTX_ERROR;
+    case N6VIRT_WINDOW_CLOSED:
+        n6virt_finding("psram-not-mapped", address, "%s the PSRAM at 0x%08x faults: %s", access, address, why);
+        return MEMTX_ERROR;
+    default:
+        n6virt_finding("psram-mode", address, "%s the PSRAM at 0x%08x %s: %s", access, address, effect, why);
+        return MEMTX_OK;
+    }
+}
+
+static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    *value = UINT64_MAX;
+    return closed_access(offset, "read of", "gives ones");
+}
+
+static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    return closed_access(offset, "write to", "is lost");
+}
+
+static const MemoryRegionOps closed_ops = {
+    .read_with_attrs = closed_read, .write_with_attrs = closed_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+static void add_window(void)
+{
+    if (!part.bytes) {
+        return;
+    }
+    reset_part();
+    memory_region_init_io(&psram.closed, NULL, &closed_ops, NULL, "n6.psram-closed", N6_XSPI1_WINDOW_SIZE);
+    memory_region_add_subregion_overlap(get_system_memory(), N6_XSPI1_WINDOW_BASE, &psram.closed, 0);
+    memory_region_init_ram(&psram.memory, NULL, "n6.psram", part.bytes, &error_fatal);
+    memory_region_add_subregion_overlap(get_system_memory(), N6_XSPI1_WINDOW_BASE, &psram.memory, 1);
+    memory_region_set_enabled(&psram.memory, false);
+    psram.data = memory_region_get_ram_ptr(&psram.memory);
+    psram.cleaned = g_malloc0(part.bytes / N6_CACHE_LINE);
+}
+
+void n6virt_psram_clean(uint32_t address)
+{
+    if (address - N6_XSPI1_WINDOW_BASE < part.bytes) {
+        psram.cleaned[(address - N6_XSPI1_WINDOW_BASE) / N6_CACHE_LINE] = 1;
+    }
+}
+
+const uint8_t *n6virt_psram_cleaned(uint32_t *lines)
+{
+    *lines = part.bytes / N6_CACHE_LINE;
+    return psram.cleaned;
+}
+
+/* Indirect mode */
+
+static void complete(void)
+{
+    n6virt_set(N6_XSPI1_SR, reg(N6_XSPI_SR_OFFSET) | N6_XSPI_SR_TCF);
+}
+
+/* What the part makes of the command; NOTHING where it does not understand it, or has no data for it. */
+static Transfer understood(bool reading)
+{
+    uint32_t lines = reg(N6_XSPI_CCR_OFFSET), timing = reg(N6_XSPI_TCR_OFFSET), instruction = reg(N6_XSPI_IR_OFFSET);
+
+    if (deaf()) {
+        return NOTHING;
+    }
+    if (instruction == part.reset && LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ADMODE) == 4) {
+        reset_part();
+        return NOTHING;
+    }
+    if (is_framed(lines) && LINES_OF(lines, DMODE) == 4) {
+        if (reading && instruction == part.read_register && LINES_OF(lines, DQSE) && is_in_time(timing)) {
+            return REGISTER_READ;
+        }
+        if (!reading && instruction == part.write_register && !(timing & N6_XSPI_TCR_DCYC)) {
+            return REGISTER_WRITE;
+        }
+    }
+    if (wrong_controller() || wrong_access("", lines, timing, instruction, !reading)) {
+        return NOTHING;
+    }
+    return reading ? MEMORY_READ : MEMORY_WRITE;
+}
+
+static void carry_out(void)
+{
+    psram.transfer = understood(n6virt_has(N6_XSPI1_CR, 1u << N6_XSPI_CR_FMODE_POS));
+    psram.address = reg(N6_XSPI_AR_OFFSET);
+    psram.missing = reg(N6_XSPI_CCR_OFFSET) & N6_XSPI_CCR_DMODE ? reg(N6_XSPI_DLR_OFFSET) + 1 : 0;
+    if (!psram.missing) {
+        complete();
+    }
+}
+
+static void advance(void)
+{
+    psram.address++;
+    if (!--psram.missing) {
+        complete();
+    }
+}
+
+static uint8_t next_byte(void)
+{
+    uint8_t value = 0xff; /* nobody drives the lines */
+
+    if (psram.transfer == REGISTER_READ) {
+        value = mode_register(psram.address);
+    } else if (psram.transfer == MEMORY_READ) {
+        value = psram.data[psram.address % part.bytes];
+    }
+    advance();
+    return value;
+}
+
+static void take_byte(uint8_t value)
+{
+    if (psram.transfer == REGISTER_WRITE && psram.address == reg(N6_XSPI_AR_OFFSET) && psram.address < REGISTERS &&
+        psram.address != part.vendor_address && psram.address != part.density_address) {
+        psram.registers[psram.address] = value;
+    } else if (psram.transfer == MEMORY_WRITE) {
+        psram.data[psram.address % part.bytes] = value;
+        memory_region_set_dirty(&psram.memory, psram.address % part.bytes, 1);
+    }
+    advance();
+}
+
+static uint32_t xspi_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
+{
+    uint32_t value = 0;
+
+    if (!part.bytes) {
+        return reg(offset);
+    }
+    switch (offset) {
+    case N6_XSPI_SR_OFFSET:
+        if (!is_clocked()) {
+            return N6_XSPI_SR_BUSY;
+        }
+        value = reg(offset) & (N6_XSPI_SR_TCF | N6_XSPI_SR_TEF);
+        return psram.missing ? value | N6_XSPI_SR_FTF : value;
+    case N6_XSPI_DR_OFFSET:
+        for (unsigned i = 0; i < size && psram.missing && (reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_FMODE); i++) {
+            value |= (uint32_t)next_byte() << 8 * i;
+        }
+        return value;
+    default:
+        return reg(offset);
+    }
+}
+
+static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
+{
+    switch (part.bytes ? offset : UINT32_MAX) {
+    case N6_XSPI_FCR_OFFSET:
+        n6virt_set(N6_XSPI1_SR, reg(N6_XSPI_SR_OFFSET) & ~value);
+        return;
+    case N6_XSPI_CR_OFFSET:
+        n6virt_set(N6_XSPI1_CR, value & ~N6_XSPI_CR_ABORT);
+        if (value & N6_XSPI_CR_ABORT) {
+            psram.missing = 0;
+            complete();
+        }
+        return;
+    case N6_XSPI_DR_OFFSET:
+        for (unsigned i = 0; i < size && psram.missing && !(reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_FMODE); i++) {
+            take_byte(value >> 8 * i);
+        }
+        return;
+    }
+    n6virt_set(N6_XSPI1_BASE + offset, value);
+    if (part.bytes && n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) && !(reg(N6_XSPI_CR_OFFSET) & 2u << N6_XSPI_CR_FMODE_POS) &&
+        offset == (reg(N6_XSPI_CCR_OFFSET) & N6_XSPI_CCR_ADMODE ? N6_XSPI_AR_OFFSET : N6_XSPI_IR_OFFSET)) {
+        carry_out();
+    }
+}
+
+static const N6VirtModel xspi1 = {.read = xspi_read, .write = xspi_write};
+
+static void start(void)
+{
+    add_window();
+    n6virt_model(N6_XSPI1_BASE, &xspi1);
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = update, .update = update};
+N6VIRT_MODULE(module)
