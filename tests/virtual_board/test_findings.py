@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
@@ -139,29 +138,6 @@ def test_an_appli_that_was_not_copied_so_far_as_to_say_a_word(tmp_path: Path) ->
     result = boot(tmp_path, parts, [fsbl, appli])
     (finding,) = [finding for finding in result.findings if finding.kind == "short-copy"]
     assert f"the last {len(image) - 0x10000} of its {len(image)} bytes were never copied to RAM" in finding.text
-
-
-# The boot ROM
-
-
-@pytest.mark.parametrize(
-    ("offset", "value", "message"),
-    [
-        (0x000, 0xFFFF_FFFF, "it begins with 0xffffffff"),
-        (0x068, 0x0002_0200, "header version 0x00020200, expected 0x00020300"),
-        (0x06C, 0x0010_0000, "1048576 bytes behind the header, at most"),
-        (0x064, 0x0000_0001, "the header says 0x00000001"),
-        (0x070, 0x3418_0001, "entry 0x34180001 is not in the image"),
-    ],
-    ids=["nothing there", "header 2.2", "too long", "checksum", "entry"],
-)
-def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, value: int, message: str) -> None:
-    elf = build_fsbl(tmp_path, PROGRAMS / "weights_to_npu.c")
-    image = bytearray(image_of(elf, BinaryType.FSBL))
-    struct.pack_into("<I", image, offset, value)
-    result = boot(tmp_path, {BOARD.slots.fsbl.address: bytes(image)}, [elf])
-    assert [finding.kind for finding in result.findings] == ["boot-rom"]
-    assert message in result.findings[0].text
 
 
 def test_an_emulator_that_cannot_start_is_an_error(tmp_path: Path) -> None:

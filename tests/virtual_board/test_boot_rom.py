@@ -1,0 +1,146 @@
+"""What the boot ROM starts, and what a program finds then: its console, the fuses, memories."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from pathlib import Path
+
+import pytest
+from firmware_build import BOARD, build_fsbl, image_of, write_nor
+from n6build.formats.boot_header import BinaryType
+from n6build.hardware.board import Board, Fuse
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+
+PROGRAM = Path(__file__).parent / "programs" / "says_hello.c"
+NOTHING = ["-DDOES=NOTHING"]
+SECOND_SLOT = 0x40000
+ENTRY, VERSION = 0x070, 0x068
+
+
+def line_with(text: str) -> str:
+    (number,) = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line]
+    return f"tests/virtual_board/programs/{PROGRAM.name}:{number} in "
+
+
+def boot(tmp_path: Path, parts: dict[int, bytes], programs: list[Path], board: Board = BOARD) -> RunResult:
+    return run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(write_nor(tmp_path / "nor.bin", parts), board),
+        programs=programs,
+        stop=lambda line: line.startswith(("end", "n6 fault")),
+        limits=Limits(200_000_000),
+    )
+
+
+def run(tmp_path: Path, does: str, board: Board = BOARD) -> RunResult:
+    elf = build_fsbl(tmp_path, PROGRAM, [f"-DDOES={does}"])
+    return boot(tmp_path, {BOARD.nor.base: image_of(elf, BinaryType.FSBL)}, [elf], board)
+
+
+def test_a_program_is_started_and_heard(tmp_path: Path) -> None:
+    result = run(tmp_path, "NOTHING")
+    assert (result.lines, result.findings, result.unmodelled) == (("hello", "end"), (), ())
+
+
+def test_the_second_place_is_looked_at_if_the_first_holds_nothing(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    result = boot(tmp_path, {BOARD.nor.base + SECOND_SLOT: image_of(elf, BinaryType.FSBL)}, [elf])
+    assert result.lines == ("hello", "end")
+
+
+def test_headers_for_earlier_silicon_are_accepted(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    struct.pack_into("<I", image, VERSION, 0x0002_0100)
+    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf]).lines == ("hello", "end")
+
+
+def test_it_starts_at_the_entry_whether_or_not_a_vector_table_says_so(tmp_path: Path) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    vectors = BOARD.soc.boot.payload_offset
+    stack, reset = struct.unpack_from("<II", image, vectors)
+    struct.pack_into("<II", image, vectors, 0, 0)
+    # The checksum is the sum of all bytes behind the header.
+    (checksum,) = struct.unpack_from("<I", image, 0x64)
+    removed = sum(struct.pack("<II", stack, reset))
+    struct.pack_into("<I", image, 0x64, checksum - removed)
+    assert boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf]).lines == ("hello", "end")
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "message"),
+    [
+        (0x000, 0xFFFF_FFFF, "it begins with 0xffffffff"),
+        (0x068, 0x0002_0200, "header version 0x00020200, expected 0x00020300"),
+        (0x06C, 0x0010_0000, "1048576 bytes behind the header, at most"),
+        (0x064, 0x0000_0001, "the header says 0x00000001"),
+        (0x070, 0x3418_0001, "entry 0x34180001 is not in the image"),
+    ],
+    ids=["nothing there", "header 2.2", "too long", "checksum", "entry"],
+)
+def test_the_boot_rom_says_why_it_starts_nothing(tmp_path: Path, offset: int, value: int, message: str) -> None:
+    elf = build_fsbl(tmp_path, PROGRAM, NOTHING)
+    image = bytearray(image_of(elf, BinaryType.FSBL))
+    struct.pack_into("<I", image, offset, value)
+    result = boot(tmp_path, {BOARD.nor.base: bytes(image)}, [elf])
+    assert [finding.kind for finding in result.findings] == ["boot-rom"]
+    assert message in result.findings[0].text
+
+
+SILENT = [
+    ("WRONG_FUNCTION", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
+    ("OTHER_PIN", "USART1 is written while PE5, the board's TX pin, is not set to it (alternate function 7)"),
+]
+
+
+@pytest.mark.parametrize(("does", "text"), SILENT, ids=[case[0] for case in SILENT])
+def test_a_console_on_another_pin_or_function_prints_nothing(tmp_path: Path, does: str, text: str) -> None:
+    result = run(tmp_path, does)
+    assert result.lines == ()
+    assert [(finding.kind, finding.text) for finding in result.findings] == [("console", text)]
+
+
+def test_a_console_at_another_rate_prints_garbage(tmp_path: Path) -> None:
+    result = run(tmp_path, "WRONG_DIVISOR")
+    assert "hello" not in "".join(result.lines)
+    (finding,) = result.findings
+    assert finding.text.startswith("USART1 sends 16443 bits a second, the terminal reads 115200: garbage")
+
+
+def test_fuses_are_those_of_the_board(tmp_path: Path) -> None:
+    board = dataclasses.replace(BOARD, fuses=(Fuse(124, 0x18000), Fuse(3, 1)))
+    assert "fuse=0x00018000" in run(tmp_path, "READ_FUSES", board).lines
+    assert "fuse=0x00000000" in run(tmp_path, "READ_FUSES").lines
+
+
+def test_no_fuse_is_blown_and_the_program_is_told(tmp_path: Path) -> None:
+    result = run(tmp_path, "BLOW_A_FUSE")
+    assert "failed fuse=0x00000000" in result.lines
+    (finding,) = result.findings
+    assert finding.kind == "fuse"
+    assert "blows fuse word 124 with 0x00008000" in finding.text
+    assert finding.where.startswith(line_with("/* BLOW */"))
+
+
+FOUND = [
+    ("FUSES_WITHOUT_CLOCK", "clock-off", "BSEC at 0x560091f0 has no clock", "N6_REG32(N6_BSEC_FVR124)"),
+    ("RAM_OFF_WHILE_RUNNING", "ram-off", "lost write to FLEXRAM at 0x34000000", "/* LOST */"),
+    ("READ_BOOT_ROM", "boot-rom", "read of 0x18000100, in the boot ROM, whose content is not known", "/* READ */"),
+]
+
+
+@pytest.mark.parametrize(("does", "kind", "text", "at"), FOUND, ids=[case[0] for case in FOUND])
+def test_is_found_at_its_line(tmp_path: Path, does: str, kind: str, text: str, at: str) -> None:
+    (finding,) = run(tmp_path, does).findings
+    assert finding.kind == kind
+    assert text in finding.text
+    assert finding.where.startswith(line_with(at))
+
+
+def test_every_memory_of_the_chip_is_there_and_tcm_at_its_non_secure_addresses_too(tmp_path: Path) -> None:
+    result = run(tmp_path, "OTHER_MEMORIES")
+    assert result.findings == ()
+    assert "sum=15" in result.lines
