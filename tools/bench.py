@@ -24,6 +24,7 @@ from pathlib import Path
 
 import SCons.dblite
 import tflite
+from bench_emulator import emulator_speed
 from elftools.elf.elffile import ELFFile
 from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
@@ -53,6 +54,8 @@ def main() -> int:
             copy(ROOT / name, project / name)
         figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
         instructions(project)
+        for name, value in emulator_speed():
+            figure(name, value)
         kernel_code(project)
         kernels()
         stage_1()

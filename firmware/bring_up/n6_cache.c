@@ -17,8 +17,10 @@ static void by_line(uint32_t operation, uintptr_t address, uint32_t bytes)
     n6_barrier();
 }
 
-/* All lines of the level 1 data cache, by set and way (Armv8-M manual, cache maintenance). */
-static void by_set_and_way(uint32_t operation)
+/* All lines of the level 1 data cache, by set and way (Armv8-M manual, cache maintenance). Not called, but part of its callers:
+ * between switching the cache off and the end of the loop nothing may go to the stack, whose lines in the cache are then written
+ * over it. */
+__attribute__((always_inline)) static inline void by_set_and_way(uint32_t operation)
 {
     N6_REG32(N6_SCB_CSSELR) = 0u;
     __asm volatile("dsb 0xf" ::: "memory");
@@ -40,7 +42,10 @@ void n6_caches_enable(void)
     n6_modify(N6_MEMSYSCTL_MSCR, 0u, N6_MEMSYSCTL_MSCR_ICACTIVE | N6_MEMSYSCTL_MSCR_DCACTIVE);
     n6_barrier();
     N6_REG32(N6_SCB_ICIALLU) = 0u;
-    by_set_and_way(N6_SCB_DCISW);
+    /* One that is on already may hold the only copy of what was written. */
+    if ((N6_REG32(N6_SCB_CCR) & N6_SCB_CCR_DC) == 0u) {
+        by_set_and_way(N6_SCB_DCISW);
+    }
     n6_modify(N6_SCB_CCR, 0u, N6_SCB_CCR_IC | N6_SCB_CCR_DC);
     n6_barrier();
 }

@@ -3,6 +3,7 @@
  * First stage boot loader: makes the NOR readable, copies the Appli to RAM, starts it.
  */
 #include "n6_board.h"
+#include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_fault.h"
@@ -85,6 +86,8 @@ int main(void)
         stop("N6-FW-006 the clocks do not switch to the PLLs: try clock_profile hsi in board.yaml");
     }
     open_nor();
+    /* The NOR is read by lines then, not by words. */
+    n6_caches_enable();
     load();
     n6_start_appli();
 }

@@ -10,7 +10,7 @@ import pytest
 from n6build.hardware.boards import load_board
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
 from end_to_end.conftest import Project, make_project
 
@@ -120,6 +120,38 @@ def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
     assert "AXISRAM3 at 0x342" in result.output
     assert "N6-RUN-004" in result.output
     assert "firmware/appli/n6_inference.c:" in result.output
+
+
+CLEAN = "by_set_and_way(N6_SCB_DCCISW);"
+DISABLE = "    n6_caches_disable();\n"
+CACHE_MISTAKES = [
+    ("the disable path never ends", "bring_up/n6_cache.c", CLEAN, "for (;;) {\n        }", None),
+    ("the caches stay on", "fsbl/n6_load_appli.c", DISABLE, "", "stale-code"),
+    ("the copy is not cleaned", "bring_up/n6_cache.c", CLEAN, "n6_barrier();", "hidden-cache"),
+    ("the copy is invalidated", "bring_up/n6_cache.c", CLEAN, "by_set_and_way(N6_SCB_DCISW);", "cache-lost"),
+    ("one way is forgotten", "bring_up/n6_cache.c", "way <= ways; way++", "way < ways; way++", "hidden-cache"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "kind"), [row[1:] for row in CACHE_MISTAKES], ids=[row[0] for row in CACHE_MISTAKES]
+)
+def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
+    project: Project, file: str, old: str, new: str, kind: str | None
+) -> None:
+    project.replace(f"firmware/{file}", old, new)
+    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+    fsbl = project.root / "build/nucleo-n657/fsbl/fsbl.elf"
+    few = Limits(silence=100_000_000)
+    result = run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD), programs=[fsbl], stop=ends_run, limits=few)
+    assert any(line.startswith("n6 fsbl appli") for line in result.lines)
+    assert not any(line.startswith("n6 appli start") for line in result.lines)
+    assert kind is None or result.findings[0].kind == kind
+    if kind:
+        assert result.findings[0].where.startswith(("firmware/fsbl/n6_load_appli.c:", "firmware/bring_up/n6_"))
+    else:
+        assert (result.ended, result.findings) == ("timeout", ())
 
 
 def test_a_fault_says_where(project: Project) -> None:

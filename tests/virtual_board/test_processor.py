@@ -104,12 +104,6 @@ def test_a_jump_to_nowhere_is_found_where_it_comes_from(tmp_path: Path) -> None:
     assert " in reset()" in first.where
 
 
-def test_a_loop_over_sets_and_ways_cleans_all_that_is_on(tmp_path: Path) -> None:
-    result = run(tmp_path, "CLEAN_BY_SET_AND_WAY")
-    assert result.findings == ()
-    assert result.cleaned == ((0x3420_0000, 0x3427_0000),)
-
-
 @pytest.mark.parametrize(
     ("does", "kind", "text"),
     [

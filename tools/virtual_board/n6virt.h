@@ -53,6 +53,8 @@ typedef struct {
     void (*write)(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size);
     /* Offsets of the registers that the model answers, N6VIRT_END behind the last; NULL: of all in the block. */
     const uint32_t *registers;
+    /* What happens on the chip when it is accessed without its clock; NULL: it may hang. */
+    const char *without_clock;
 } N6VirtModel;
 
 #define N6VIRT_END UINT32_MAX
@@ -119,29 +121,62 @@ void n6virt_start_time(void);
 
 /* RAM (n6virt_ram.c) */
 
+/* Of the Cortex-M55's MPU. */
+#define N6VIRT_MPU_REGIONS 16
+
+/* Where the CPU's data cache is in front of it, each line is in the cache, too, if it is valid: cache is what the CPU sees there,
+ * filled what memory held when the line came, or was cleaned. A line that differs from that is dirty. */
 typedef struct {
     const char *name;
     uint32_t base, bytes;
     uint32_t enable;     /* bits of RCC MEMENR; 0: has its clock always */
     uint32_t ramcfg;     /* address of its RAMCFG CR; 0: cannot be shut down */
     bool on_after_reset; /* MEMENR */
+    bool shut_down_after_reset; /* RAMCFG */
     bool cacheable;
-    MemoryRegion on, off, alias;
-    uint8_t *cpu;    /* what the CPU sees */
-    uint8_t *memory; /* what is behind its data cache; NULL if not cacheable */
-    uint8_t *cleaned; /* by line */
+    uint32_t risaf; /* base of the filter in front of it; 0: none is modelled */
+    bool is_shut_down;
+    MemoryRegion memory, cached, off, alias;
+    MemoryRegion around[N6VIRT_MPU_REGIONS]; /* parts of memory that the MPU keeps out of the cache */
+    uint8_t *data;                           /* what is in memory */
+    uint8_t *cache, *filled;                 /* NULL if not cacheable */
+    uint8_t *valid;                          /* by line */
+    uint8_t *cleaned;                        /* by line: by its address, ever */
 } N6VirtRam;
 
-/* What the chip has, and what stands behind an XSPI; on: whether it can be accessed now. */
+/* What the chip has, and what stands behind an XSPI. NULL: none is at the address. */
 N6VirtRam *n6virt_ram_at(uint32_t address);
+/* That number i of the chip's; NULL behind the last. */
+N6VirtRam *n6virt_ram(unsigned i);
+/* RAM outside the chip: name, base, bytes, memory, data and cleaned are filled in. */
+void n6virt_add_outside_ram(N6VirtRam *ram);
 bool n6virt_ram_is_on(const N6VirtRam *ram);
-/* After a write to RCC MEMENR or a RAMCFG. */
+/* Not by the CPU: code that was read from there is read again. */
+void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes);
+/* After a write to RCC MEMENR or a RAMCFG, and when the data cache is switched. */
 void n6virt_ram_update(void);
 
-/* The data cache (n6virt_cache.c), as masters other than the CPU notice it. */
+/* The data cache (n6virt_cache.c), and masters beside the CPU, which read and write memory. */
 
-/* What a bus master reads; counts stale lines, the first of which is *first. False where it cannot read. */
+bool n6virt_data_cache_is_on(void);
+/* Some of what is in one line of a RAM, by its offset: a dirty line differs from memory. */
+bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+/* n6virt_hidden.c: a range of lines that are dirty in a cache that is off; then, that there are none. */
+void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes);
+void n6virt_hide_nothing(void);
+/* What a bus master reads; counts lines that are newer in the cache, the first of which is *first. False where it cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+/* What a bus master writes, to RAM only; counts dirty lines, which will overwrite it when they are written back. The CPU sees what is
+ * in its cache until it invalidates the line. False where it cannot write; some of it may be written. */
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
+
+/* RIF (n6virt_rif.c): whether a master beside the CPU may access memory. */
+
+#define N6VIRT_MASTER(name, number) N6VIRT_MASTER_##name = number,
+typedef enum { N6VIRT_MASTERS(N6VIRT_MASTER) N6VIRT_MASTER_COUNT } N6VirtMaster;
+
+/* The reason why it may not, or NULL. The NPU's own attributes as a peripheral are looked at, too. */
+const char *n6virt_rif_objection(N6VirtMaster master, uint32_t address, uint32_t bytes, bool writes);
 
 /* The board's pins (n6virt_gpio.c) */
 
@@ -194,10 +229,6 @@ N6VirtWindow n6virt_xspi_window(const char **reason);
 /* After an RCC reset of the controller. */
 void n6virt_psram_reset_controller(void);
 bool n6virt_psram_uses_port(uint32_t port);
-/* The CPU has cleaned the cache line of this address. */
-void n6virt_psram_clean(uint32_t address);
-/* For each line of the PSRAM whether it was cleaned; lines: how many. */
-const uint8_t *n6virt_psram_cleaned(uint32_t *lines);
 
 /* The machine (stm32n6virt.c) */
 
@@ -205,6 +236,9 @@ void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegio
                    uint64_t bytes, int priority);
 /* What the Cortex-M's own registers are in. */
 MemoryRegion *n6virt_processor_region(void);
+/* An access to the system control space (0xE000E000) as QEMU's own model of it has it. */
+MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned size, MemTxAttrs attributes);
+MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes);
 /* Opens or closes the window on the NOR: after every write to a register. */
 void n6virt_update_window(void);
 /* The Appli's image is in RAM as a whole, once its vector table is in use. */

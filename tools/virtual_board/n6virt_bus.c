@@ -84,13 +84,13 @@ void n6virt_model_all(const char *prefix, const N6VirtModel *model)
     }
 }
 
-static bool has_clock(const N6VirtBlock *block, uint32_t address)
+static bool has_clock(const N6VirtBlock *block, const N6VirtModel *model, uint32_t address)
 {
     if (!block || !block->enable || n6virt_has(block->enable, block->enable_bits)) {
         return true;
     }
-    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip it may hang", block->name,
-                   address);
+    n6virt_finding("clock-off", address, "%s at 0x%08x has no clock: the access is lost, on the chip %s", block->name, address,
+                   model && model->without_clock ? model->without_clock : "it may hang");
     return false;
 }
 
@@ -127,7 +127,7 @@ static uint64_t secure_read(void *opaque, hwaddr offset, unsigned size)
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
     n6virt_check_appli_copy();
-    if (!has_clock(block, address)) {
+    if (!has_clock(block, model, address)) {
         return 0;
     }
     if (!answers(model, address - (block ? block->base : 0))) {
@@ -144,7 +144,7 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     const N6VirtModel *model = block ? models[block - blocks] : NULL;
 
     n6virt_check_appli_copy();
-    if (!has_clock(block, address)) {
+    if (!has_clock(block, model, address)) {
         return;
     }
     if (!answers(model, address - (block ? block->base : 0))) {

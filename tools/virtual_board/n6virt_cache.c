@@ -1,45 +1,163 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The data cache: infinite and never written back by itself, the worst case for who forgets to clean it. A cacheable RAM has two
- * views, the CPU's and what is in memory; maintenance by line copies between them.
+ * The CPU's data cache as it is at its worst for who forgets to maintain it: while it is on (CCR DC), every line of every RAM that is
+ * cacheable is in it, and none is written back by itself. The CPU works on the cache then, and on memory while it is off, as bus
+ * masters always do; lines that are switched off stay in the cache, unseen, until they are invalidated. A clean writes the line as a
+ * whole, over what somebody else wrote to another part of it. INFERRED: also on this processor.
+ *
+ * Instructions come from memory. Of the instruction cache there is no more than CCR IC.
+ *
+ *   ,cache=off   no data cache: what a program costs without this model
  */
 #include "n6virt.h"
 
+#include "cpu.h"
+#include "exec/address-spaces.h"
+#include "qapi/error.h"
+
 #define OPERATIONS N6_SCB_ICIALLU
+#define LINE N6_CACHE_LINE
+#define CACHE_BITS (N6_SCB_CCR_IC | N6_SCB_CCR_DC)
+/* Of the registers that are banked, the non-secure ones as secure code sees them (Armv8-M manual). */
+#define NON_SECURE_ALIAS 0x20000u
+/* CLIDR: at level 1 an instruction and a data cache, nothing behind (Armv8-M manual). */
+#define LEVEL_1 0x09000003u
+/* CCSIDR: supports write-back, write-through, allocation on reads and on writes. */
+#define POLICIES 0xf0000000u
+#define CCSIDR(sets, ways)                                                                                        \
+    (POLICIES | ((sets) - 1) << N6_SCB_CCSIDR_NUMSETS_POS | ((ways) - 1) << N6_SCB_CCSIDR_ASSOCIATIVITY_POS | \
+     (ctz32(LINE) - 4) << N6_SCB_CCSIDR_LINESIZE_POS)
 
-static MemoryRegion operations;
+/* Of QEMU's translator, from where instructions are read (build.py). */
+extern void *(*n6virt_fetch)(void *host);
+extern void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);
 
-static bool is_usable(const N6VirtRam *ram)
+static MemoryRegion operations, ccr, ccr_non_secure;
+static bool is_modelled = true;
+static bool is_on;
+static uint32_t hidden;  /* dirty lines while the cache is off */
+static uint32_t kept[2]; /* bits of CCR: non-secure, secure */
+/* Ways of each set that were maintained; a line is in one of them, nobody knows in which. */
+enum { INVALIDATE, CLEAN, BOTH, KINDS };
+static uint32_t ways_done[KINDS][N6VIRT_DCACHE_SETS];
+
+bool n6virt_data_cache_is_on(void)
 {
-    return ram && ram->memory && n6virt_ram_is_on(ram);
+    return is_on;
 }
 
-static void maintain_line(hwaddr operation, uint32_t address)
+/* Lines, by their offset in a RAM that is cacheable. */
+
+static bool is_dirty(const N6VirtRam *ram, uint32_t offset)
+{
+    return ram->valid[offset / LINE] && memcmp(ram->cache + offset, ram->filled + offset, LINE);
+}
+
+/* Instructions come from memory whatever is in the cache: there is no code to forget. */
+static void fill(N6VirtRam *ram, uint32_t offset)
+{
+    memcpy(ram->cache + offset, ram->data + offset, LINE);
+    memcpy(ram->filled + offset, ram->data + offset, LINE);
+    ram->valid[offset / LINE] = 1;
+}
+
+bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    return ram->cacheable && is_dirty(ram, offset & ~(LINE - 1)) && memcmp(ram->cache + offset, ram->data + offset, bytes);
+}
+
+/* A dirty line goes. */
+static void count_hidden(void)
+{
+    if (hidden && !--hidden) {
+        n6virt_hide_nothing();
+    }
+}
+
+static void clean(N6VirtRam *ram, uint32_t offset)
+{
+    if (is_dirty(ram, offset)) {
+        memcpy(ram->data + offset, ram->cache + offset, LINE);
+        memcpy(ram->filled + offset, ram->cache + offset, LINE);
+        n6virt_changed(&ram->memory, offset, LINE);
+        /* Its instructions are those of memory. */
+        n6virt_changed(&ram->cached, offset, LINE);
+        count_hidden();
+    }
+}
+
+static void invalidate(N6VirtRam *ram, uint32_t offset)
+{
+    if (is_dirty(ram, offset)) {
+        count_hidden();
+    }
+    ram->valid[offset / LINE] = 0;
+    if (is_on) {
+        fill(ram, offset);
+    }
+}
+
+static void maintain_line(unsigned kind, uint32_t address)
 {
     N6VirtRam *ram = n6virt_ram_at(address);
     uint32_t offset;
 
-    n6virt_psram_clean(address);
-    if (!is_usable(ram)) {
+    if (!ram || !n6virt_ram_is_on(ram)) {
         return;
     }
-    offset = ((address | N6_SECURE_BIT) - ram->base) & ~(N6_CACHE_LINE - 1);
-    if (operation == N6_SCB_DCIMVAC) {
-        memcpy(ram->cpu + offset, ram->memory + offset, N6_CACHE_LINE);
-        memory_region_set_dirty(&ram->on, offset, N6_CACHE_LINE);
-    } else {
-        memcpy(ram->memory + offset, ram->cpu + offset, N6_CACHE_LINE);
-        ram->cleaned[offset / N6_CACHE_LINE] = 1;
+    offset = (address - ram->base) & (N6_SECURE_BIT - 1) & ~(LINE - 1);
+    ram->cleaned[offset / LINE] |= kind != INVALIDATE;
+    if (!ram->cacheable || !is_modelled) {
+        return;
+    }
+    if (kind != INVALIDATE) {
+        clean(ram, offset);
+    }
+    if (kind != CLEAN) {
+        invalidate(ram, offset);
     }
 }
 
-static void clean_all(void)
+static void maintain_set(unsigned kind, uint32_t set)
 {
-#define CLEAN(name, base, bytes, enable, ramcfg, on_after_reset, cacheable) \
-    for (uint32_t address = base; cacheable && address - base < bytes; address += N6_CACHE_LINE) { \
-        maintain_line(N6_SCB_DCCMVAC, address); \
+    N6VirtRam *ram;
+
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        uint32_t first = (set - ram->base / LINE) % N6VIRT_DCACHE_SETS * LINE;
+
+        if (!ram->cacheable || !n6virt_ram_is_on(ram)) {
+            continue;
+        }
+        for (uint32_t offset = first; offset < ram->bytes; offset += N6VIRT_DCACHE_SETS * LINE) {
+            if (kind == INVALIDATE && n6virt_is_newer_in_cache(ram, offset, LINE)) {
+                n6virt_finding("cache-lost", ram->base + offset,
+                               "what the CPU wrote at 0x%08x is lost: the data cache is invalidated by set and way, and the line was "
+                               "never cleaned",
+                               ram->base + offset);
+            }
+            if (kind != INVALIDATE) {
+                clean(ram, offset);
+            }
+            if (kind != CLEAN) {
+                invalidate(ram, offset);
+            }
+        }
     }
-    N6VIRT_RAMS(CLEAN)
+}
+
+static void maintain_way(unsigned kind, uint32_t value)
+{
+    uint32_t set = value / LINE % N6VIRT_DCACHE_SETS;
+    uint32_t way = N6VIRT_DCACHE_WAYS > 1 ? value >> (32 - ctz32(pow2ceil(N6VIRT_DCACHE_WAYS))) : 0;
+
+    if (!is_modelled) {
+        return;
+    }
+    ways_done[kind][set] |= 1u << way;
+    if (ways_done[kind][set] == MAKE_64BIT_MASK(0, N6VIRT_DCACHE_WAYS)) {
+        ways_done[kind][set] = 0;
+        maintain_set(kind, set);
+    }
 }
 
 static uint64_t operation_read(void *opaque, hwaddr offset, unsigned size)
@@ -49,21 +167,25 @@ static uint64_t operation_read(void *opaque, hwaddr offset, unsigned size)
 
 static void operation_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
 {
-    hwaddr operation = OPERATIONS + offset;
-
-    switch (operation) {
+    switch (OPERATIONS + offset) {
     case N6_SCB_DCIMVAC:
+        maintain_line(INVALIDATE, value);
+        break;
     case N6_SCB_DCCMVAU:
     case N6_SCB_DCCMVAC:
+        maintain_line(CLEAN, value);
+        break;
     case N6_SCB_DCCIMVAC:
-        maintain_line(operation, value);
+        maintain_line(BOTH, value);
+        break;
+    case N6_SCB_DCISW:
+        maintain_way(INVALIDATE, value);
+        break;
+    case N6_SCB_DCCSW:
+        maintain_way(CLEAN, value);
         break;
     case N6_SCB_DCCISW:
-    case N6_SCB_DCCSW:
-        /* Only a loop over all sets and ways means something here; each has set 0 of way 0. */
-        if (value == 0) {
-            clean_all();
-        }
+        maintain_way(BOTH, value);
         break;
     }
 }
@@ -72,6 +194,156 @@ static const MemoryRegionOps operation_ops = {
     .read = operation_read, .write = operation_write, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
+/* On and off: CCR, whose other bits are QEMU's */
+
+static void switch_on(void)
+{
+    N6VirtRam *ram;
+
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        for (uint32_t line = 0; ram->cacheable && line < ram->bytes / LINE; line++) {
+            if (!ram->valid[line]) {
+                fill(ram, line * LINE);
+            }
+        }
+        if (ram->cacheable) {
+            /* Memory may have got other instructions meanwhile. */
+            n6virt_changed(&ram->cached, 0, ram->bytes);
+        }
+    }
+}
+
+/* Dirty lines from this one on. */
+static uint32_t dirty_lines(const N6VirtRam *ram, uint32_t line)
+{
+    uint32_t count = 0;
+
+    while ((line + count) * LINE < ram->bytes && is_dirty(ram, (line + count) * LINE)) {
+        count++;
+    }
+    return count;
+}
+
+static void switch_off(void)
+{
+    N6VirtRam *ram;
+
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        for (uint32_t line = 0; ram->cacheable && line < ram->bytes / LINE; line++) {
+            uint32_t count = dirty_lines(ram, line);
+
+            if (count) {
+                n6virt_hide(ram, line * LINE, count * LINE);
+                hidden += count;
+                line += count;
+            }
+        }
+    }
+}
+
+static void switch_to(bool on)
+{
+    if (!is_modelled || on == is_on) {
+        return;
+    }
+    is_on = on;
+    memory_region_transaction_begin();
+    if (on) {
+        hidden = 0;
+        n6virt_hide_nothing();
+        switch_on();
+    } else {
+        switch_off();
+    }
+    n6virt_ram_update();
+    memory_region_transaction_commit();
+}
+
+static MemTxResult ccr_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    MemTxResult result;
+
+    attributes.secure = attributes.secure && !opaque;
+    result = n6virt_processor_read(N6_SCB_CCR, value, size, attributes);
+    *value |= kept[attributes.secure];
+    return result;
+}
+
+static MemTxResult ccr_write(void *opaque, hwaddr offset, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    attributes.secure = attributes.secure && !opaque;
+    kept[attributes.secure] = value & CACHE_BITS;
+    if (attributes.secure) {
+        switch_to(value & N6_SCB_CCR_DC);
+    }
+    return n6virt_processor_write(N6_SCB_CCR, value, size, attributes);
+}
+
+static const MemoryRegionOps ccr_ops = {
+    .read_with_attrs = ccr_read, .write_with_attrs = ccr_write, .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid.min_access_size = 4, .valid.max_access_size = 4,
+};
+
+/* Instructions */
+
+static void *fetch(void *host)
+{
+    N6VirtRam *ram;
+
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        size_t offset = (uint8_t *)host - ram->cache;
+
+        if (ram->cacheable && offset < ram->bytes) {
+            return ram->data + offset;
+        }
+    }
+    return host;
+}
+
+/* BL, or BLX with a register (Armv8-M manual). */
+static bool is_call(uint32_t end)
+{
+    uint16_t code[2] = {0};
+
+    cpu_physical_memory_read(end - sizeof(code), code, sizeof(code));
+    return (le16_to_cpu(code[1]) & 0xff87) == 0x4780 ||
+           ((le16_to_cpu(code[0]) & 0xf800) == 0xf000 && (le16_to_cpu(code[1]) & 0xd000) == 0xd000);
+}
+
+/* Who jumps to code that is translated for the first time: what called last, or, where nothing did, what was translated before. */
+static uint32_t jumper(uint32_t end_of_last)
+{
+    uint32_t link = ARM_CPU(first_cpu)->env.regs[14] & ~1u;
+    bool in_code = n6virt_ram_at(link) && link != end_of_last;
+
+    return (in_code && is_call(link) ? link : end_of_last) - 2;
+}
+
+static void fetched(uint32_t pc, uint32_t bytes)
+{
+    static uint32_t end_of_last;
+    uint32_t from = jumper(end_of_last);
+    N6VirtRam *ram = n6virt_ram_at(pc);
+    uint32_t offset, end;
+
+    end_of_last = pc + bytes;
+    if (!ram || !ram->cacheable || !bytes) {
+        return;
+    }
+    offset = (pc - ram->base) & (N6_SECURE_BIT - 1);
+    end = MIN(offset + bytes, ram->bytes);
+    for (uint32_t line = offset & ~(LINE - 1); line < end; line += LINE) {
+        if (n6virt_is_newer_in_cache(ram, line, LINE)) {
+            n6virt_finding_at(from, "stale-code", pc,
+                              "code at 0x%08x runs as memory has it: what the CPU wrote there is in the data cache, and was never cleaned",
+                              MAX(pc, ram->base + line));
+            return;
+        }
+    }
+}
+
+/* Bus masters */
+
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first)
 {
     uint8_t *to = data;
@@ -79,18 +351,21 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
     *stale = 0;
     while (bytes) {
         N6VirtRam *ram = n6virt_ram_at(address);
-        uint32_t offset, line, here;
+        uint32_t offset, here;
 
-        if (!is_usable(ram)) {
+        if (!ram) {
+            /* The windows on external memories say what is wrong with them. */
+            return address_space_read(&address_space_memory, address, MEMTXATTRS_UNSPECIFIED, to, bytes) == MEMTX_OK;
+        }
+        if (!n6virt_ram_is_on(ram)) {
             return false;
         }
-        offset = (address | N6_SECURE_BIT) - ram->base;
-        line = offset & ~(N6_CACHE_LINE - 1);
-        here = MIN(bytes, line + N6_CACHE_LINE - offset);
-        if (memcmp(ram->memory + line, ram->cpu + line, N6_CACHE_LINE)) {
-            *first = (*stale)++ ? *first : ram->base + line;
+        offset = (address - ram->base) & (N6_SECURE_BIT - 1);
+        here = MIN(bytes, LINE - offset % LINE);
+        if (n6virt_is_newer_in_cache(ram, offset, here)) {
+            *first = (*stale)++ ? *first : ram->base + (offset & ~(LINE - 1));
         }
-        memcpy(to, ram->memory + offset, here);
+        memcpy(to, ram->data + offset, here);
         to += here;
         address += here;
         bytes -= here;
@@ -98,11 +373,89 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
     return true;
 }
 
-static void start(void)
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first)
 {
-    n6virt_add_io(&operations, n6virt_processor_region(), &operation_ops, "n6.cache-maintenance", OPERATIONS,
-                  N6_SCB_BPIALL + 4 - OPERATIONS, 10);
+    const uint8_t *from = data;
+
+    *dirty = 0;
+    while (bytes) {
+        N6VirtRam *ram = n6virt_ram_at(address);
+        uint32_t offset, here;
+
+        if (!ram || !n6virt_ram_is_on(ram)) {
+            return false;
+        }
+        offset = (address - ram->base) & (N6_SECURE_BIT - 1);
+        here = MIN(bytes, LINE - offset % LINE);
+        if (ram->cacheable && is_dirty(ram, offset & ~(LINE - 1))) {
+            *first = (*dirty)++ ? *first : ram->base + (offset & ~(LINE - 1));
+        }
+        memcpy(ram->data + offset, from, here);
+        n6virt_changed(&ram->memory, offset, here);
+        if (ram->cacheable) {
+            n6virt_changed(&ram->cached, offset, here);
+        }
+        from += here;
+        address += here;
+        bytes -= here;
+    }
+    return true;
 }
 
-static const N6VirtModule module = {.start = start};
+/* The module */
+
+static bool get_modelled(Object *object, Error **errp)
+{
+    return is_modelled;
+}
+
+static void set_modelled(Object *object, bool value, Error **errp)
+{
+    is_modelled = value;
+}
+
+static void add_properties(Object *machine)
+{
+    object_property_add_bool(machine, "cache", get_modelled, set_modelled);
+}
+
+static void start(void)
+{
+    ARMCPU *cpu = ARM_CPU(first_cpu);
+    MemoryRegion *processor = n6virt_processor_region();
+
+    n6virt_add_io(&operations, processor, &operation_ops, "n6.cache-maintenance", OPERATIONS, N6_SCB_BPIALL + 4 - OPERATIONS, 10);
+    /* The bits of the non-secure bank have the other opaque pointer. */
+    memory_region_init_io(&ccr, NULL, &ccr_ops, NULL, "n6.ccr", 4);
+    memory_region_add_subregion_overlap(processor, N6_SCB_CCR, &ccr, 10);
+    memory_region_init_io(&ccr_non_secure, NULL, &ccr_ops, &ccr_non_secure, "n6.ccr-non-secure", 4);
+    memory_region_add_subregion_overlap(processor, N6_SCB_CCR + NON_SECURE_ALIAS, &ccr_non_secure, 10);
+    cpu->clidr = LEVEL_1;
+    cpu->ccsidr[0] = CCSIDR(N6VIRT_DCACHE_SETS, N6VIRT_DCACHE_WAYS);
+    cpu->ccsidr[1] = CCSIDR(N6VIRT_ICACHE_SETS, N6VIRT_ICACHE_WAYS);
+    if (is_modelled) {
+        n6virt_fetch = fetch;
+        n6virt_fetched = fetched;
+    }
+}
+
+/* The processor invalidates its caches at reset: what was not cleaned is lost. */
+static void reset(void)
+{
+    N6VirtRam *ram;
+
+    is_on = false;
+    hidden = 0;
+    n6virt_hide_nothing();
+    memset(kept, 0, sizeof(kept));
+    memset(ways_done, 0, sizeof(ways_done));
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        if (ram->cacheable) {
+            memset(ram->valid, 0, ram->bytes / LINE);
+        }
+    }
+    n6virt_ram_update();
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = reset};
 N6VIRT_MODULE(module)

@@ -36,9 +36,8 @@ static struct {
     Transfer transfer; /* in indirect mode */
     uint32_t address;
     uint32_t missing; /* bytes */
-    MemoryRegion memory, closed;
-    uint8_t *data;
-    uint8_t *cleaned; /* of the CPU's cache, by line */
+    MemoryRegion closed;
+    N6VirtRam ram; /* not cached but for reading: write-through by the processor's default memory map */
 } psram;
 
 static char reason[192];
@@ -273,7 +272,7 @@ static void update(void)
     const char *why;
 
     if (part.bytes) {
-        memory_region_set_enabled(&psram.memory, window(&why) == N6VIRT_WINDOW_OPEN);
+        memory_region_set_enabled(&psram.ram.memory, window(&why) == N6VIRT_WINDOW_OPEN);
     }
 }
 
@@ -319,24 +318,15 @@ static void add_window(void)
     reset_part();
     memory_region_init_io(&psram.closed, NULL, &closed_ops, NULL, "n6.psram-closed", N6_XSPI1_WINDOW_SIZE);
     memory_region_add_subregion_overlap(get_system_memory(), N6_XSPI1_WINDOW_BASE, &psram.closed, 0);
-    memory_region_init_ram(&psram.memory, NULL, "n6.psram", part.bytes, &error_fatal);
-    memory_region_add_subregion_overlap(get_system_memory(), N6_XSPI1_WINDOW_BASE, &psram.memory, 1);
-    memory_region_set_enabled(&psram.memory, false);
-    psram.data = memory_region_get_ram_ptr(&psram.memory);
-    psram.cleaned = g_malloc0(part.bytes / N6_CACHE_LINE);
-}
-
-void n6virt_psram_clean(uint32_t address)
-{
-    if (address - N6_XSPI1_WINDOW_BASE < part.bytes) {
-        psram.cleaned[(address - N6_XSPI1_WINDOW_BASE) / N6_CACHE_LINE] = 1;
-    }
-}
-
-const uint8_t *n6virt_psram_cleaned(uint32_t *lines)
-{
-    *lines = part.bytes / N6_CACHE_LINE;
-    return psram.cleaned;
+    memory_region_init_ram(&psram.ram.memory, NULL, "n6.psram", part.bytes, &error_fatal);
+    memory_region_add_subregion_overlap(get_system_memory(), N6_XSPI1_WINDOW_BASE, &psram.ram.memory, 1);
+    memory_region_set_enabled(&psram.ram.memory, false);
+    psram.ram.name = "PSRAM";
+    psram.ram.base = N6_XSPI1_WINDOW_BASE;
+    psram.ram.bytes = part.bytes;
+    psram.ram.data = memory_region_get_ram_ptr(&psram.ram.memory);
+    psram.ram.cleaned = g_malloc0(part.bytes / N6_CACHE_LINE);
+    n6virt_add_outside_ram(&psram.ram);
 }
 
 /* Indirect mode */
@@ -397,7 +387,7 @@ static uint8_t next_byte(void)
     if (psram.transfer == REGISTER_READ) {
         value = mode_register(psram.address);
     } else if (psram.transfer == MEMORY_READ) {
-        value = psram.data[psram.address % part.bytes];
+        value = psram.ram.data[psram.address % part.bytes];
     }
     advance();
     return value;
@@ -409,8 +399,8 @@ static void take_byte(uint8_t value)
         psram.address != part.vendor_address && psram.address != part.density_address) {
         psram.registers[psram.address] = value;
     } else if (psram.transfer == MEMORY_WRITE) {
-        psram.data[psram.address % part.bytes] = value;
-        memory_region_set_dirty(&psram.memory, psram.address % part.bytes, 1);
+        psram.ram.data[psram.address % part.bytes] = value;
+        n6virt_changed(&psram.ram.memory, psram.address % part.bytes, 1);
     }
     advance();
 }

@@ -1,37 +1,89 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The chip's RAM: a bank without its clock (RCC MEMENR), or shut down (RAMCFG CR SRAMSD), loses what is written and reads as zeros.
+ * INFERRED: what it held is lost in a shutdown, and kept without a clock.
  */
 #include "n6virt.h"
 
+#include "cpu.h"
 #include "exec/address-spaces.h"
+#include "exec/exec-all.h"
 #include "qapi/error.h"
 
-#define RAM(name, base, bytes, enable, ramcfg, on_after_reset, cacheable) \
-    {name, base, bytes, enable, ramcfg, on_after_reset, cacheable},
+/* Behind it there are no aliases. */
+#define CHIP_END 0x40000000u
+/* What comes after a shutdown: as an instruction undefined, as an address a hole. */
+#define LOST 0xde
+
+#define RAM(name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf) \
+    {name, base, bytes, enable, ramcfg, on_after_reset, shut_down_after_reset, cacheable, risaf},
 static N6VirtRam rams[] = {N6VIRT_RAMS(RAM)};
+static N6VirtRam *outside;
+
+void n6virt_add_outside_ram(N6VirtRam *ram)
+{
+    outside = ram;
+}
+
+N6VirtRam *n6virt_ram(unsigned i)
+{
+    return i < ARRAY_SIZE(rams) ? &rams[i] : NULL;
+}
 
 N6VirtRam *n6virt_ram_at(uint32_t address)
 {
-    address |= N6_SECURE_BIT;
+    if (address < CHIP_END) {
+        address |= N6_SECURE_BIT;
+    }
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
         if (address - rams[i].base < rams[i].bytes) {
             return &rams[i];
         }
     }
-    return NULL;
+    return outside && address - outside->base < outside->bytes ? outside : NULL;
 }
 
 bool n6virt_ram_is_on(const N6VirtRam *ram)
 {
-    return n6virt_has(N6_RCC_MEMENR, ram->enable) && !(ram->ramcfg && n6virt_has(ram->ramcfg, N6_RAMCFG_CR_SRAMSD));
+    return ram->memory.enabled;
+}
+
+void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes)
+{
+    ram_addr_t address = memory_region_get_ram_addr(region) + offset;
+
+    tb_invalidate_phys_range(address, address + bytes);
+}
+
+static void lose(N6VirtRam *ram)
+{
+    memset(ram->data, LOST, ram->bytes);
+    n6virt_changed(&ram->memory, 0, ram->bytes);
+    if (ram->cacheable) {
+        memset(ram->cache, LOST, ram->bytes);
+        memset(ram->filled, LOST, ram->bytes);
+        n6virt_changed(&ram->cached, 0, ram->bytes);
+    }
 }
 
 void n6virt_ram_update(void)
 {
+    memory_region_transaction_begin();
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
-        memory_region_set_enabled(&rams[i].on, n6virt_ram_is_on(&rams[i]));
+        N6VirtRam *ram = &rams[i];
+        bool shut_down = ram->ramcfg && n6virt_has(ram->ramcfg, N6_RAMCFG_CR_SRAMSD);
+        bool on = n6virt_has(N6_RCC_MEMENR, ram->enable) && !shut_down;
+
+        if (shut_down && !ram->is_shut_down) {
+            lose(ram);
+        }
+        ram->is_shut_down = shut_down;
+        memory_region_set_enabled(&ram->memory, on);
+        if (ram->cacheable) {
+            memory_region_set_enabled(&ram->cached, on && n6virt_data_cache_is_on());
+        }
     }
+    memory_region_transaction_commit();
 }
 
 static void off_finding(const N6VirtRam *ram, const char *access, hwaddr offset)
@@ -68,6 +120,23 @@ static const N6VirtModel ramcfg = {
     .write = ramcfg_write, .registers = (const uint32_t[]){N6_RAMCFG_CR_OFFSET, N6VIRT_END},
 };
 
+static void add_cache(MemoryRegion *system, N6VirtRam *ram)
+{
+    g_autofree char *name = g_strconcat(ram->name, ".cached", NULL);
+
+    memory_region_init_ram(&ram->cached, NULL, name, ram->bytes, &error_fatal);
+    memory_region_add_subregion_overlap(system, ram->base, &ram->cached, 2);
+    memory_region_set_enabled(&ram->cached, false);
+    ram->cache = memory_region_get_ram_ptr(&ram->cached);
+    ram->filled = g_malloc0(ram->bytes);
+    ram->valid = g_malloc0(ram->bytes / N6_CACHE_LINE);
+    for (unsigned i = 0; i < N6VIRT_MPU_REGIONS; i++) {
+        memory_region_init_alias(&ram->around[i], NULL, ram->name, &ram->memory, 0, ram->bytes);
+        memory_region_set_enabled(&ram->around[i], false);
+        memory_region_add_subregion_overlap(system, ram->base, &ram->around[i], 3);
+    }
+}
+
 static void start(void)
 {
     MemoryRegion *system = get_system_memory();
@@ -75,14 +144,14 @@ static void start(void)
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
         N6VirtRam *ram = &rams[i];
 
-        memory_region_init_ram(&ram->on, NULL, ram->name, ram->bytes, &error_fatal);
+        memory_region_init_ram(&ram->memory, NULL, ram->name, ram->bytes, &error_fatal);
         memory_region_init_io(&ram->off, NULL, &off_ops, ram, ram->name, ram->bytes);
         memory_region_add_subregion(system, ram->base, &ram->off);
-        memory_region_add_subregion_overlap(system, ram->base, &ram->on, 1);
-        ram->cpu = memory_region_get_ram_ptr(&ram->on);
+        memory_region_add_subregion_overlap(system, ram->base, &ram->memory, 1);
+        ram->data = memory_region_get_ram_ptr(&ram->memory);
+        ram->cleaned = g_malloc0(ram->bytes / N6_CACHE_LINE);
         if (ram->cacheable) {
-            ram->memory = g_malloc0(ram->bytes);
-            ram->cleaned = g_malloc0(ram->bytes / N6_CACHE_LINE);
+            add_cache(system, ram);
         }
         /* Unlike a peripheral's, the non-secure alias of a RAM is open to secure code. */
         memory_region_init_alias(&ram->alias, NULL, ram->name, system, ram->base, ram->bytes);
@@ -96,15 +165,18 @@ static void start(void)
 static void reset(void)
 {
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
-        if (rams[i].ramcfg && !rams[i].on_after_reset) {
+        if (rams[i].shut_down_after_reset) {
             n6virt_set(rams[i].ramcfg, N6_RAMCFG_CR_SRAMSD);
         }
     }
     n6virt_ram_update();
 }
 
-static void add_cleaned(GString *summary, uint32_t base, const uint8_t *cleaned, uint32_t lines, bool *first)
+static void add_cleaned(GString *summary, const N6VirtRam *ram, bool *first)
 {
+    uint32_t base = ram->base, lines = ram->bytes / N6_CACHE_LINE;
+    const uint8_t *cleaned = ram->cleaned;
+
     for (uint32_t line = 0; line < lines; line++) {
         uint32_t end = line;
 
@@ -122,8 +194,6 @@ static void add_cleaned(GString *summary, uint32_t base, const uint8_t *cleaned,
 
 static void summarise(GString *summary)
 {
-    const uint8_t *cleaned;
-    uint32_t lines;
     bool first = true;
 
     g_string_append(summary, ", \"banks_on\": [");
@@ -136,12 +206,11 @@ static void summarise(GString *summary)
     g_string_append(summary, "], \"cleaned\": [");
     first = true;
     for (unsigned i = 0; i < ARRAY_SIZE(rams); i++) {
-        if (rams[i].cleaned) {
-            add_cleaned(summary, rams[i].base, rams[i].cleaned, rams[i].bytes / N6_CACHE_LINE, &first);
-        }
+        add_cleaned(summary, &rams[i], &first);
     }
-    cleaned = n6virt_psram_cleaned(&lines);
-    add_cleaned(summary, N6_XSPI1_WINDOW_BASE, cleaned, lines, &first);
+    if (outside) {
+        add_cleaned(summary, outside, &first);
+    }
     g_string_append(summary, "]");
 }
 

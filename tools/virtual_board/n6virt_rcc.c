@@ -274,7 +274,7 @@ static void reset(void)
     uint32_t on = 0;
 
     n6virt_set(N6_RCC_CR, N6_RCC_CR_HSION);
-#define RAM_ON(name, base, bytes, enable, ramcfg, on_after_reset, cacheable) on |= on_after_reset ? enable : 0;
+#define RAM_ON(name, base, bytes, enable, ramcfg, on_after_reset, ...) on |= on_after_reset ? enable : 0;
     N6VIRT_RAMS(RAM_ON)
     n6virt_set(N6_RCC_MEMENR, on);
     n6virt_ram_update();

@@ -1,47 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The test NPU: registers of our own, in the last 4 KiB of the NPU's, where the chip has no unit: SRC +0, LEN +4, START +8,
- * RESULT +0xC. START sums LEN bytes at SRC as the NPU would see them.
+ * The test NPU: registers of our own, in the last 4 KiB of the NPU's, where the chip has no unit: ADDRESS +0, LEN +4, START +8,
+ * RESULT +0xC. START with 1 sums LEN bytes at ADDRESS as the NPU would see them, with 2 writes the lower byte of RESULT to all of
+ * them.
  */
 #include "n6virt.h"
 
 #define MAX_BYTES (8u << 20)
 
+enum { ADDRESS, LEN, START, RESULT };
+enum { SUM = 1, FILL = 2 };
+
 static uint32_t values[4];
 
-static bool npu_may_read(void)
+static bool is_let(bool writes)
 {
-    uint32_t wanted = N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV | 1u << N6_RIFSC_RIMC_ATTR1_MCID_POS;
+    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, values[ADDRESS], values[LEN], writes);
 
-    return n6virt_get(N6_RIFSC_RIMC_ATTR1) == wanted && n6virt_has(N6_RIFSC_SECCFGR3, N6_RIFSC_SECCFGR3_NPU) &&
-           n6virt_has(N6_RIFSC_PRIVCFGR3, N6_RIFSC_PRIVCFGR3_NPU);
+    if (objection) {
+        n6virt_finding("rif", values[ADDRESS], "the NPU %s 0x%08x: RIF does not let it (%s)",
+                       writes ? "does not write to" : "reads zeros from", values[ADDRESS], objection);
+    }
+    return !objection;
 }
 
-static uint32_t sum_of(uint32_t source, uint32_t bytes)
+static uint32_t sum(uint8_t *data)
 {
-    g_autofree uint8_t *data = NULL;
-    uint32_t sum = 0, stale = 0, first = 0;
+    uint32_t result = 0, stale = 0, first = 0;
 
-    if (!npu_may_read()) {
-        n6virt_finding("rif", source, "the NPU reads zeros from 0x%08x: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
-                       source);
-        return 0;
-    }
-    if (bytes > MAX_BYTES) {
-        return 0;
-    }
-    data = g_malloc0(bytes);
-    if (!n6virt_master_read(source, data, bytes, &stale, &first)) {
+    if (!n6virt_master_read(values[ADDRESS], data, values[LEN], &stale, &first)) {
         return 0;
     }
     if (stale) {
         n6virt_finding("stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU wrote them",
                        stale, first);
     }
-    for (uint32_t i = 0; i < bytes; i++) {
-        sum += data[i];
+    for (uint32_t i = 0; i < values[LEN]; i++) {
+        result += data[i];
     }
-    return sum;
+    return result;
+}
+
+static void fill(uint8_t *data)
+{
+    uint32_t dirty = 0, first = 0;
+
+    memset(data, values[RESULT], values[LEN]);
+    n6virt_master_write(values[ADDRESS], data, values[LEN], &dirty, &first);
+    if (dirty) {
+        n6virt_finding("dirty-cache", first, "the NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they are "
+                       "written back, the NPU's data is lost", dirty, first);
+    }
+}
+
+static void work(uint32_t what)
+{
+    g_autofree uint8_t *data = NULL;
+    bool writes = what == FILL;
+
+    if (values[LEN] > MAX_BYTES || !is_let(writes)) {
+        values[RESULT] = writes ? values[RESULT] : 0;
+        return;
+    }
+    data = g_malloc0(values[LEN]);
+    if (writes) {
+        fill(data);
+    } else {
+        values[RESULT] = sum(data);
+    }
 }
 
 bool n6virt_test_npu_is_at(uint32_t offset)
@@ -59,7 +85,7 @@ void n6virt_test_npu_write(uint32_t offset, uint32_t value)
     unsigned index = (offset - N6VIRT_TEST_NPU) / 4;
 
     values[index] = value;
-    if (index == 2) {
-        values[3] = sum_of(values[0], values[1]);
+    if (index == START) {
+        work(value);
     }
 }

@@ -63,6 +63,16 @@ MemoryRegion *n6virt_processor_region(void)
     return &board->armv7m.container;
 }
 
+MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned size, MemTxAttrs attributes)
+{
+    return memory_region_dispatch_read(&board->armv7m.nvic.sysregmem, address & 0xfff, value, size_memop(size) | MO_TE, attributes);
+}
+
+MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes)
+{
+    return memory_region_dispatch_write(&board->armv7m.nvic.sysregmem, address & 0xfff, value, size_memop(size) | MO_TE, attributes);
+}
+
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority)
 {
@@ -122,6 +132,7 @@ void n6virt_check_appli_copy(void)
 {
     CPUARMState *env = &board->armv7m.cpu->env;
     uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, length, end, missing = 0;
+    uint32_t stale, first;
     uint8_t *image, *ram;
 
     if (board->appli_checked || env->v7m.vecbase[M_REG_S] != N6_APPLI_PAYLOAD_ADDRESS) {
@@ -138,8 +149,11 @@ void n6virt_check_appli_copy(void)
         return;
     }
     end = length + N6_BOOT_HEADER_BYTES;
-    ram = g_malloc(end);
-    address_space_read(&address_space_memory, N6_APPLI_LOAD_ADDRESS, MEMTXATTRS_UNSPECIFIED, ram, end);
+    ram = g_malloc0(end);
+    if (!n6virt_master_read(N6_APPLI_LOAD_ADDRESS, ram, end, &stale, &first) || stale) {
+        g_free(ram);
+        return;
+    }
     for (uint32_t i = end; i > 0 && ram[i - 1] == 0; i--) {
         missing = image[i - 1] ? end - i + 1 : missing;
     }

@@ -40,17 +40,36 @@ class MemoryClock:
 @dataclass(frozen=True)
 class Memory:
     """power: of a memory that is off after reset and that networks use. clock: of another one that can be switched off.
-    Neither: it is always on."""
+    Neither: it is always on. cached: whether the CPU's caches are in front of it. risaf: the instance of RISAF that filters
+    accesses to it, or empty."""
 
     base: Address
     size: Size
     power: BankPower | None = None
     clock: MemoryClock | None = None
+    cached: bool = True
+    risaf: str = ""
 
     @property
     def end(self) -> int:
         """The first address behind the memory."""
         return self.base + self.size
+
+
+@dataclass(frozen=True)
+class Cache:
+    """size: bytes."""
+
+    size: Size
+    ways: Annotated[int, Range(1, 16)]
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Of the CPU, first level."""
+
+    instruction: Cache
+    data: Cache
 
 
 @dataclass(frozen=True)
@@ -230,8 +249,8 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     """device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16
-    system exceptions. cache_line: bytes. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. pools, profiles,
-    clock_profiles: by name."""
+    system exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the
+    oscillators. interrupts: numbers by name. pools, profiles, clock_profiles: by name."""
 
     name: str
     cpu: CpuName
@@ -243,6 +262,8 @@ class Soc:
     load_and_run: LoadAndRun
     relocatable: Relocatable
     cache_line: int
+    caches: Caches
+    bus_masters: dict[str, int]
     interrupts: dict[str, int]
     peripherals: dict[str, Peripheral]
     npu: Npu

@@ -60,6 +60,36 @@ _EDITS = (
         "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
         "        .in_debug = true,\n",
     ),
+    # Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
+    (
+        "accel/tcg/translator.c",
+        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
+        "void *(*n6virt_fetch)(void *host);\n"
+        "void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);\n\n"
+        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
+    ),
+    (
+        "accel/tcg/translator.c",
+        "    db->host_addr[0] = host_pc;\n",
+        "    db->host_addr[0] = n6virt_fetch && host_pc ? n6virt_fetch(host_pc) : host_pc;\n",
+    ),
+    (
+        "accel/tcg/translator.c",
+        "            page_protect(end);\n#endif\n            host = db->host_addr[1];\n",
+        "            page_protect(end);\n#endif\n"
+        "            if (n6virt_fetch && db->host_addr[1]) {\n"
+        "                db->host_addr[1] = n6virt_fetch(db->host_addr[1]);\n"
+        "            }\n"
+        "            host = db->host_addr[1];\n",
+    ),
+    (
+        "accel/tcg/translator.c",
+        "    tb->icount = db->num_insns;\n",
+        "    tb->icount = db->num_insns;\n"
+        "    if (n6virt_fetched) {\n"
+        "        n6virt_fetched(db->pc_first, tb->size);\n"
+        "    }\n",
+    ),
 )
 # Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {

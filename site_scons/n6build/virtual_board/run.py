@@ -67,8 +67,8 @@ class RunResult:
     """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, or 'exited' by itself, only
     then with an exit_code. instructions: executed in total, without sleep.
 
-    banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of AXISRAM3..6 whose cache lines were
-    cleaned. unmodelled: by address.
+    banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of RAM whose cache lines were cleaned
+    by address. unmodelled: by address.
     """
 
     lines: tuple[str, ...]

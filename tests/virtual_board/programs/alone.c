@@ -6,12 +6,13 @@
 
 #include "n6_soc.h"
 
+#include "finish.h"
+
 #define NOTHING 0
 #define SLEEP_FIRST 1
 #define FAULT_WITHOUT_HANDLER 2
 #define FAULT_IN_HANDLER 3
 #define JUMP_NOWHERE 4
-#define CLEAN_BY_SET_AND_WAY 5
 #define SPEAK_WITHOUT_PIN 6
 #define SPEAK_WITHOUT_CLOCK 7
 #define SLEEP_FOR_EVER 8
@@ -24,8 +25,6 @@
 #define RESET_ONCE 15
 #define START_BAD_PLL 16
 
-#define REG(address) (*(volatile uint32_t *)(address))
-#define STACK_TOP 0x341F0000u
 #define EXIT_STATUS 9
 
 void reset(void);
@@ -38,17 +37,6 @@ __attribute__((section(".vectors"), used)) const uintptr_t vectors[16] = {
     [3] = (uintptr_t)handler,
 #endif
 };
-
-/* Semihosting, SYS_EXIT_EXTENDED: reason ADP_Stopped_ApplicationExit and a status. */
-static _Noreturn void finish(uint32_t status)
-{
-    const uint32_t block[] = {0x20026, status};
-    register uint32_t operation __asm("r0") = 0x20;
-    register const uint32_t *argument __asm("r1") = block;
-    __asm volatile("bkpt 0xab" ::"r"(operation), "r"(argument) : "memory");
-    for (;;) {
-    }
-}
 
 void handler(void)
 {
@@ -141,24 +129,6 @@ static uint32_t compare_counters(void)
     return cycles < 10000u || ticks - cycles + 20u > 40u;
 }
 
-static void power_axisram3(void)
-{
-    REG(N6_RCC_AHB2ENSR) = N6_RCC_AHB2ENR_RAMCFGEN;
-    REG(N6_RCC_MEMENSR) = N6_RCC_MEMENR_AXISRAM3EN;
-    REG(N6_RAMCFG_SRAM3_CR) = 0;
-}
-
-static void clean_by_set_and_way(void)
-{
-    power_axisram3();
-    REG(N6_AXISRAM3_BASE) = 1;
-    for (uint32_t set = 256; set-- > 0;) {
-        for (uint32_t way = 4; way-- > 0;) {
-            REG(N6_SCB_DCCSW) = way << 30 | set << 5;
-        }
-    }
-}
-
 static void speak(void)
 {
     REG(N6_USART1_BRR) = 556;
@@ -180,9 +150,6 @@ void reset(void)
         break;
     case JUMP_NOWHERE:
         ((void (*)(void))0x20200001)(); /* JUMP */
-        break;
-    case CLEAN_BY_SET_AND_WAY:
-        clean_by_set_and_way();
         break;
     case SPEAK_WITHOUT_PIN:
         REG(N6_RCC_APB2ENSR) = N6_RCC_APB2ENR_USART1EN;

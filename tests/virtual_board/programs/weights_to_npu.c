@@ -41,6 +41,7 @@ static void copy_weights(void)
 int main(void)
 {
     uint32_t jedec_id;
+    n6_caches_enable();
     (void)n6_clock_use_hsi();
     if (EARLY_SWITCH) {
         N6_REG32(N6_RCC_CFGR1) = N6_FIELD(N6_RCC_CFGR1_CPUSW, 3); /* CPU */

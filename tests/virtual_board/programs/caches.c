@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the data cache holds, what memory has, and who sees which: one step after the other, as -DDOES= says. Exit status 0: all as
+ * expected.
+ */
+#include <stdint.h>
+
+#include "n6_soc.h"
+
+#include "finish.h"
+#include "test_npu.h"
+
+#define KEEP_CCR 0
+#define CLEAN_BY_ADDRESS 1
+#define OMIT_CLEAN 2
+#define CLEAN_BY_SET_AND_WAY 3
+#define FORGET_A_WAY 4
+#define INVALIDATE_BY_ADDRESS 5
+#define INVALIDATE_BY_SET_AND_WAY 6
+#define READ_STALE 7
+#define WRITE_UNDER_DIRTY 8
+#define SWITCH_OFF 9
+#define SWITCH_OFF_AND_CLEAN 10
+#define SWITCH_OFF_AND_ON 11
+#define RUN_CODE 12
+#define RUN_CLEANED_CODE 13
+#define RUN_REPLACED_CODE 14
+#define USE_MPU 15
+#define RESET 16
+#define STOP_CLOCK 17
+#define SHUT_DOWN 18
+#define RISAF_FOR_OTHERS 19
+#define RISAF_FOR_NPU 20
+#define RISAF_ELSEWHERE 21
+#define RISAF_READ_ONLY 22
+#define RISAF_WITHOUT_CLOCK 23
+#define OMIT_RIF 24
+
+/* In no RAM that is off after reset. */
+#ifndef PLACE
+#define PLACE 0x34080000u
+#endif
+#ifndef MEMENR_BIT
+#define MEMENR_BIT N6_RCC_MEMENR_AXISRAM1EN
+#endif
+#define MARK (PLACE + 0x1000u)
+#define BYTES 256u
+#define SUM(value) (BYTES * (value))
+
+void reset(void);
+
+__attribute__((section(".vectors"), used)) const uintptr_t vectors[16] = {STACK_TOP, (uintptr_t)reset};
+
+static void barrier(void)
+{
+    __asm volatile("dsb\n\tisb" ::: "memory");
+}
+
+static void data_cache(uint32_t bits)
+{
+    REG(N6_SCB_CCR) = bits;
+    barrier();
+}
+
+static void write_bytes(uint8_t value)
+{
+    for (uint32_t i = 0; i < BYTES; i++) {
+        ((volatile uint8_t *)PLACE)[i] = value; /* WRITE */
+    }
+}
+
+static uint8_t read_byte(void)
+{
+    return *(volatile uint8_t *)PLACE; /* READ */
+}
+
+static void by_address(uint32_t operation)
+{
+    for (uint32_t line = PLACE; line < PLACE + BYTES; line += N6_CACHE_LINE) {
+        REG(operation) = line;
+    }
+    barrier();
+}
+
+/* In the order of CMSIS: from the last one down. */
+static void by_set_and_way(uint32_t operation, uint32_t last_way)
+{
+    uint32_t sets = (REG(N6_SCB_CCSIDR) & N6_SCB_CCSIDR_NUMSETS) >> N6_SCB_CCSIDR_NUMSETS_POS;
+    uint32_t ways = (REG(N6_SCB_CCSIDR) & N6_SCB_CCSIDR_ASSOCIATIVITY) >> N6_SCB_CCSIDR_ASSOCIATIVITY_POS;
+    for (uint32_t set = sets + 1; set-- > 0;) {
+        for (uint32_t way = ways + 1; way-- > last_way;) {
+            REG(operation) = way << 30 | set << 5; /* BY SET AND WAY */
+        }
+    }
+    barrier();
+}
+
+static void open_npu(void)
+{
+    REG(N6_RCC_AHB5ENSR) = N6_RCC_AHB5ENR_NPUEN;
+    REG(N6_RCC_AHB3ENSR) = N6_RCC_AHB3ENR_RIFSCEN;
+    if (DOES == OMIT_RIF) {
+        return;
+    }
+    REG(N6_RIFSC_RIMC_ATTR1) = 1u << N6_RIFSC_RIMC_ATTR1_MCID_POS | N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV;
+    REG(N6_RIFSC_SECCFGR3) = N6_RIFSC_SECCFGR3_NPU;
+    REG(N6_RIFSC_PRIVCFGR3) = N6_RIFSC_PRIVCFGR3_NPU;
+}
+
+static uint32_t npu_sum(void)
+{
+    return test_npu_sum(PLACE, BYTES);
+}
+
+static uint32_t keep_ccr(void)
+{
+    uint32_t before = REG(N6_SCB_CCR);
+    data_cache(before | N6_SCB_CCR_IC | N6_SCB_CCR_DC | N6_SCB_CCR_UNALIGN_TRP);
+    REG(N6_SCB_CCR + 0x20000u) |= N6_SCB_CCR_IC;
+    uint32_t secure = REG(N6_SCB_CCR) ^ before, other = REG(N6_SCB_CCR + 0x20000u);
+    data_cache(before);
+    return secure != (N6_SCB_CCR_IC | N6_SCB_CCR_DC | N6_SCB_CCR_UNALIGN_TRP) || (other & N6_SCB_CCR_DC) || !(other & N6_SCB_CCR_IC) ||
+           REG(N6_SCB_CCR) != before;
+}
+
+/* The place has twos in memory, threes in the cache. */
+static void make_dirty(void)
+{
+    write_bytes(2);
+    data_cache(N6_SCB_CCR_DC);
+    write_bytes(3);
+}
+
+static uint32_t read_stale(void)
+{
+    write_bytes(2);
+    data_cache(N6_SCB_CCR_DC);
+    test_npu_fill(PLACE, BYTES, 5);
+    if (read_byte() != 2) {
+        return 1;
+    }
+    by_address(N6_SCB_DCIMVAC);
+    return read_byte() != 5;
+}
+
+static uint32_t switch_off_and_on(void)
+{
+    make_dirty();
+    data_cache(0);
+    data_cache(N6_SCB_CCR_DC);
+    return read_byte() != 3;
+}
+
+/* movs r0, #value; bx lr */
+static void write_code(uint32_t place, uint32_t value)
+{
+    *(volatile uint32_t *)place = 0x47702000u | value;
+}
+
+static uint32_t call(uint32_t place)
+{
+    return ((uint32_t(*)(void))(place | 1u))(); /* CALL */
+}
+
+static uint32_t run_code(uint32_t cleans)
+{
+    write_code(PLACE, 7);
+    data_cache(N6_SCB_CCR_DC);
+    write_code(PLACE, 8);
+    if (cleans) {
+        by_address(N6_SCB_DCCMVAU);
+    }
+    REG(N6_SCB_ICIALLU) = 0;
+    barrier();
+    return call(PLACE) != (cleans ? 8u : 7u);
+}
+
+static uint32_t run_replaced_code(void)
+{
+    uint32_t before = run_code(1);
+    write_code(PLACE, 9);
+    by_address(N6_SCB_DCCMVAU);
+    REG(N6_SCB_ICIALLU) = 0;
+    barrier();
+    return before || call(PLACE) != 9u;
+}
+
+/* The second half of the place is not cacheable. */
+static uint32_t use_mpu(void)
+{
+    REG(N6_MPU_MAIR0) = 0x44ff;
+    REG(N6_MPU_RNR) = 3;
+    REG(N6_MPU_RBAR) = (PLACE + BYTES / 2) | 1u << 1;
+    REG(N6_MPU_RLAR) = (PLACE + BYTES - 32) | 1u << N6_MPU_RLAR_ATTRINDX_POS | N6_MPU_RLAR_EN;
+    REG(N6_MPU_CTRL) = N6_MPU_CTRL_ENABLE | 1u << 2; /* the rest has its default */
+    barrier();
+    make_dirty();
+    if (test_npu_sum(PLACE + BYTES / 2, BYTES / 2) != 3u * BYTES / 2) {
+        return 1;
+    }
+    REG(N6_MPU_CTRL) = 0;
+    barrier();
+    /* Now it comes from the cache, which has had it since it was switched on. */
+    return ((volatile uint8_t *)PLACE)[BYTES - 1] != 2;
+}
+
+static uint32_t reset_with_dirty_lines(void)
+{
+    if (REG(MARK) == 0x600DF00D) {
+        return read_byte() != 2 || (REG(N6_SCB_CCR) & N6_SCB_CCR_DC);
+    }
+    REG(MARK) = 0x600DF00D;
+    make_dirty();
+    REG(N6_SCB_AIRCR) = 0x05FA0000 | N6_SCB_AIRCR_SYSRESETREQ;
+    for (;;) {
+    }
+}
+
+static uint32_t stop_clock(void)
+{
+    write_bytes(2);
+    REG(N6_RCC_MEMENCR) = MEMENR_BIT;
+    if (read_byte() != 0) {
+        return 1;
+    }
+    REG(N6_RCC_MEMENSR) = MEMENR_BIT;
+    return read_byte() != 2;
+}
+
+static uint32_t shut_down(void)
+{
+    REG(N6_RCC_AHB2ENSR) = N6_RCC_AHB2ENR_RAMCFGEN;
+    write_bytes(2);
+    REG(N6_RAMCFG_SRAM1_CR) = N6_RAMCFG_CR_SRAMSD;
+    REG(N6_RAMCFG_SRAM1_CR) = 0;
+    return read_byte() == 2;
+}
+
+/* A region around the place, for one compartment. */
+static uint32_t use_risaf(uint32_t cid, uint32_t offset, uint32_t rights)
+{
+    if (DOES != RISAF_WITHOUT_CLOCK) {
+        REG(N6_RCC_AHB3ENSR) = N6_RCC_AHB3ENR_RISAFEN;
+    }
+    write_bytes(2);
+    REG(N6_RISAF2_REG1_STARTR) = PLACE - N6_AXISRAM1_BASE + offset; /* RISAF */
+    REG(N6_RISAF2_REG1_ENDR) = PLACE - N6_AXISRAM1_BASE + offset + 0xfffu;
+    REG(N6_RISAF2_REG1_CIDCFGR) = rights << cid;
+    REG(N6_RISAF2_REG1_CFGR) = N6_RISAF_REG1_CFGR_BREN | N6_RISAF_REG1_CFGR_SEC;
+    return npu_sum();
+}
+
+#define READS (1u << N6_RISAF_REG1_CIDCFGR_RDENC_POS)
+#define READS_AND_WRITES (READS | 1u << N6_RISAF_REG1_CIDCFGR_WRENC_POS)
+
+static uint32_t does(void)
+{
+    switch (DOES) {
+    case KEEP_CCR:
+        return keep_ccr();
+    case CLEAN_BY_ADDRESS:
+        make_dirty();
+        by_address(N6_SCB_DCCMVAC);
+        return npu_sum() != SUM(3);
+    case OMIT_CLEAN:
+    case OMIT_RIF:
+        make_dirty();
+        return npu_sum() != (DOES == OMIT_RIF ? 0u : SUM(2));
+    case CLEAN_BY_SET_AND_WAY:
+        make_dirty();
+        by_set_and_way(N6_SCB_DCCSW, 0);
+        return npu_sum() != SUM(3) || read_byte() != 3;
+    case FORGET_A_WAY:
+        make_dirty();
+        by_set_and_way(N6_SCB_DCCSW, 1);
+        return npu_sum() != SUM(2);
+    case INVALIDATE_BY_ADDRESS:
+        make_dirty();
+        by_address(N6_SCB_DCIMVAC);
+        return read_byte() != 2;
+    case INVALIDATE_BY_SET_AND_WAY:
+        make_dirty();
+        by_address(N6_SCB_DCCMVAC);
+        write_bytes(4);
+        by_set_and_way(N6_SCB_DCISW, 0);
+        return read_byte() != 3;
+    case READ_STALE:
+        return read_stale();
+    case WRITE_UNDER_DIRTY:
+        make_dirty();
+        test_npu_fill(PLACE, BYTES, 5);
+        by_address(N6_SCB_DCCMVAC);
+        return npu_sum() != SUM(3);
+    case SWITCH_OFF:
+        make_dirty();
+        data_cache(0);
+        return read_byte() != 2;
+    case SWITCH_OFF_AND_CLEAN:
+        make_dirty();
+        data_cache(0);
+        by_set_and_way(N6_SCB_DCCISW, 0);
+        return read_byte() != 3 || npu_sum() != SUM(3);
+    case SWITCH_OFF_AND_ON:
+        return switch_off_and_on();
+    case RUN_CODE:
+        return run_code(0);
+    case RUN_CLEANED_CODE:
+        return run_code(1);
+    case RUN_REPLACED_CODE:
+        return run_replaced_code();
+    case USE_MPU:
+        return use_mpu();
+    case RESET:
+        return reset_with_dirty_lines();
+    case STOP_CLOCK:
+        return stop_clock();
+    case SHUT_DOWN:
+        return shut_down();
+    case RISAF_FOR_OTHERS:
+        return use_risaf(2, 0, READS_AND_WRITES) != 0;
+    case RISAF_FOR_NPU:
+    case RISAF_WITHOUT_CLOCK:
+        return use_risaf(1, 0, READS_AND_WRITES) != SUM(2);
+    case RISAF_ELSEWHERE:
+        return use_risaf(2, 0x1000, READS_AND_WRITES) != SUM(2);
+    case RISAF_READ_ONLY:
+        if (use_risaf(1, 0, READS) != SUM(2)) {
+            return 1;
+        }
+        test_npu_fill(PLACE, BYTES, 5);
+        return read_byte() != 2;
+    default:
+        return 99;
+    }
+}
+
+void reset(void)
+{
+    open_npu();
+    finish(does());
+}

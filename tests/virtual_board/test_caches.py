@@ -1,0 +1,138 @@
+"""The data cache, what is in memory behind it, and what keeps masters other than the CPU out of memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from firmware_build import BOARD, build
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import Finding, Limits, RunResult, run_program
+
+PROGRAMS = Path(__file__).parent / "programs"
+SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
+
+
+def at(text: str, source: str = "caches.c") -> str:
+    lines = (PROGRAMS / source).read_text().splitlines()
+    (number,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return f"tests/virtual_board/programs/{source}:{number} in "
+
+
+def run(tmp_path: Path, does: str, *defines: str) -> RunResult:
+    options = [f"-DDOES={does}", "-Wl,--no-warn-rwx-segments", *defines]
+    elf = build(tmp_path, "caches", [PROGRAMS / "caches.c"], SCRIPT, options)
+    return run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=Limits(20_000_000))
+
+
+GOOD = {
+    "KEEP_CCR": "CCR keeps the bits of the caches, in each of its banks, and QEMU's others",
+    "CLEAN_BY_ADDRESS": "a line that was cleaned is in memory",
+    "CLEAN_BY_SET_AND_WAY": "so is each, behind a loop over all sets and ways",
+    "INVALIDATE_BY_ADDRESS": "what the CPU wrote is lost with a line that is invalidated",
+    "READ_STALE": "the CPU sees what a master wrote when it has invalidated the line, and not before",
+    "SWITCH_OFF_AND_CLEAN": "lines can be cleaned while the cache is off",
+    "SWITCH_OFF_AND_ON": "switched on again, it has what it had",
+    "RUN_CLEANED_CODE": "cleaned code runs",
+    "RUN_REPLACED_CODE": "and other code after it",
+    "USE_MPU": "a region of the MPU that is not cacheable is not cached",
+    "RESET": "a system reset keeps memory, not the cache",
+    "SHUT_DOWN": "a bank that is shut down loses what it held",
+    "RISAF_FOR_NPU": "the NPU reads a region that is its compartment's",
+    "RISAF_ELSEWHERE": "and beside one that is not",
+}
+
+
+@pytest.mark.parametrize("does", GOOD, ids=GOOD.values())
+def test_nothing_is_found_where(tmp_path: Path, does: str) -> None:
+    result = run(tmp_path, does)
+    assert (result.exit_code, result.findings) == (0, ())
+
+
+NEVER_CLEANED = "what the CPU wrote there is in the data cache, and was never cleaned"
+STALE = "the NPU reads 8 stale cache lines, the first at 0x34080000: not cleaned since the CPU wrote them"
+SUM_AT, FILL_AT = at("/* SUM */", "test_npu.h"), at("/* FILL */", "test_npu.h")
+BAD = [
+    ("OMIT_CLEAN", "stale-cache", STALE, SUM_AT),
+    ("FORGET_A_WAY", "stale-cache", STALE, SUM_AT),
+    (
+        "WRITE_UNDER_DIRTY",
+        "dirty-cache",
+        "the NPU writes 8 cache lines that the CPU has changed, the first at 0x34080000: when they are written back, the NPU's "
+        "data is lost",
+        FILL_AT,
+    ),
+    (
+        "SWITCH_OFF",
+        "hidden-cache",
+        "read of 0x34080000 gives what memory has: what the CPU wrote there is in the data cache, which is off, and was never "
+        "cleaned",
+        at("/* READ */"),
+    ),
+    ("RUN_CODE", "stale-code", f"code at 0x34080000 runs as memory has it: {NEVER_CLEANED}", at("/* CALL */")),
+    (
+        "RISAF_FOR_OTHERS",
+        "rif",
+        "the NPU reads zeros from 0x34080000: RIF does not let it (RISAF2, region 1)",
+        SUM_AT,
+    ),
+    (
+        "RISAF_READ_ONLY",
+        "rif",
+        "the NPU does not write to 0x34080000: RIF does not let it (RISAF2, region 1)",
+        FILL_AT,
+    ),
+    (
+        "OMIT_RIF",
+        "rif",
+        "the NPU reads zeros from 0x34080000: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
+        SUM_AT,
+    ),
+]
+
+
+@pytest.mark.parametrize(("does", "kind", "text", "where"), BAD, ids=[row[0] for row in BAD])
+def test_is_found_at_its_line(tmp_path: Path, does: str, kind: str, text: str, where: str) -> None:
+    result = run(tmp_path, does)
+    assert result.exit_code == 0
+    (finding,) = result.findings
+    assert (finding.kind, finding.text) == (kind, text)
+    assert finding.where.startswith(where)
+
+
+def test_an_invalidation_by_set_and_way_loses_the_stack_too(tmp_path: Path) -> None:
+    result = run(tmp_path, "INVALIDATE_BY_SET_AND_WAY")
+    assert result.findings[0].kind == "cache-lost"
+    assert result.findings[0].text.startswith("what the CPU wrote at 0x341ef")
+    assert "the data cache is invalidated by set and way, and the line was never cleaned" in result.findings[0].text
+    assert result.findings[0].where.startswith(at("/* BY SET AND WAY */"))
+
+
+def test_a_filter_without_its_clock(tmp_path: Path) -> None:
+    result = run(tmp_path, "RISAF_WITHOUT_CLOCK")
+    first: Finding = result.findings[0]
+    assert first.kind == "clock-off"
+    assert "RISAF2 at 0x54027044 has no clock" in first.text
+    assert "on the chip a write ends the debug link" in first.text
+    assert first.where.startswith(at("/* RISAF */"))
+
+
+def test_a_program_that_stops_the_clock_of_its_own_ram(tmp_path: Path) -> None:
+    result = run(tmp_path, "STOP_CLOCK", "-DMEMENR_BIT=N6_RCC_MEMENR_AXISRAM2EN")
+    assert result.findings[0].kind == "ram-off"
+    assert "AXISRAM2 at 0x341" in result.findings[0].text
+    assert result.ended != "exited" or result.exit_code != 0
+
+
+RAMS = [("FLEXRAM", "0x34010000u"), ("AXISRAM1", "0x34080000u")]
+
+
+@pytest.mark.parametrize(("ram", "place"), RAMS, ids=[row[0] for row in RAMS])
+def test_a_ram_whose_clock_is_stopped_while_it_is_used(tmp_path: Path, ram: str, place: str) -> None:
+    """What it held comes back with the clock."""
+    defines = [f"-DMEMENR_BIT=N6_RCC_MEMENR_{ram}EN", f"-DPLACE={place}"]
+    result = run(tmp_path, "STOP_CLOCK", *defines)
+    (finding,) = result.findings
+    off = f"read of {ram} at {place[:-1]}, which is off (its clock in RCC MEMENR is 0)"
+    assert (result.exit_code, finding.kind, finding.text) == (0, "ram-off", off)
+    assert finding.where.startswith(at("/* READ */"))

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the CPU cannot see any more: its data cache is off, but has lines that were never cleaned, and memory holds something older.
+ * Reads of these lines are watched until they are cleaned or invalidated, which a correct program does at once; they are slow
+ * meanwhile, as is code in the same KiB.
+ */
+#include "n6virt.h"
+
+#include "exec/address-spaces.h"
+
+/* A program that leaves more is found in the first ones. */
+#define RANGES 64
+
+static struct {
+    N6VirtRam *ram;
+    uint32_t offset;
+    MemoryRegion region;
+} ranges[RANGES];
+static unsigned used;
+
+static uint64_t hidden_read(void *opaque, hwaddr offset, unsigned size)
+{
+    unsigned i = (uintptr_t)opaque;
+    uint32_t at = ranges[i].offset + offset, address = ranges[i].ram->base + at;
+    uint64_t value = 0;
+
+    if (n6virt_is_newer_in_cache(ranges[i].ram, at, size)) {
+        n6virt_finding("hidden-cache", address,
+                       "read of 0x%08x gives what memory has: what the CPU wrote there is in the data cache, which is off, and was never "
+                       "cleaned",
+                       address);
+    }
+    memcpy(&value, ranges[i].ram->data + at, size);
+    return value;
+}
+
+static void hidden_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    unsigned i = (uintptr_t)opaque;
+    uint32_t at = ranges[i].offset + offset;
+
+    memcpy(ranges[i].ram->data + at, &value, size);
+    n6virt_changed(&ranges[i].ram->memory, at, size);
+}
+
+static const MemoryRegionOps ops = {
+    .read = hidden_read, .write = hidden_write, .valid.unaligned = true, .impl.unaligned = true,
+    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
+};
+
+void n6virt_hide(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    MemoryRegion *region = &ranges[used].region;
+
+    if (used == RANGES) {
+        return;
+    }
+    ranges[used].ram = ram;
+    ranges[used].offset = offset;
+    memory_region_set_size(region, bytes);
+    memory_region_set_address(region, ram->base + offset);
+    memory_region_set_enabled(region, true);
+    used++;
+}
+
+void n6virt_hide_nothing(void)
+{
+    memory_region_transaction_begin();
+    while (used) {
+        memory_region_set_enabled(&ranges[--used].region, false);
+    }
+    memory_region_transaction_commit();
+}
+
+static void start(void)
+{
+    for (unsigned i = 0; i < RANGES; i++) {
+        memory_region_init_io(&ranges[i].region, NULL, &ops, (void *)(uintptr_t)i, "n6.hidden", N6_CACHE_LINE);
+        memory_region_set_enabled(&ranges[i].region, false);
+        memory_region_add_subregion_overlap(get_system_memory(), 0, &ranges[i].region, 4);
+    }
+}
+
+static const N6VirtModule module = {.start = start};
+N6VIRT_MODULE(module)
