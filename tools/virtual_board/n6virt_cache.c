@@ -300,12 +300,17 @@ static void *fetch(void *host)
     return host;
 }
 
-/* BL, or BLX with a register (Armv8-M manual). */
+/* BL, or BLX with a register (Armv8-M manual). end: behind it, or any other number, which is not to be accessed as the CPU would. */
 static bool is_call(uint32_t end)
 {
-    uint16_t code[2] = {0};
+    uint16_t code[2];
+    const N6VirtRam *ram = n6virt_ram_at(end - sizeof(code));
+    uint32_t offset = ram ? (end - sizeof(code) - ram->base) & (N6_SECURE_BIT - 1) : 0;
 
-    cpu_physical_memory_read(end - sizeof(code), code, sizeof(code));
+    if (!ram || !n6virt_ram_is_on(ram) || offset > ram->bytes - sizeof(code)) {
+        return false;
+    }
+    memcpy(code, ram->data + offset, sizeof(code));
     return (le16_to_cpu(code[1]) & 0xff87) == 0x4780 ||
            ((le16_to_cpu(code[0]) & 0xf800) == 0xf000 && (le16_to_cpu(code[1]) & 0xd000) == 0xd000);
 }
@@ -314,17 +319,15 @@ static bool is_call(uint32_t end)
 static uint32_t jumper(uint32_t end_of_last)
 {
     uint32_t link = ARM_CPU(first_cpu)->env.regs[14] & ~1u;
-    bool in_code = n6virt_ram_at(link) && link != end_of_last;
 
-    return (in_code && is_call(link) ? link : end_of_last) - 2;
+    return (is_call(link) ? link : end_of_last) - 2;
 }
 
 static void fetched(uint32_t pc, uint32_t bytes)
 {
     static uint32_t end_of_last;
-    uint32_t from = jumper(end_of_last);
+    uint32_t before = end_of_last, offset, end;
     N6VirtRam *ram = n6virt_ram_at(pc);
-    uint32_t offset, end;
 
     end_of_last = pc + bytes;
     if (!ram || !ram->cacheable || !bytes) {
@@ -334,7 +337,7 @@ static void fetched(uint32_t pc, uint32_t bytes)
     end = MIN(offset + bytes, ram->bytes);
     for (uint32_t line = offset & ~(LINE - 1); line < end; line += LINE) {
         if (n6virt_is_newer_in_cache(ram, line, LINE)) {
-            n6virt_finding_at(from, "stale-code", pc,
+            n6virt_finding_at(jumper(before), "stale-code", pc,
                               "code at 0x%08x runs as memory has it: what the CPU wrote there is in the data cache, and was never cleaned",
                               MAX(pc, ram->base + line));
             return;
