@@ -60,6 +60,12 @@ _EDITS = (
         "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
         "        .in_debug = true,\n",
     ),
+    # Whole vectors at once.
+    (
+        "target/arm/mve_helper.c",
+        "DO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n",
+        '#include "../../hw/arm/n6virt_mve.h"\n\nDO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n',
+    ),
     # Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
     (
         "accel/tcg/translator.c",
