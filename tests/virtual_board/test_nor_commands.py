@@ -67,8 +67,8 @@ def test_a_program_erases_and_programs_its_flash_and_reads_it_back(tmp_path: Pat
         "erased": "ffffffff",
         "beyond": "04030201",
         "programming": "00000001",
-        "end of page": "2211ffff",
-        "begin of page": "ffff4433",
+        "last of page": "2211ffff",
+        "first of page": "ffff4433",
         "mapped": "2211ffff",
     }
     assert result.findings == ()
@@ -95,7 +95,7 @@ def test_both_edges_program_pairs_of_bytes_in_their_order(tmp_path: Path) -> Non
             "OVERWRITE",
             "nor-write",
             "0x70200000 in the NOR is programmed without being erased: it holds 0x01 now",
-            "040f0201",
+            "00030201",
         ),
         ("NOT_ENABLED", "nor-write", "the NOR ignores the command 0x12: it is not enabled to write", "04030201"),
         ("READ_WHILE_BUSY", "nor-busy", "the NOR ignores the command 0x13: it is busy with erasing", "ffffffff"),

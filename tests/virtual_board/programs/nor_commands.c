@@ -173,12 +173,12 @@ static void act(void)
     program(OFFSET + 0xFEu, 0x44332211u);
     show("programming", status());
     wait();
-    show("end of page", word(OFFSET + 0xFCu));
-    show("begin of page", word(OFFSET));
+    show("last of page", word(OFFSET + 0xFCu));
+    show("first of page", word(OFFSET));
     map();
     show("mapped", N6_REG32(N6_NOR_BASE + OFFSET + 0xFCu));
 #elif DO == OVERWRITE
-    program(OFFSET, 0x0F0F0F0Fu);
+    program(OFFSET, 0x03030303u);
     wait();
     show("word", word(OFFSET));
 #elif DO == NOT_ENABLED
