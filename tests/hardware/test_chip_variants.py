@@ -116,6 +116,14 @@ def test_a_program_that_could_not_begin_there_is_refused(board: Board, line: str
 NOR_LIES = [
     ("name: macronix-octal", "name: micron", "name: error N6-NOR-001: the commands are called 'micron'"),
     ("chosen: 20", "chosen: 19", "dummy.chosen: error N6-NOR-001: no value of the register gives 19 dummy cycles"),
+    ("page: 256", "page: 192", "page: error N6-NOR-002: a page of 192 bytes"),
+    ("0x88880000]", "0x88880000, 0]", "sfdp: error N6-NOR-002: basic_from_12 has 10 words, not 9"),
+    (
+        "[[0x06],",
+        "[[1, 2, 3, 4, 5, 6, 7, 8],",
+        "sfdp: error N6-NOR-002: a command of to_octal has 8 bytes, more than 7",
+    ),
+    ("[[0x06],", f"[{'[0x06], ' * 40}", "sfdp: error N6-NOR-002: a table has more than 64 words"),
     ("second_byte: inverse", "second_byte: invers", "second_byte: error N6-YAML-004: .*\n.*did you mean 'inverse'"),
 ]
 

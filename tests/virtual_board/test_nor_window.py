@@ -26,7 +26,10 @@ def read_after(tmp_path: Path, change: str) -> RunResult:
     )
 
 
-@pytest.mark.parametrize("change", ["NOTHING", "OCTAL_STR"])
+FITTING = ["NOTHING", "OCTAL_STR", "FEWER_CYCLES", "FROM_HCLK", "FROM_PER", "FROM_IC4"]
+
+
+@pytest.mark.parametrize("change", FITTING)
 def test_a_window_that_fits_the_part_reads_it(tmp_path: Path, change: str) -> None:
     result = read_after(tmp_path, change)
     assert result.findings == ()
@@ -36,8 +39,18 @@ def test_a_window_that_fits_the_part_reads_it(tmp_path: Path, change: str) -> No
 MISTAKES = [
     (
         "DUMMY_CYCLES",
-        "ones: the dummy cycles differ from the part's (TCR DCYC against its register at 0x300)",
+        "ones: the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x300)",
     ),
+    (
+        "NO_STROBE",
+        "ones: the dummy cycles are not the part's, or with the strobe more (TCR DCYC against its register at 0x300)",
+    ),
+    (
+        "TOO_FAST",
+        "ones: 300000000 Hz are too fast for the part: what its dummy cycles are set to takes 200000000 "
+        "(RCC CCIPR6, DCR2 PRESCALER)",
+    ),
+    ("SECOND_CHIP", "ones: nothing is at the second chip select (CR CSSEL)"),
     ("OPCODE", "ones: no octal DTR read (IR 0xEE11 with address and data on eight lines, both edges)"),
     (
         "ONE_EDGE",
@@ -59,3 +72,43 @@ def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> 
     assert result.findings[0].where.startswith("tests/virtual_board/programs/nor_window.c:")
     expected = "word=0x03040102" if change == "MEMORY_TYPE" else "word=0xffffffff"
     assert expected in result.lines
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "text"),
+    [
+        ("PER_OFF", "nor-not-mapped", "the kernel clock of XSPI2, per_ck (RCC CCIPR7, MISCENR PEREN), does not run"),
+        ("SMALL_PART", "nor-size", "the controller knows a part of 0x10 bytes (DCR1 DEVSIZE)"),
+    ],
+)
+def test_what_the_controller_cannot_reach_is_a_fault(tmp_path: Path, change: str, kind: str, text: str) -> None:
+    (finding,) = read_after(tmp_path, change).findings
+    assert (finding.kind, finding.text) == (kind, f"read of the NOR at 0x71000000 faults: {text}")
+
+
+def test_pads_set_for_another_voltage_are_a_warning(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "RANGE")
+    (finding,) = result.findings
+    assert (finding.kind, finding.is_warning) == ("nor-range", True)
+    assert "word=0x04030201" in result.lines
+
+
+def test_a_controller_whose_window_was_read_is_busy_and_keeps_its_registers(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "STILL_MAPPED")
+    (finding,) = result.findings
+    assert finding.kind == "xspi-busy"
+    assert finding.text.startswith("XSPI2 is busy, the write to 0x5802a108 is lost")
+    assert "word=0x04030201" in result.lines
+
+
+def test_and_its_mode(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "OTHER_MODE")
+    (finding,) = result.findings
+    assert finding.text.startswith("XSPI2 is busy, its mode stays as it is (CR FMODE)")
+    assert "word=0x04030201" in result.lines
+
+
+def test_but_not_with_a_timeout(tmp_path: Path) -> None:
+    result = read_after(tmp_path, "TIMEOUT")
+    assert result.findings == ()
+    assert "word=0x04030201" in result.lines

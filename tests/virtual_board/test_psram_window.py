@@ -70,7 +70,7 @@ def test_a_wrong_register_is_named(tmp_path: Path, change: str, reason: str) -> 
     [
         ("UNMAPPED", "XSPI1 is not in memory-mapped mode"),
         ("NEVER_OPENED", "XSPI1 is not in memory-mapped mode"),
-        ("NO_CLOCK", "the kernel clock of XSPI1 does not run (RCC CCIPR6, CR PLL1ON, DIVENR IC3EN)"),
+        ("NO_CLOCK", "the kernel clock of XSPI1, per_ck (RCC CCIPR7, MISCENR PEREN), does not run"),
     ],
 )
 def test_a_forgotten_mapping_is_a_fault_with_its_line(tmp_path: Path, change: str, reason: str) -> None:

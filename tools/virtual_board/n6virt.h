@@ -105,6 +105,8 @@ uint64_t n6virt_cpu_hz(void);
 uint64_t n6virt_ahb_hz(void);
 uint64_t n6virt_apb_hz(unsigned number);
 uint64_t n6virt_timer_hz(void);
+/* per_ck, which some blocks can choose. */
+uint64_t n6virt_per_hz(void);
 uint64_t n6virt_oscillator_hz(uint32_t on_bit);
 uint64_t n6virt_ic_hz(unsigned number);
 
@@ -195,39 +197,44 @@ void n6virt_test_npu_write(uint32_t offset, uint32_t value);
 /* The boot ROM (n6virt_boot.c): starts what it finds in the NOR, or ends the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 
-/* XSPI2 and the NOR behind it */
+/* XSPI1 and XSPI2 (n6virt_xspi.c), by their base */
 
-/* The part that the board has, and the pins that it is on: properties of the machine. Opcodes are those of single-line mode. */
+/* What a controller puts on the lines before the data, in the layout of its registers CCR, TCR, IR and AR. */
 typedef struct {
-    uint32_t jedec_id;
-    uint32_t memory_type;    /* DCR1 MTYP, with which bytes arrive in their order */
-    uint32_t second_byte;    /* of a command on eight lines: exclusive or with the opcode, 0xff or 0 */
-    uint32_t read, read_str, read_dtr;
-    uint32_t write_register, read_register;
-    uint32_t mode_address, mode_spi, mode_str, mode_dtr;
-    uint32_t dummy_address;
-    char *dummy_cycles;      /* 20/18/16: by the value of the register */
-    uint32_t port, pins, alternate;
-} N6VirtNor;
+    uint32_t lines, timing, instruction, address;
+    bool reads; /* data from the part */
+} N6VirtFrame;
 
-extern N6VirtNor n6virt_nor;
+/* What is connected to one. Between begin and end, which may be NULL, it gives or takes bytes. */
+typedef struct {
+    void (*begin)(const N6VirtFrame *frame);
+    uint8_t (*read)(void);
+    void (*write)(uint8_t value);
+    void (*end)(void);
+    /* Guest time before which a status cannot change; NULL: at any. */
+    int64_t (*ready_at)(void);
+} N6VirtPart;
+
+void n6virt_xspi_connect(uint32_t base, const N6VirtPart *part);
 /* After an RCC reset of the controller. */
-void n6virt_xspi_reset(void);
+void n6virt_xspi_reset(uint32_t base);
+/* Of the lines, in Hz; 0: does not run. */
+uint64_t n6virt_xspi_hz(uint32_t base);
+/* Of the part that the controller believes in: DCR1 DEVSIZE. */
+uint64_t n6virt_xspi_part_bytes(uint32_t base);
+/* Why an access to the window faults, or NULL. */
+const char *n6virt_xspi_unmapped(uint32_t base);
+/* The window was read. */
+void n6virt_xspi_window_read(uint32_t base);
 
-typedef enum {
-    N6VIRT_WINDOW_CLOSED, /* reads fault */
-    N6VIRT_WINDOW_WRONG,  /* mapped, but not as the part is set: reads give ones */
-    N6VIRT_WINDOW_SWAPPED, /* mapped, but the two bytes of each half-word change places */
-    N6VIRT_WINDOW_OPEN,
-} N6VirtWindow;
+/* The NOR behind XSPI2 (n6virt_nor.c) */
 
-/* reason: why the window is not open. */
-N6VirtWindow n6virt_xspi_window(const char **reason);
+/* NULL where there is none. */
+const uint8_t *n6virt_nor_content(uint32_t *bytes);
+bool n6virt_nor_uses_port(uint32_t port);
 
-/* XSPI1 and the PSRAM behind it, if the board has one (n6virt_psram.c) */
+/* The PSRAM behind XSPI1, if the board has one (n6virt_psram.c) */
 
-/* After an RCC reset of the controller. */
-void n6virt_psram_reset_controller(void);
 bool n6virt_psram_uses_port(uint32_t port);
 
 /* The machine (stm32n6virt.c) */
@@ -239,8 +246,6 @@ MemoryRegion *n6virt_processor_region(void);
 /* An access to the system control space (0xE000E000) as QEMU's own model of it has it. */
 MemTxResult n6virt_processor_read(uint32_t address, uint64_t *value, unsigned size, MemTxAttrs attributes);
 MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned size, MemTxAttrs attributes);
-/* Opens or closes the window on the NOR: after every write to a register. */
-void n6virt_update_window(void);
 /* The Appli's image is in RAM as a whole, once its vector table is in use. */
 void n6virt_check_appli_copy(void);
 /* Where the CPU came from, when it is lost. */

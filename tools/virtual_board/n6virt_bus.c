@@ -155,7 +155,6 @@ static void secure_write(void *opaque, hwaddr offset, uint64_t value, unsigned s
     } else {
         n6virt_set(address, value);
     }
-    n6virt_update_window();
     for (unsigned i = 0; i < module_count; i++) {
         if (modules[i]->update) {
             modules[i]->update();

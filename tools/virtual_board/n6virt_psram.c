@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * XSPI1 with a PSRAM on sixteen lines: the controller's registers, the commands of the part, its mode registers, and whether the
- * memory-mapped window would really reach it. What differs from part to part are properties of the machine, such as
- * psram-read=0x20 (the board's external_ram.psram, and boards/psram); without psram-bytes there is no part, and XSPI1 keeps what is
- * written to it. Not modelled: clock rates, refresh, the time after a reset, where a burst goes at the end of a row, and the voltage
+ * A PSRAM on sixteen lines behind XSPI1: the commands of the part, its mode registers, and whether the memory-mapped window would
+ * really reach it. What differs from part to part are properties of the machine, such as psram-read=0x20 (the board's
+ * external_ram.psram, and boards/psram); without psram-bytes there is no part. Not modelled: clock rates, refresh, the time after a reset, where a burst goes at the end of a row, and the voltage
  * range of the pads; programs whose publication says that a real board runs them leave DCR3, DCR4 and VRSEL as they are after reset.
  */
 #include "n6virt.h"
@@ -30,12 +29,12 @@ static struct {
 } part;
 
 typedef enum { NOTHING, REGISTER_READ, REGISTER_WRITE, MEMORY_READ, MEMORY_WRITE } Transfer;
+typedef enum { CLOSED, WRONG, OPEN } Window;
 
 static struct {
     uint8_t registers[REGISTERS];
     Transfer transfer; /* in indirect mode */
     uint32_t address;
-    uint32_t missing; /* bytes */
     MemoryRegion closed;
     N6VirtRam ram; /* not cached but for reading: write-through by the processor's default memory map */
 } psram;
@@ -128,15 +127,6 @@ static void reset_part(void)
     psram.registers[part.density_address % REGISTERS] = part.density;
 }
 
-void n6virt_psram_reset_controller(void)
-{
-    for (uint32_t offset = 0; offset < 0x200; offset += 4) {
-        n6virt_set(N6_XSPI1_BASE + offset, 0);
-    }
-    psram.transfer = NOTHING;
-    psram.missing = 0;
-}
-
 /* Clock cycles; 0 where the register has no such code. codes: 3/4/5. */
 static unsigned latency(const char *codes, uint32_t address, uint32_t bit)
 {
@@ -181,13 +171,6 @@ static const char *deaf(void)
         return "XSPIM gives XSPI1 another port, as the boot ROM left it (XSPIM CR MODE, MUXEN)";
     }
     return NULL;
-}
-
-static bool is_clocked(void)
-{
-    uint32_t source = (n6virt_get(N6_RCC_CCIPR6) & N6_RCC_CCIPR6_XSPI1SEL) >> N6_RCC_CCIPR6_XSPI1SEL_POS;
-
-    return source == 0 || (source == 2 && n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON) && n6virt_has(N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN));
 }
 
 /* Instruction on eight lines at one edge, an address of 32 bits and data at both: as the part takes registers and memory. */
@@ -237,34 +220,26 @@ static const char *wrong_controller(void)
 {
     uint32_t device = reg(N6_XSPI_DCR1_OFFSET);
 
+    if (reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_CSSEL) {
+        return "nothing is at the second chip select (CR CSSEL)";
+    }
     if ((device & N6_XSPI_DCR1_MTYP) >> N6_XSPI_DCR1_MTYP_POS != part.memory_type) {
         return "the memory type is not that of the part (DCR1 MTYP)";
     }
-    if (2ull << ((device & N6_XSPI_DCR1_DEVSIZE) >> N6_XSPI_DCR1_DEVSIZE_POS) < part.bytes) {
-        return "the controller knows a part smaller than this one (DCR1 DEVSIZE)";
-    }
-    return NULL;
+    return n6virt_xspi_part_bytes(N6_XSPI1_BASE) < part.bytes ? "the controller knows a part smaller than this one (DCR1 DEVSIZE)" : NULL;
 }
 
-static N6VirtWindow window(const char **why)
+static Window window(const char **why)
 {
-    if (!n6virt_has(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI1EN)) {
-        *why = "XSPI1 has no clock";
-        return N6VIRT_WINDOW_CLOSED;
-    }
-    if (!n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN | N6_XSPI_CR_FMODE)) {
-        *why = "XSPI1 is not in memory-mapped mode";
-        return N6VIRT_WINDOW_CLOSED;
-    }
-    if (!is_clocked()) {
-        *why = "the kernel clock of XSPI1 does not run (RCC CCIPR6, CR PLL1ON, DIVENR IC3EN)";
-        return N6VIRT_WINDOW_CLOSED;
+    *why = n6virt_xspi_unmapped(N6_XSPI1_BASE);
+    if (*why) {
+        return CLOSED;
     }
     *why = deaf();
     *why = *why ? *why : wrong_controller();
     *why = *why ? *why : wrong_access("", reg(N6_XSPI_CCR_OFFSET), reg(N6_XSPI_TCR_OFFSET), reg(N6_XSPI_IR_OFFSET), false);
     *why = *why ? *why : wrong_access("W", reg(N6_XSPI_WCCR_OFFSET), reg(N6_XSPI_WTCR_OFFSET), reg(N6_XSPI_WIR_OFFSET), true);
-    return *why ? N6VIRT_WINDOW_WRONG : N6VIRT_WINDOW_OPEN;
+    return *why ? WRONG : OPEN;
 }
 
 static void update(void)
@@ -272,7 +247,7 @@ static void update(void)
     const char *why;
 
     if (part.bytes) {
-        memory_region_set_enabled(&psram.ram.memory, window(&why) == N6VIRT_WINDOW_OPEN);
+        memory_region_set_enabled(&psram.ram.memory, window(&why) == OPEN);
     }
 }
 
@@ -282,10 +257,10 @@ static MemTxResult closed_access(hwaddr offset, const char *access, const char *
     const char *why;
 
     switch (window(&why)) {
-    case N6VIRT_WINDOW_OPEN:
+    case OPEN:
         n6virt_finding("psram-hole", address, "%s 0x%08x, which is beyond the %u bytes of the PSRAM", access, address, part.bytes);
         return MEMTX_ERROR;
-    case N6VIRT_WINDOW_CLOSED:
+    case CLOSED:
         n6virt_finding("psram-not-mapped", address, "%s the PSRAM at 0x%08x faults: %s", access, address, why);
         return MEMTX_ERROR;
     default:
@@ -331,136 +306,73 @@ static void add_window(void)
 
 /* Indirect mode */
 
-static void complete(void)
-{
-    n6virt_set(N6_XSPI1_SR, reg(N6_XSPI_SR_OFFSET) | N6_XSPI_SR_TCF);
-}
-
 /* What the part makes of the command; NOTHING where it does not understand it, or has no data for it. */
-static Transfer understood(bool reading)
+static Transfer understood(const N6VirtFrame *frame)
 {
-    uint32_t lines = reg(N6_XSPI_CCR_OFFSET), timing = reg(N6_XSPI_TCR_OFFSET), instruction = reg(N6_XSPI_IR_OFFSET);
+    uint32_t lines = frame->lines;
 
     if (deaf()) {
         return NOTHING;
     }
-    if (instruction == part.reset && LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ADMODE) == 4) {
+    if (frame->instruction == part.reset && LINES_OF(lines, IMODE) == 4 && !LINES_OF(lines, IDTR) && LINES_OF(lines, ADMODE) == 4) {
         reset_part();
         return NOTHING;
     }
     if (is_framed(lines) && LINES_OF(lines, DMODE) == 4) {
-        if (reading && instruction == part.read_register && LINES_OF(lines, DQSE) && is_in_time(timing)) {
+        if (frame->reads && frame->instruction == part.read_register && LINES_OF(lines, DQSE) && is_in_time(frame->timing)) {
             return REGISTER_READ;
         }
-        if (!reading && instruction == part.write_register && !(timing & N6_XSPI_TCR_DCYC)) {
+        if (!frame->reads && frame->instruction == part.write_register && !(frame->timing & N6_XSPI_TCR_DCYC)) {
             return REGISTER_WRITE;
         }
     }
-    if (wrong_controller() || wrong_access("", lines, timing, instruction, !reading)) {
+    if (wrong_controller() || wrong_access("", lines, frame->timing, frame->instruction, !frame->reads)) {
         return NOTHING;
     }
-    return reading ? MEMORY_READ : MEMORY_WRITE;
+    return frame->reads ? MEMORY_READ : MEMORY_WRITE;
 }
 
-static void carry_out(void)
+static void begin(const N6VirtFrame *frame)
 {
-    psram.transfer = understood(n6virt_has(N6_XSPI1_CR, 1u << N6_XSPI_CR_FMODE_POS));
-    psram.address = reg(N6_XSPI_AR_OFFSET);
-    psram.missing = reg(N6_XSPI_CCR_OFFSET) & N6_XSPI_CCR_DMODE ? reg(N6_XSPI_DLR_OFFSET) + 1 : 0;
-    if (!psram.missing) {
-        complete();
-    }
-}
-
-static void advance(void)
-{
-    psram.address++;
-    if (!--psram.missing) {
-        complete();
-    }
+    psram.transfer = understood(frame);
+    psram.address = frame->address;
 }
 
 static uint8_t next_byte(void)
 {
-    uint8_t value = 0xff; /* nobody drives the lines */
+    uint32_t address = psram.address++;
 
-    if (psram.transfer == REGISTER_READ) {
-        value = mode_register(psram.address);
-    } else if (psram.transfer == MEMORY_READ) {
-        value = psram.ram.data[psram.address % part.bytes];
+    switch (psram.transfer) {
+    case REGISTER_READ:
+        return mode_register(address);
+    case MEMORY_READ:
+        return psram.ram.data[address % part.bytes];
+    default:
+        return 0xff; /* nobody drives the lines */
     }
-    advance();
-    return value;
 }
 
 static void take_byte(uint8_t value)
 {
-    if (psram.transfer == REGISTER_WRITE && psram.address == reg(N6_XSPI_AR_OFFSET) && psram.address < REGISTERS &&
-        psram.address != part.vendor_address && psram.address != part.density_address) {
-        psram.registers[psram.address] = value;
+    uint32_t address = psram.address++;
+
+    if (psram.transfer == REGISTER_WRITE && address == reg(N6_XSPI_AR_OFFSET) && address < REGISTERS &&
+        address != part.vendor_address && address != part.density_address) {
+        psram.registers[address] = value;
     } else if (psram.transfer == MEMORY_WRITE) {
-        psram.ram.data[psram.address % part.bytes] = value;
-        n6virt_changed(&psram.ram.memory, psram.address % part.bytes, 1);
-    }
-    advance();
-}
-
-static uint32_t xspi_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
-{
-    uint32_t value = 0;
-
-    if (!part.bytes) {
-        return reg(offset);
-    }
-    switch (offset) {
-    case N6_XSPI_SR_OFFSET:
-        if (!is_clocked()) {
-            return N6_XSPI_SR_BUSY;
-        }
-        value = reg(offset) & (N6_XSPI_SR_TCF | N6_XSPI_SR_TEF);
-        return psram.missing ? value | N6_XSPI_SR_FTF : value;
-    case N6_XSPI_DR_OFFSET:
-        for (unsigned i = 0; i < size && psram.missing && (reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_FMODE); i++) {
-            value |= (uint32_t)next_byte() << 8 * i;
-        }
-        return value;
-    default:
-        return reg(offset);
+        psram.ram.data[address % part.bytes] = value;
+        n6virt_changed(&psram.ram.memory, address % part.bytes, 1);
     }
 }
 
-static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
-{
-    switch (part.bytes ? offset : UINT32_MAX) {
-    case N6_XSPI_FCR_OFFSET:
-        n6virt_set(N6_XSPI1_SR, reg(N6_XSPI_SR_OFFSET) & ~value);
-        return;
-    case N6_XSPI_CR_OFFSET:
-        n6virt_set(N6_XSPI1_CR, value & ~N6_XSPI_CR_ABORT);
-        if (value & N6_XSPI_CR_ABORT) {
-            psram.missing = 0;
-            complete();
-        }
-        return;
-    case N6_XSPI_DR_OFFSET:
-        for (unsigned i = 0; i < size && psram.missing && !(reg(N6_XSPI_CR_OFFSET) & N6_XSPI_CR_FMODE); i++) {
-            take_byte(value >> 8 * i);
-        }
-        return;
-    }
-    n6virt_set(N6_XSPI1_BASE + offset, value);
-    if (part.bytes && n6virt_has(N6_XSPI1_CR, N6_XSPI_CR_EN) && !(reg(N6_XSPI_CR_OFFSET) & 2u << N6_XSPI_CR_FMODE_POS) &&
-        offset == (reg(N6_XSPI_CCR_OFFSET) & N6_XSPI_CCR_ADMODE ? N6_XSPI_AR_OFFSET : N6_XSPI_IR_OFFSET)) {
-        carry_out();
-    }
-}
-
-static const N6VirtModel xspi1 = {.read = xspi_read, .write = xspi_write};
+static const N6VirtPart psram_part = {.begin = begin, .read = next_byte, .write = take_byte};
 
 static void start(void)
 {
     add_window();
-    n6virt_model(N6_XSPI1_BASE, &xspi1);
+    if (part.bytes) {
+        n6virt_xspi_connect(N6_XSPI1_BASE, &psram_part);
+    }
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start, .reset = update, .update = update};

@@ -165,6 +165,17 @@ uint64_t n6virt_timer_hz(void)
     return bus_hz() >> PART(n6virt_get(N6_RCC_CFGR2), CFGR2, TIMPRE);
 }
 
+uint64_t n6virt_per_hz(void)
+{
+    static const unsigned dividers[] = {19, 5, 10, 15, 20};
+    uint32_t choice = PART(n6virt_get(N6_RCC_CCIPR7), CCIPR7, PERSEL);
+
+    if (!n6virt_has(N6_RCC_MISCENR, N6_RCC_MISCENR_PEREN)) {
+        return 0;
+    }
+    return choice < FROM_DIVIDERS ? switched_hz(choice, 0) : n6virt_ic_hz(dividers[choice - FROM_DIVIDERS]);
+}
+
 /* What is switched on is ready; a PLL that cannot lock is not. */
 static uint32_t ready(void)
 {
@@ -222,13 +233,13 @@ static void check_plls(uint32_t switched_on)
 static void reset_controllers(uint32_t value)
 {
     if (value & N6_RCC_AHB5RSTR_XSPI2RST) {
-        n6virt_xspi_reset();
+        n6virt_xspi_reset(N6_XSPI2_BASE);
     }
     if (value & N6_RCC_AHB5RSTR_NPURST) {
         n6virt_npu_reset();
     }
     if (value & N6_RCC_AHB5RSTR_XSPI1RST) {
-        n6virt_psram_reset_controller();
+        n6virt_xspi_reset(N6_XSPI1_BASE);
     }
     if (value & N6_RCC_AHB5RSTR_XSPIMRST) {
         n6virt_set(N6_XSPIM_CR, 0);

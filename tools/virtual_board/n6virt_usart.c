@@ -66,7 +66,7 @@ static bool any_pin(void)
 #define HAS_PIN(letter, base, enable) \
     { \
         uint32_t mode = n6virt_get(base + N6_GPIO_MODER_OFFSET); \
-        if (base != n6virt_nor.port && !n6virt_psram_uses_port(base) && mode >> 1 & ~mode & 0x55555555) { \
+        if (!n6virt_nor_uses_port(base) && !n6virt_psram_uses_port(base) && mode >> 1 & ~mode & 0x55555555) { \
             return true; \
         } \
     }

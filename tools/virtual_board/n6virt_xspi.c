@@ -1,357 +1,394 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * XSPI2 with an octal NOR: registers, the commands that bring-up code sends, and whether the memory-mapped window would really
- * read the part. Programming and erasing are not modelled: the NOR's file is never written. What differs from part to part are
- * properties of the machine, such as nor-read-dtr=0xEE (the board's nor.commands, in boards/nor).
+ * XSPI1 and XSPI2, the controllers: registers, transfers in indirect mode, automatic polling, what an interrupt says of them, and
+ * what they refuse while they are busy. What the lines carry goes to the part that is connected (N6VirtPart), byte by byte; where
+ * there is none, nobody drives the lines, and they read as ones.
+ *
+ * A transfer takes no time: the part's busy times (n6virt_nor.c) are thousands of times longer. Not modelled: DMA requests, the
+ * timeout of the mapped mode (with TCEN the controller counts as idle), alternate bytes, two memories at once.
  */
 #include "n6virt.h"
 
-#include "qapi/error.h"
+#include "qemu/timer.h"
 
-typedef enum { NOR_SPI, NOR_OCTAL_STR, NOR_OCTAL_DTR } NorMode;
+/* As the widths of FTHRES and FLEVEL say. */
+#define FIFO_BYTES 64u
+#define FMODE_OF(value) (((value) & N6_XSPI_CR_FMODE) >> N6_XSPI_CR_FMODE_POS)
+#define ENABLES_OF(value) ((value) / N6_XSPI_CR_TEIE)
+#define KERNEL_CLOCK_BITS (N6_RCC_CCIPR6_XSPI2SEL_POS - N6_RCC_CCIPR6_XSPI1SEL_POS)
 
-N6VirtNor n6virt_nor;
+/* CR FMODE */
+enum { INDIRECT_WRITE, INDIRECT_READ, POLLING_MODE, MEMORY_MAPPED };
+/* RCC CCIPR6 */
+enum { FROM_HCLK, FROM_PER, FROM_IC3, FROM_IC4 };
+static const char *const kernel_clocks[] = {
+    "HCLK",
+    "per_ck (RCC CCIPR7, MISCENR PEREN)",
+    "IC3 (RCC CR, IC3CFGR, DIVENR IC3EN)",
+    "IC4 (RCC CR, IC4CFGR, DIVENR)",
+};
 
-static struct {
-    NorMode mode;
-    bool reset_enabled;
-    bool write_enabled;
-    uint8_t dummy_code;
-    uint8_t fifo[32];
-    unsigned fifo_used;
-    unsigned fifo_read;
-    unsigned writes_missing; /* data bytes that an indirect write still waits for */
-} nor;
+typedef enum { IDLE, READING, WRITING, POLLING } Activity;
 
-static char *get_dummy_cycles(Object *object, Error **errp)
+typedef struct {
+    const char *name;
+    uint32_t base;
+    unsigned number;
+    unsigned interrupt;
+    uint32_t enable; /* in RCC AHB5ENR */
+    const N6VirtPart *part;
+
+    Activity activity;
+    bool armed;         /* an indirect write begins with the first byte of data */
+    bool is_prefetching; /* the window was read: busy until an abort */
+    uint32_t flags;     /* of SR, those that stay */
+    uint64_t to_come;   /* bytes that have not crossed the lines */
+    uint8_t fifo[FIFO_BYTES];
+    unsigned first, level;
+    QEMUTimer *poll;
+} Controller;
+
+static Controller controllers[] = {
+    {.name = "XSPI1", .base = N6_XSPI1_BASE, .number = 1, .interrupt = N6_IRQ_XSPI1, .enable = N6_RCC_AHB5ENR_XSPI1EN},
+    {.name = "XSPI2", .base = N6_XSPI2_BASE, .number = 2, .interrupt = N6_IRQ_XSPI2, .enable = N6_RCC_AHB5ENR_XSPI2EN},
+};
+
+static Controller *controller_at(uint32_t base)
 {
-    return g_strdup(n6virt_nor.dummy_cycles);
+    return base == N6_XSPI1_BASE ? &controllers[0] : &controllers[1];
 }
 
-static void set_dummy_cycles(Object *object, const char *value, Error **errp)
+static uint32_t reg(const Controller *c, uint32_t offset)
 {
-    n6virt_nor.dummy_cycles = g_strdup(value);
+    return n6virt_get(c->base + offset);
 }
 
-static void add_properties(Object *machine)
+static bool has_phase(const Controller *c, uint32_t mode)
 {
-    static const struct {
-        const char *name;
-        uint32_t *value;
-    } numbers[] = {
-        {"nor-jedec-id", &n6virt_nor.jedec_id},
-        {"nor-memory-type", &n6virt_nor.memory_type},
-        {"nor-second-byte", &n6virt_nor.second_byte},
-        {"nor-read", &n6virt_nor.read},
-        {"nor-read-str", &n6virt_nor.read_str},
-        {"nor-read-dtr", &n6virt_nor.read_dtr},
-        {"nor-write-register", &n6virt_nor.write_register},
-        {"nor-read-register", &n6virt_nor.read_register},
-        {"nor-mode-address", &n6virt_nor.mode_address},
-        {"nor-mode-spi", &n6virt_nor.mode_spi},
-        {"nor-mode-str", &n6virt_nor.mode_str},
-        {"nor-mode-dtr", &n6virt_nor.mode_dtr},
-        {"nor-dummy-address", &n6virt_nor.dummy_address},
-        {"nor-port", &n6virt_nor.port},
-        {"nor-pins", &n6virt_nor.pins},
-        {"nor-alternate", &n6virt_nor.alternate},
+    return reg(c, N6_XSPI_CCR_OFFSET) & mode;
+}
+
+static unsigned kernel_clock(const Controller *c)
+{
+    return n6virt_get(N6_RCC_CCIPR6) >> (c->number - 1) * KERNEL_CLOCK_BITS & N6_RCC_CCIPR6_XSPI1SEL;
+}
+
+static uint64_t kernel_hz(const Controller *c)
+{
+    switch (kernel_clock(c)) {
+    case FROM_HCLK:
+        return n6virt_ahb_hz();
+    case FROM_PER:
+        return n6virt_per_hz();
+    case FROM_IC3:
+        return n6virt_ic_hz(3);
+    default:
+        return n6virt_ic_hz(4);
+    }
+}
+
+uint64_t n6virt_xspi_hz(uint32_t base)
+{
+    const Controller *c = controller_at(base);
+    uint32_t divider = (reg(c, N6_XSPI_DCR2_OFFSET) & N6_XSPI_DCR2_PRESCALER) >> N6_XSPI_DCR2_PRESCALER_POS;
+
+    return kernel_hz(c) / (divider + 1);
+}
+
+uint64_t n6virt_xspi_part_bytes(uint32_t base)
+{
+    uint32_t device = n6virt_get(base + N6_XSPI_DCR1_OFFSET);
+
+    return 2ull << ((device & N6_XSPI_DCR1_DEVSIZE) >> N6_XSPI_DCR1_DEVSIZE_POS);
+}
+
+const char *n6virt_xspi_unmapped(uint32_t base)
+{
+    static char reason[120];
+    const Controller *c = controller_at(base);
+
+    if (!n6virt_has(N6_RCC_AHB5ENR, c->enable)) {
+        snprintf(reason, sizeof(reason), "%s has no clock", c->name);
+    } else if (!(reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_EN) || FMODE_OF(reg(c, N6_XSPI_CR_OFFSET)) != MEMORY_MAPPED) {
+        snprintf(reason, sizeof(reason), "%s is not in memory-mapped mode", c->name);
+    } else if (!kernel_hz(c)) {
+        snprintf(reason, sizeof(reason), "the kernel clock of %s, %s, does not run", c->name, kernel_clocks[kernel_clock(c)]);
+    } else {
+        return NULL;
+    }
+    return reason;
+}
+
+/* Reference manual: the first access to the window begins a prefetch, and only an abort, the timeout or EN end it. */
+void n6virt_xspi_window_read(uint32_t base)
+{
+    Controller *c = controller_at(base);
+
+    c->is_prefetching = !(reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_TCEN);
+}
+
+void n6virt_xspi_connect(uint32_t base, const N6VirtPart *part)
+{
+    controller_at(base)->part = part;
+}
+
+static bool is_busy(const Controller *c)
+{
+    return c->activity != IDLE || c->level || c->is_prefetching;
+}
+
+static uint32_t status(const Controller *c)
+{
+    uint32_t value = c->flags | c->level << N6_XSPI_SR_FLEVEL_POS, control = reg(c, N6_XSPI_CR_OFFSET);
+    bool can_write = FMODE_OF(control) == INDIRECT_WRITE && control & N6_XSPI_CR_EN && has_phase(c, N6_XSPI_CCR_DMODE);
+
+    value |= c->level || can_write ? N6_XSPI_SR_FTF : 0;
+    return is_busy(c) || !kernel_hz(c) ? value | N6_XSPI_SR_BUSY : value;
+}
+
+static void update_interrupt(const Controller *c)
+{
+    uint32_t enabled = ENABLES_OF(reg(c, N6_XSPI_CR_OFFSET)) &
+                       (N6_XSPI_SR_TEF | N6_XSPI_SR_TCF | N6_XSPI_SR_FTF | N6_XSPI_SR_SMF | N6_XSPI_SR_TOF);
+
+    n6virt_interrupt(c->interrupt, status(c) & enabled);
+}
+
+/* The other end of the lines; nothing at the second chip select of any board. */
+static const N6VirtPart *part_of(const Controller *c)
+{
+    return reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_CSSEL ? NULL : c->part;
+}
+
+static void begin(const Controller *c, bool reads)
+{
+    const N6VirtFrame frame = {
+        .lines = reg(c, N6_XSPI_CCR_OFFSET),
+        .timing = reg(c, N6_XSPI_TCR_OFFSET),
+        .instruction = reg(c, N6_XSPI_IR_OFFSET),
+        .address = reg(c, N6_XSPI_AR_OFFSET),
+        .reads = reads,
     };
 
-    for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
-        object_property_add_uint32_ptr(machine, numbers[i].name, numbers[i].value, OBJ_PROP_FLAG_READWRITE);
+    if (part_of(c)) {
+        part_of(c)->begin(&frame);
     }
-    object_property_add_str(machine, "nor-dummy-cycles", get_dummy_cycles, set_dummy_cycles);
 }
 
-/* Of the part as it is set; UINT_MAX where its register has no such value. */
-static unsigned dummy_cycles(void)
+static void end(const Controller *c)
 {
-    g_auto(GStrv) known = g_strsplit(n6virt_nor.dummy_cycles ? n6virt_nor.dummy_cycles : "", "/", -1);
-
-    return nor.dummy_code < g_strv_length(known) ? strtoul(known[nor.dummy_code], NULL, 10) : UINT_MAX;
-}
-
-/* A command on eight lines. */
-static uint32_t octal(uint32_t opcode)
-{
-    return opcode << 8 | (opcode ^ n6virt_nor.second_byte);
-}
-
-void n6virt_xspi_reset(void)
-{
-    for (uint32_t offset = 0; offset < 0x200; offset += 4) {
-        n6virt_set(N6_XSPI2_BASE + offset, 0);
+    if (part_of(c) && part_of(c)->end) {
+        part_of(c)->end();
     }
-    nor.fifo_used = nor.fifo_read = nor.writes_missing = 0;
 }
 
-static uint32_t reg(uint32_t offset)
+static uint8_t byte_from_part(const Controller *c)
 {
-    return n6virt_get(N6_XSPI2_BASE + offset);
+    return part_of(c) ? part_of(c)->read() : 0xff;
 }
 
-static uint32_t field(uint32_t offset, uint32_t mask, unsigned position)
+static void complete(Controller *c)
 {
-    return (reg(offset) & mask) >> position;
+    end(c);
+    c->activity = IDLE;
+    c->flags |= N6_XSPI_SR_TCF;
 }
 
-#define FIELD_OF(register, name) field(N6_XSPI_##register##_OFFSET, N6_XSPI_##register##_##name, N6_XSPI_##register##_##name##_POS)
-
-static char reason[160];
-
-/* Supply and pins; the reason why the part hears nothing, or NULL. */
-static const char *deaf(void)
+/* Whatever fits into the FIFO is there at once. */
+static void fill_fifo(Controller *c)
 {
-    if (!n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3SV)) {
-        return "the pads have no supply (PWR SVMCR3 VDDIO3SV)";
-    }
-    if (!n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL)) {
-        return "the pads are set for 3.3 V, the board has 1.8 V (PWR SVMCR3 VDDIO3VRSEL)";
-    }
-    for (unsigned pin = 0; pin < 16; pin++) {
-        if ((n6virt_nor.pins >> pin & 1) && !n6virt_pin_is(n6virt_nor.port, pin, n6virt_nor.alternate)) {
-            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the NOR (alternate function %u)",
-                     n6virt_port_letter(n6virt_nor.port), pin, n6virt_nor.alternate);
-            return reason;
+    while (c->activity == READING && c->level < FIFO_BYTES) {
+        c->fifo[(c->first + c->level++) % FIFO_BYTES] = byte_from_part(c);
+        if (!--c->to_come) {
+            complete(c);
         }
     }
-    if (n6virt_has(N6_XSPIM_CR, N6_XSPIM_CR_MODE)) {
-        return "XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)";
-    }
-    return NULL;
 }
 
-/* What the kernel clock lacks, or NULL. */
-static const char *unclocked(void)
+/* Bytes of the data phase; 0: it would leave the part. */
+static uint64_t data_bytes(const Controller *c)
 {
-    uint32_t source = (n6virt_get(N6_RCC_CCIPR6) & N6_RCC_CCIPR6_XSPI2SEL) >> N6_RCC_CCIPR6_XSPI2SEL_POS;
+    uint64_t bytes = (uint64_t)reg(c, N6_XSPI_DLR_OFFSET) + 1, room = n6virt_xspi_part_bytes(c->base);
+    uint32_t address = reg(c, N6_XSPI_AR_OFFSET);
 
-    if (source == 2 && (!n6virt_has(N6_RCC_CR, N6_RCC_CR_PLL1ON) || !n6virt_has(N6_RCC_DIVENR, N6_RCC_DIVENR_IC3EN))) {
-        return "the kernel clock of XSPI2, IC3, does not run (RCC CR PLL1ON, DIVENR IC3EN)";
+    if (!has_phase(c, N6_XSPI_CCR_ADMODE)) {
+        return bytes;
     }
-    return source == 1 || source == 3 ? "a kernel clock of XSPI2 that is not modelled (RCC CCIPR6)" : NULL;
+    if (reg(c, N6_XSPI_DLR_OFFSET) == UINT32_MAX && address < room) {
+        return room - address;
+    }
+    return address + bytes <= room ? bytes : 0;
 }
 
-static NorMode mode_of_lines(void)
+static void poll_part(void *opaque)
 {
-    if (FIELD_OF(CCR, IMODE) != 4) {
-        return NOR_SPI;
-    }
-    return FIELD_OF(CCR, IDTR) ? NOR_OCTAL_DTR : NOR_OCTAL_STR;
-}
+    Controller *c = opaque;
+    uint32_t value = 0, mask = reg(c, N6_XSPI_PSMKR_OFFSET), match = reg(c, N6_XSPI_PSMAR_OFFSET), equal;
+    uint64_t hz = n6virt_xspi_hz(c->base);
+    int64_t next;
 
-/* The opcode, or -1 where the part would not understand: in octal mode a second byte has to follow. */
-static int opcode(void)
-{
-    uint32_t instruction = reg(N6_XSPI_IR_OFFSET);
-
-    if (mode_of_lines() != nor.mode || deaf()) {
-        return -1;
+    begin(c, true);
+    for (unsigned i = 0; i <= MIN(reg(c, N6_XSPI_DLR_OFFSET), 3u); i++) {
+        value |= (uint32_t)byte_from_part(c) << 8 * i;
     }
-    if (nor.mode == NOR_SPI) {
-        return FIELD_OF(CCR, ISIZE) == 0 ? (int)(instruction & 0xff) : -1;
-    }
-    return FIELD_OF(CCR, ISIZE) == 1 && (instruction & 0xffff) == octal(instruction >> 8 & 0xff) ? (int)(instruction >> 8 & 0xff) : -1;
-}
-
-static void reset_part(void)
-{
-    nor.mode = NOR_SPI;
-    nor.write_enabled = false;
-    nor.dummy_code = 0;
-}
-
-static void set_register(uint32_t address, uint8_t value)
-{
-    if (!nor.write_enabled) {
-        return;
-    }
-    nor.write_enabled = false;
-    if (address == n6virt_nor.mode_address) {
-        nor.mode = value == n6virt_nor.mode_dtr ? NOR_OCTAL_DTR : value == n6virt_nor.mode_str ? NOR_OCTAL_STR : NOR_SPI;
-    } else if (address == n6virt_nor.dummy_address) {
-        nor.dummy_code = value;
-    }
-}
-
-static uint8_t get_register(uint32_t address)
-{
-    if (address == n6virt_nor.mode_address) {
-        return nor.mode == NOR_OCTAL_DTR ? n6virt_nor.mode_dtr : nor.mode == NOR_OCTAL_STR ? n6virt_nor.mode_str : n6virt_nor.mode_spi;
-    }
-    return address == n6virt_nor.dummy_address ? nor.dummy_code : 0;
-}
-
-static uint8_t answer(int code, unsigned index)
-{
-    switch (code) {
-    case 0x05:
-        return nor.write_enabled << 1;
-    case 0x9f:
-        return n6virt_nor.jedec_id >> 8 * (2 - MIN(index, 2u));
-    default:
-        /* Otherwise nobody drives the lines. */
-        return code == (int)n6virt_nor.read_register ? get_register(reg(N6_XSPI_AR_OFFSET)) : 0xff;
-    }
-}
-
-static void complete(void)
-{
-    n6virt_set(N6_XSPI2_SR, reg(N6_XSPI_SR_OFFSET) | N6_XSPI_SR_TCF);
-}
-
-static void carry_out(void)
-{
-    int code = opcode();
-    uint32_t bytes = reg(N6_XSPI_DLR_OFFSET) + 1;
-    bool reading = FIELD_OF(CR, FMODE) == 1;
-
-    if (code == 0x99 && nor.reset_enabled) {
-        reset_part();
-    }
-    nor.reset_enabled = code == 0x66;
-    if (code == 0x06 || code == 0x04) {
-        nor.write_enabled = code == 0x06;
-    }
-    if (reading && FIELD_OF(CCR, DMODE)) {
-        nor.fifo_used = MIN(bytes, sizeof(nor.fifo));
-        nor.fifo_read = 0;
-        for (unsigned i = 0; i < nor.fifo_used; i++) {
-            nor.fifo[i] = answer(code, i);
+    end(c);
+    equal = ~(value ^ match) & mask;
+    if (reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_PMM ? equal != 0 : equal == mask) {
+        c->flags |= N6_XSPI_SR_SMF;
+        if (reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_APMS) {
+            c->activity = IDLE;
+            update_interrupt(c);
+            return;
         }
-    } else if (FIELD_OF(CCR, DMODE)) {
-        nor.writes_missing = bytes;
-        return;
     }
-    complete();
+    update_interrupt(c);
+    /* Again when the part has something else to say, if it ever has: nobody else can speak to it meanwhile. */
+    if (part_of(c) && part_of(c)->ready_at && part_of(c)->ready_at() > n6virt_now()) {
+        next = n6virt_now() + (hz ? (uint64_t)(reg(c, N6_XSPI_PIR_OFFSET) & 0xffff) * n6virt_cpu_hz() / hz : 0);
+        timer_mod(c->poll, MAX(next, part_of(c)->ready_at()));
+    }
 }
 
-static bool controller_ready(void)
+/* The instruction was written, or the address if there is one. */
+static void carry_out(Controller *c)
 {
-    return n6virt_has(N6_XSPI2_CR, N6_XSPI_CR_EN);
+    uint32_t mode = FMODE_OF(reg(c, N6_XSPI_CR_OFFSET));
+
+    if (!kernel_hz(c)) {
+        return;
+    }
+    if (mode == POLLING_MODE) {
+        c->activity = POLLING;
+        poll_part(c);
+    } else if (!has_phase(c, N6_XSPI_CCR_DMODE)) {
+        begin(c, false);
+        complete(c);
+    } else if (!data_bytes(c)) {
+        c->flags |= N6_XSPI_SR_TEF;
+    } else if (mode == INDIRECT_WRITE) {
+        c->armed = true;
+    } else {
+        c->to_come = data_bytes(c);
+        c->activity = READING;
+        begin(c, true);
+        fill_fifo(c);
+    }
+}
+
+static uint32_t data_read(Controller *c, unsigned size)
+{
+    uint32_t value = 0;
+
+    for (unsigned i = 0; i < size && c->level; i++) {
+        value |= (uint32_t)c->fifo[c->first] << 8 * i;
+        c->first = (c->first + 1) % FIFO_BYTES;
+        c->level--;
+        fill_fifo(c);
+    }
+    return value;
+}
+
+static void data_written(Controller *c, uint32_t value, unsigned size)
+{
+    if (c->armed) {
+        c->armed = false;
+        c->to_come = data_bytes(c);
+        c->activity = WRITING;
+        begin(c, false);
+    }
+    for (unsigned i = 0; i < size && c->activity == WRITING; i++) {
+        if (part_of(c)) {
+            part_of(c)->write(value >> 8 * i);
+        }
+        if (!--c->to_come) {
+            complete(c);
+        }
+    }
+}
+
+static void stop(Controller *c)
+{
+    if (c->activity == READING || c->activity == WRITING) {
+        end(c);
+    }
+    c->activity = IDLE;
+    c->armed = c->is_prefetching = false;
+    c->level = 0;
+    timer_del(c->poll);
+}
+
+static void control_written(Controller *c, uint32_t value)
+{
+    uint32_t before = reg(c, N6_XSPI_CR_OFFSET);
+
+    if (value & N6_XSPI_CR_EN && !(value & N6_XSPI_CR_ABORT) && is_busy(c) && (value ^ before) & N6_XSPI_CR_FMODE) {
+        n6virt_finding("xspi-busy", c->base, "%s is busy, its mode stays as it is (CR FMODE): after a read of the window it is, until ABORT",
+                       c->name);
+        value = (value & ~N6_XSPI_CR_FMODE) | (before & N6_XSPI_CR_FMODE);
+    }
+    n6virt_set(c->base + N6_XSPI_CR_OFFSET, value & ~N6_XSPI_CR_ABORT);
+    if (value & N6_XSPI_CR_ABORT) {
+        stop(c);
+        c->flags |= N6_XSPI_SR_TCF;
+    } else if (!(value & N6_XSPI_CR_EN)) {
+        stop(c);
+    }
+}
+
+/* The reference manual: "can be modified only when BUSY = 0". That the write is lost then, is INFERRED. */
+static bool is_kept_while_busy(uint32_t offset)
+{
+    return offset != N6_XSPI_CR_OFFSET && offset != N6_XSPI_FCR_OFFSET && offset != N6_XSPI_DR_OFFSET && offset != N6_XSPI_LPTR_OFFSET;
 }
 
 static uint32_t xspi_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
-    uint32_t value = 0;
+    Controller *c = controller_at(block->base);
+    uint32_t value;
 
     switch (offset) {
     case N6_XSPI_SR_OFFSET:
-        if (unclocked()) {
-            return N6_XSPI_SR_BUSY;
-        }
-        value = reg(offset) & (N6_XSPI_SR_TCF | N6_XSPI_SR_TEF);
-        return nor.fifo_read < nor.fifo_used ? value | N6_XSPI_SR_FTF : value;
+        return status(c);
     case N6_XSPI_DR_OFFSET:
-        for (unsigned i = 0; i < size && nor.fifo_read < nor.fifo_used; i++) {
-            value |= (uint32_t)nor.fifo[nor.fifo_read++] << 8 * i;
-        }
+        value = data_read(c, size);
+        update_interrupt(c);
         return value;
     default:
-        return reg(offset);
+        return reg(c, offset);
     }
 }
 
 static void xspi_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
+    Controller *c = controller_at(block->base);
+    uint32_t starts = has_phase(c, N6_XSPI_CCR_ADMODE) ? N6_XSPI_AR_OFFSET : N6_XSPI_IR_OFFSET;
+
+    if (is_kept_while_busy(offset) && is_busy(c)) {
+        n6virt_finding("xspi-busy", c->base + offset, "%s is busy, the write to 0x%08x is lost: after a read of the window it is, until ABORT",
+                       c->name, c->base + offset);
+        return;
+    }
     switch (offset) {
     case N6_XSPI_FCR_OFFSET:
-        n6virt_set(N6_XSPI2_SR, reg(N6_XSPI_SR_OFFSET) & ~value);
-        return;
+        c->flags &= ~value;
+        if (c->activity == POLLING && value & N6_XSPI_FCR_CSMF) {
+            timer_mod(c->poll, n6virt_now() + 1);
+        }
+        break;
     case N6_XSPI_CR_OFFSET:
-        n6virt_set(N6_XSPI2_CR, value & ~N6_XSPI_CR_ABORT);
-        if (value & N6_XSPI_CR_ABORT) {
-            complete();
-        }
-        return;
+        control_written(c, value);
+        break;
     case N6_XSPI_DR_OFFSET:
-        if (nor.writes_missing) {
-            nor.writes_missing -= MIN(nor.writes_missing, size);
-            if (!nor.writes_missing) {
-                if (opcode() == (int)n6virt_nor.write_register) {
-                    set_register(reg(N6_XSPI_AR_OFFSET), value);
-                }
-                complete();
-            }
-        }
-        return;
+        data_written(c, value, size);
+        break;
     default:
-        n6virt_set(N6_XSPI2_BASE + offset, value);
+        n6virt_set(c->base + offset, value);
+        if (offset == starts && reg(c, N6_XSPI_CR_OFFSET) & N6_XSPI_CR_EN &&
+            FMODE_OF(reg(c, N6_XSPI_CR_OFFSET)) != MEMORY_MAPPED) {
+            carry_out(c);
+        }
     }
-    if (controller_ready() && FIELD_OF(CR, FMODE) < 2 &&
-        ((offset == N6_XSPI_IR_OFFSET && !FIELD_OF(CCR, ADMODE)) || (offset == N6_XSPI_AR_OFFSET && FIELD_OF(CCR, ADMODE)))) {
-        carry_out();
-    }
-}
-
-/* With an address of 32 bits on one line; its eight dummy cycles are those of JEDEC. */
-#define FAST_READ_4_BYTE_ADDRESS 0x0c
-
-/* How the window is configured against how the part is set. */
-static const char *mismatch(void)
-{
-    bool dtr = nor.mode == NOR_OCTAL_DTR;
-    uint32_t instruction = reg(N6_XSPI_IR_OFFSET), wanted = octal(dtr ? n6virt_nor.read_dtr : n6virt_nor.read_str);
-    uint32_t cycles = FIELD_OF(TCR, DCYC);
-
-    if (mode_of_lines() != nor.mode) {
-        return "the controller and the NOR disagree on lines and edges (CCR against the part's mode)";
-    }
-    if (FIELD_OF(CCR, ADSIZE) != 3) {
-        return "addresses are not 32 bits wide (CCR ADSIZE)";
-    }
-    if (nor.mode == NOR_SPI) {
-        bool read = (instruction == n6virt_nor.read && cycles == 0) || (instruction == FAST_READ_4_BYTE_ADDRESS && cycles == 8);
-        snprintf(reason, sizeof(reason), "no read with 32-bit address in 1-1-1 (IR 0x%02X without, 0x%02X with 8 dummy cycles)",
-                 n6virt_nor.read, FAST_READ_4_BYTE_ADDRESS);
-        return read && FIELD_OF(CCR, ADMODE) == 1 && FIELD_OF(CCR, DMODE) == 1 ? NULL : reason;
-    }
-    if (instruction != wanted || FIELD_OF(CCR, ADMODE) != 4 || FIELD_OF(CCR, DMODE) != 4 || FIELD_OF(CCR, ADDTR) != dtr ||
-        FIELD_OF(CCR, DDTR) != dtr) {
-        snprintf(reason, sizeof(reason), "no octal %s read (IR 0x%04X with address and data on eight lines, %s)", dtr ? "DTR" : "STR",
-                 wanted, dtr ? "both edges" : "one edge");
-        return reason;
-    }
-    if (cycles != dummy_cycles()) {
-        snprintf(reason, sizeof(reason), "the dummy cycles differ from the part's (TCR DCYC against its register at 0x%x)",
-                 n6virt_nor.dummy_address);
-        return reason;
-    }
-    return NULL;
-}
-
-/* At two bytes a clock the bytes of a half-word may come in another order than the controller expects. */
-static bool swapped(void)
-{
-    return nor.mode == NOR_OCTAL_DTR && FIELD_OF(DCR1, MTYP) != n6virt_nor.memory_type;
-}
-
-N6VirtWindow n6virt_xspi_window(const char **why)
-{
-    if (!n6virt_has(N6_RCC_AHB5ENR, N6_RCC_AHB5ENR_XSPI2EN)) {
-        *why = "XSPI2 has no clock";
-        return N6VIRT_WINDOW_CLOSED;
-    }
-    if (!controller_ready() || FIELD_OF(CR, FMODE) != 3) {
-        *why = "XSPI2 is not in memory-mapped mode";
-        return N6VIRT_WINDOW_CLOSED;
-    }
-    *why = unclocked();
-    if (*why) {
-        return N6VIRT_WINDOW_CLOSED;
-    }
-    *why = deaf();
-    if (!*why) {
-        *why = mismatch();
-    }
-    if (*why) {
-        return N6VIRT_WINDOW_WRONG;
-    }
-    if (swapped()) {
-        *why = "the memory type is not that of the part (DCR1 MTYP)";
-        return N6VIRT_WINDOW_SWAPPED;
-    }
-    return N6VIRT_WINDOW_OPEN;
+    update_interrupt(c);
 }
 
 static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
@@ -363,14 +400,37 @@ static void xspim_write(const N6VirtBlock *block, uint32_t offset, uint32_t valu
     n6virt_set(N6_XSPIM_CR, value);
 }
 
-static const N6VirtModel xspi2 = {.read = xspi_read, .write = xspi_write};
+void n6virt_xspi_reset(uint32_t base)
+{
+    Controller *c = controller_at(base);
+
+    for (uint32_t offset = 0; offset < n6virt_block_at(base)->bytes && offset < 0x200; offset += 4) {
+        n6virt_set(base + offset, 0);
+    }
+    stop(c);
+    c->flags = 0;
+    update_interrupt(c);
+}
+
+static const N6VirtModel xspi = {.read = xspi_read, .write = xspi_write};
 static const N6VirtModel xspim = {.write = xspim_write, .registers = (const uint32_t[]){N6_XSPIM_CR_OFFSET, N6VIRT_END}};
 
 static void start(void)
 {
-    n6virt_model(N6_XSPI2_BASE, &xspi2);
+    for (unsigned i = 0; i < ARRAY_SIZE(controllers); i++) {
+        controllers[i].poll = timer_new_ns(QEMU_CLOCK_VIRTUAL, poll_part, &controllers[i]);
+        n6virt_model(controllers[i].base, &xspi);
+    }
     n6virt_model(N6_XSPIM_BASE, &xspim);
 }
 
-static const N6VirtModule module = {.add_properties = add_properties, .start = start};
+static void reset(void)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(controllers); i++) {
+        stop(&controllers[i]);
+        controllers[i].flags = 0;
+    }
+}
+
+static const N6VirtModule module = {.start = start, .reset = reset};
 N6VIRT_MODULE(module)

@@ -40,13 +40,10 @@ struct N6Virt {
     ARMv7MState armv7m;
     Clock *clock;
 
-    char *nor_path;
     char *findings_path;
     uint32_t appli_slot;
 
-    MemoryRegion itcm_alias, dtcm_alias, nor, nor_closed, hole;
-    uint8_t *nor_data;
-    uint32_t nor_bytes;
+    MemoryRegion itcm_alias, dtcm_alias, hole;
     bool appli_checked;
     Notifier exit;
 };
@@ -80,72 +77,25 @@ void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegio
     memory_region_add_subregion_overlap(parent, base, region, priority);
 }
 
-/* NOR window */
-
-void n6virt_update_window(void)
-{
-    const char *reason;
-
-    memory_region_set_enabled(&board->nor, n6virt_xspi_window(&reason) == N6VIRT_WINDOW_OPEN);
-}
-
-static MemTxResult closed_read(void *opaque, hwaddr offset, uint64_t *value, unsigned size, MemTxAttrs attributes)
-{
-    const char *reason;
-    N6VirtWindow window = n6virt_xspi_window(&reason);
-    uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
-
-    *value = UINT64_MAX;
-    if (window == N6VIRT_WINDOW_WRONG) {
-        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives ones: %s", address, reason);
-        return MEMTX_OK;
-    }
-    if (window == N6VIRT_WINDOW_SWAPPED) {
-        n6virt_finding("nor-mode", address, "read of the NOR at 0x%08x gives swapped bytes: %s", address, reason);
-        *value = 0;
-        for (unsigned i = 0; i < size; i++) {
-            hwaddr from = (offset + i) ^ 1;
-            *value |= (uint64_t)(from < board->nor_bytes ? board->nor_data[from] : 0xff) << 8 * i;
-        }
-        return MEMTX_OK;
-    }
-    n6virt_finding("nor-not-mapped", address, "read of the NOR at 0x%08x faults: %s", address, reason);
-    return MEMTX_ERROR;
-}
-
-static MemTxResult closed_write(void *opaque, hwaddr offset, uint64_t value, unsigned size, MemTxAttrs attributes)
-{
-    uint32_t address = N6_XSPI2_WINDOW_BASE + offset;
-
-    n6virt_finding("nor-write", address, "write to the NOR at 0x%08x", address);
-    return MEMTX_ERROR;
-}
-
-static const MemoryRegionOps closed_ops = {
-    .read_with_attrs = closed_read, .write_with_attrs = closed_write, .valid.unaligned = true, .impl.unaligned = true,
-    .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
-};
-
 /* Load-and-run: once the vector table is the Appli's, its whole image has to be in RAM. Bytes that the Appli may have
  * changed since prove nothing, so only an end that was never written counts: zeros where the NOR has something else. */
 void n6virt_check_appli_copy(void)
 {
     CPUARMState *env = &board->armv7m.cpu->env;
-    uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, length, end, missing = 0;
+    uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, length, end, missing = 0, nor_bytes;
+    const uint8_t *nor = n6virt_nor_content(&nor_bytes), *image = nor + slot;
     uint32_t stale, first;
-    uint8_t *image, *ram;
+    uint8_t *ram;
 
     if (board->appli_checked || env->v7m.vecbase[M_REG_S] != N6_APPLI_PAYLOAD_ADDRESS) {
         return;
     }
     board->appli_checked = true;
-    if (!board->nor_data || slot > board->nor_bytes - N6_BOOT_HEADER_BYTES ||
-        ldl_le_p(board->nor_data + slot) != N6_BOOT_HEADER_MAGIC) {
+    if (!nor || slot > nor_bytes - N6_BOOT_HEADER_BYTES || ldl_le_p(image) != N6_BOOT_HEADER_MAGIC) {
         return;
     }
-    image = board->nor_data + slot;
     length = HEADER_WORD(image, image_bytes);
-    if (length > board->nor_bytes - slot - N6_BOOT_HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - N6_BOOT_HEADER_BYTES) {
+    if (length > nor_bytes - slot - N6_BOOT_HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - N6_BOOT_HEADER_BYTES) {
         return;
     }
     end = length + N6_BOOT_HEADER_BYTES;
@@ -204,28 +154,6 @@ static const MemoryRegionOps hole_ops = {
     .valid.max_access_size = 8, .impl.max_access_size = 8, .endianness = DEVICE_LITTLE_ENDIAN,
 };
 
-static void load_nor(N6Virt *s)
-{
-    g_autoptr(GError) error = NULL;
-    gsize bytes;
-    gchar *content;
-
-    if (!g_file_get_contents(s->nor_path, &content, &bytes, &error)) {
-        error_report("cannot read the NOR: %s", error->message);
-        exit(1);
-    }
-    if (bytes < N6_BOOT_MAX_IMAGE || bytes > N6_XSPI2_WINDOW_SIZE || bytes & (bytes - 1)) {
-        error_report("the NOR's file has %zu bytes, which is not a size of a NOR", (size_t)bytes);
-        exit(1);
-    }
-    memory_region_init_ram(&s->nor, OBJECT(s), "n6.nor", bytes, &error_fatal);
-    memory_region_set_readonly(&s->nor, true);
-    s->nor_data = memory_region_get_ram_ptr(&s->nor);
-    s->nor_bytes = bytes;
-    memcpy(s->nor_data, content, bytes);
-    g_free(content);
-}
-
 /* The end */
 
 static void on_exit_notify(Notifier *notifier, void *data)
@@ -257,11 +185,6 @@ static void add_memories(N6Virt *s)
     MemoryRegion *system = get_system_memory();
 
     n6virt_add_io(&s->hole, system, &hole_ops, "n6.hole", 0, 1ull << 32, -2);
-    n6virt_add_io(&s->nor_closed, system, &closed_ops, "n6.nor-closed", N6_XSPI2_WINDOW_BASE, N6_XSPI2_WINDOW_SIZE, 0);
-    if (s->nor_data) {
-        memory_region_add_subregion_overlap(system, N6_XSPI2_WINDOW_BASE, &s->nor, 1);
-        memory_region_set_enabled(&s->nor, false);
-    }
 }
 
 static void reset_now(CPUState *cpu, run_on_cpu_data data)
@@ -300,30 +223,30 @@ static void add_processor(N6Virt *s)
 static void n6virt_reset(MachineState *machine, ShutdownCause reason)
 {
     N6Virt *s = N6VIRT(machine);
+    uint32_t nor_bytes;
+    const uint8_t *nor = n6virt_nor_content(&nor_bytes);
 
     n6virt_bus_reset();
     s->appli_checked = false;
     qemu_devices_reset(reason);
     if (!machine->kernel_filename) {
-        n6virt_boot(CPU(s->armv7m.cpu), s->nor_data, s->nor_bytes);
+        n6virt_boot(CPU(s->armv7m.cpu), nor, nor_bytes);
     }
-    n6virt_update_window();
 }
 
 static void n6virt_init(MachineState *machine)
 {
     N6Virt *s = N6VIRT(machine);
+    uint32_t nor_bytes;
 
     board = s;
-    if (s->nor_path && *s->nor_path) {
-        load_nor(s);
-    } else if (!machine->kernel_filename) {
-        error_report("give a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
-        exit(1);
-    }
     add_memories(s);
     add_processor(s);
     n6virt_bus_start();
+    if (!n6virt_nor_content(&nor_bytes) && !machine->kernel_filename) {
+        error_report("give a NOR (-M stm32n6virt,nor=FILE) or a program (-kernel FILE)");
+        exit(1);
+    }
     s->exit.notify = on_exit_notify;
     qemu_add_exit_notifier(&s->exit);
     signal(SIGABRT, on_abort);
@@ -331,16 +254,6 @@ static void n6virt_init(MachineState *machine)
     /* Not before: QEMU resets the processor while the machine is being put together. */
     n6virt_findings_open(s->findings_path);
     armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
-}
-
-static char *get_nor(Object *object, Error **errp)
-{
-    return g_strdup(N6VIRT(object)->nor_path);
-}
-
-static void set_nor(Object *object, const char *value, Error **errp)
-{
-    N6VIRT(object)->nor_path = g_strdup(value);
 }
 
 static char *get_findings(Object *object, Error **errp)
@@ -367,7 +280,6 @@ static void n6virt_class_init(ObjectClass *class, void *data)
     machine->init = n6virt_init;
     machine->reset = n6virt_reset;
     machine->max_cpus = 1;
-    object_class_property_add_str(class, "nor", get_nor, set_nor);
     object_class_property_add_str(class, "findings", get_findings, set_findings);
 }
 

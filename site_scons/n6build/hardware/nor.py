@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,25 +12,39 @@ from n6build.base.yaml_schema import Address, Name, Range, read_document
 # opi-dtr: commands, addresses and data on eight lines, at both edges of the clock. spi: on one line.
 Mode = Literal["opi-dtr", "spi"]
 Opcode = Annotated[int, Range(0, 0xFF)]
+Word = Annotated[int, Range(0, 0xFFFF_FFFF)]
+Rate = Annotated[int, Range(1_000_000, 400_000_000)]
+Microseconds = Annotated[int, Range(1, 60_000_000)]
+
+
+# Of the basic table of JESD216F, and what we take of others.
+BASIC_WORDS = 20
+MAX_TABLE_WORDS = 64
+# The interface at 1.8 V.
+_FASTEST_HZ = 200_000_000
 
 
 @dataclass(frozen=True)
 class ModeRegister:
-    """The values of a part's mode register for each mode."""
+    """The values of a part's mode register for each mode. former_us: microseconds in which a part that leaves single-line mode
+    still tells its status there."""
 
     address: Address
     spi: Opcode
     opi_str: Opcode
     opi_dtr: Opcode
+    former_us: Annotated[int, Range(0, 1000)] = 0
 
 
 @dataclass(frozen=True)
 class DummyRegister:
-    """cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles that the firmware sets."""
+    """cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles that the firmware sets. max_hz:
+    of the clock with as many; where it is shorter, what the interface reaches."""
 
     address: Address
     cycles: tuple[Annotated[int, Range(0, 31)], ...]
     chosen: int
+    max_hz: tuple[Rate, ...] = ()
 
     @property
     def value(self) -> int:
@@ -39,11 +53,47 @@ class DummyRegister:
 
 
 @dataclass(frozen=True)
+class BusyTimes:
+    """Typical, in microseconds. erase_mib: of a chip erase, for each MiB."""
+
+    program: Microseconds = 150
+    erase_4k: Microseconds = 25_000
+    erase_64k: Microseconds = 250_000
+    erase_mib: Microseconds = 1_500_000
+
+
+@dataclass(frozen=True)
+class MaxFactors:
+    """Of the longest time to the typical one: even, 2 to 32."""
+
+    erase: Annotated[int, Range(2, 32)]
+    program: Annotated[int, Range(2, 32)]
+
+
+@dataclass(frozen=True)
+class ParameterTables:
+    """What the tables of JESD216 say beyond the part's commands and size: see `n6build.hardware.sfdp`, which puts them together.
+
+    basic_from_12: the last nine words of the basic table. registers: the map of status and control registers. to_octal: commands
+    and their bytes, at most seven each. profile, four_byte: words without the opcodes that are told elsewhere.
+    """
+
+    max_factors: MaxFactors
+    basic_from_12: tuple[Word, ...]
+    registers: tuple[Word, ...]
+    to_octal: tuple[tuple[Opcode, ...], ...]
+    profile: tuple[Word, Word]
+    four_byte: Word
+
+
+@dataclass(frozen=True)
 class NorCommands:
     """Opcodes; addresses have 32 bits. second_byte: what follows the opcode in octal mode. memory_type: of XSPI DCR1.
 
     read, program, erase_4k, erase_64k: on one line. read_str, read_dtr: on eight lines, at one clock edge and at both.
-    register_dummy_cycles: of `read_register` at both edges.
+    register_dummy_cycles: of `read_register` at both edges. page: bytes that one program command covers. configuration: of the
+    register that command 0x15 reads. read_max_hz, spi_max_hz: on one line, without dummy cycles and otherwise. sfdp: None where
+    the part has no parameter tables.
     """
 
     name: Name
@@ -60,6 +110,17 @@ class NorCommands:
     register_dummy_cycles: Annotated[int, Range(0, 31)]
     mode: ModeRegister
     dummy: DummyRegister
+    page: Annotated[int, Range(1, 1024)] = 256
+    configuration: Opcode = 0
+    busy_us: BusyTimes = field(default_factory=BusyTimes)
+    read_max_hz: Rate = 50_000_000
+    spi_max_hz: Rate = 133_000_000
+    sfdp: ParameterTables | None = None
+
+    def max_hz(self) -> tuple[int, ...]:
+        """Of an octal read, by the value of the dummy register."""
+        told = self.dummy.max_hz[: len(self.dummy.cycles)]
+        return (*told, *[_FASTEST_HZ] * (len(self.dummy.cycles) - len(told)))
 
     @property
     def second_byte_mask(self) -> int:
@@ -77,7 +138,7 @@ class NorCommands:
 
 def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
     """path: boards/nor/<name>.yaml. shown_as: its name in messages. Raises N6-NOR-001 if its name or its dummy cycles are
-    wrong, N6-YAML-00x."""
+    wrong, N6-NOR-002 if its page or its parameter tables are, N6-YAML-00x."""
     document = read_document(path, shown_as=shown_as)
     commands = document.load(NorCommands)
     if commands.name != path.stem:
@@ -87,4 +148,19 @@ def load_nor_commands(path: Path, shown_as: str) -> NorCommands:
         what = f"no value of the register gives {commands.dummy.chosen} dummy cycles"
         hint = f"known: {', '.join(map(str, commands.dummy.cycles))}"
         raise N6Error("N6-NOR-001", what, where=document.where("dummy", "chosen"), hint=hint)
+    if commands.page & (commands.page - 1):
+        hint = "a page is a power of two, such as 256"
+        raise N6Error("N6-NOR-002", f"a page of {commands.page} bytes", where=document.where("page"), hint=hint)
+    if commands.sfdp and (wrong := _wrong_tables(commands.sfdp)):
+        hint = "as the part gives them to command 0x5A"
+        raise N6Error("N6-NOR-002", wrong, where=document.where("sfdp"), hint=hint)
     return commands
+
+
+def _wrong_tables(tables: ParameterTables) -> str | None:
+    if len(tables.basic_from_12) != BASIC_WORDS - 11:
+        return f"basic_from_12 has {len(tables.basic_from_12)} words, not {BASIC_WORDS - 11}"
+    if len(tables.registers) > MAX_TABLE_WORDS or len(tables.to_octal) > MAX_TABLE_WORDS // 2:
+        return f"a table has more than {MAX_TABLE_WORDS} words"
+    longest = max(map(len, tables.to_octal), default=0)
+    return f"a command of to_octal has {longest} bytes, more than 7" if longest > 7 else None

@@ -38,6 +38,7 @@ from n6build.virtual_board.run import (
     end,
     nor_command,
     read_findings,
+    show_findings,
 )
 
 T = TypeVar("T")
@@ -104,9 +105,7 @@ def run_on_linked_virtual_board(
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error
-        findings = tuple(str(finding) for finding in read_findings(path, programs)[0])
-    for finding in findings:
-        say("Finding", finding)
+        findings = show_findings(read_findings(path, programs)[0])
     if broken and not findings:
         raise broken
     models = read_console(lines).models

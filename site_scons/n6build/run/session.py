@@ -16,7 +16,7 @@ from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.virtual_board.run import NorBoot, run_nor, show_findings
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,7 @@ def run_on_virtual_board(
         gdb=gdb,
     )
     log = read_console(result.lines)
-    findings = tuple(str(finding) for finding in result.findings)
-    for finding in findings:
-        say("Finding", finding)
+    findings = show_findings(result.findings)
     counts = [_runs_of(model) for model, _ in networks]
     if not findings:
         check_complete(log, sum(counts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from n6build.hardware.board import Board
+from n6build.hardware.sfdp import parameter_tables
 from n6build.hardware.soc import field_bits
 
 
@@ -26,6 +27,20 @@ def board_values(board: Board) -> dict[str, int | str]:
         "nor-mode-dtr": commands.mode.opi_dtr,
         "nor-dummy-address": commands.dummy.address,
         "nor-dummy-cycles": "/".join(map(str, commands.dummy.cycles)),
+        "nor-max-hz": "/".join(map(str, commands.max_hz())),
+        "nor-read-max-hz": commands.read_max_hz,
+        "nor-spi-max-hz": commands.spi_max_hz,
+        "nor-program": commands.program,
+        "nor-erase-4k": commands.erase_4k,
+        "nor-erase-64k": commands.erase_64k,
+        "nor-page": commands.page,
+        "nor-configuration": commands.configuration,
+        "nor-former-mode-us": commands.mode.former_us,
+        "nor-program-us": commands.busy_us.program,
+        "nor-erase-4k-us": commands.busy_us.erase_4k,
+        "nor-erase-64k-us": commands.busy_us.erase_64k,
+        "nor-erase-mib-us": commands.busy_us.erase_mib,
+        "nor-sfdp": parameter_tables(commands, board.nor.size).hex(),
         "nor-port": gpio[board.nor.pins.port],
         "nor-pins": board.nor.pins.mask,
         "nor-alternate": board.nor.pins.alternate,

@@ -38,6 +38,7 @@ HANGS_S = 300.0
 _END_S = 60.0
 _LOOK_S = 1.0
 _LONGEST_LINE = 1 << 16
+_WARNINGS = frozenset({"nor-range"})
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,20 @@ class Finding:
     text: str
     where: str
 
+    @property
+    def is_warning(self) -> bool:
+        """Whether programs that real boards run do the same."""
+        return self.kind in _WARNINGS
+
     def __str__(self) -> str:
         return f"{self.where}: {self.text}"
+
+
+def show_findings(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Says all of them; -> those that are no warnings, as text."""
+    for finding in findings:
+        say("Warning" if finding.is_warning else "Finding", str(finding))
+    return tuple(str(finding) for finding in findings if not finding.is_warning)
 
 
 @dataclass(frozen=True)
@@ -141,11 +154,12 @@ class GuestTime:
 @dataclass(frozen=True)
 class NorBoot:
     """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
-    that."""
+    that. keeps_writes: what the program erases and programs is kept in the file."""
 
     nor: Path
     board: Board
     jedec_id: int | None = None
+    keeps_writes: bool = False
 
 
 class RunOptions(TypedDict, total=False):
@@ -201,6 +215,8 @@ def _nor_options(boot: NorBoot) -> str:
     values = board_values(boot.board)
     if boot.jedec_id is not None:
         values["nor-jedec-id"] = boot.jedec_id
+    if boot.keeps_writes:
+        values["nor-write"] = "on"
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 

@@ -6,6 +6,7 @@
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"
+#include "n6_xspi.h"
 #include "n6_xspi_nor.h"
 
 #define NOTHING 0
@@ -17,12 +18,26 @@
 #define PADS_OFF 6
 #define PIN 7
 #define OCTAL_STR 8
+#define NO_STROBE 9
+#define FEWER_CYCLES 10
+#define SMALL_PART 11
+#define TOO_FAST 12
+#define RANGE 13
+#define FROM_HCLK 14
+#define FROM_PER 15
+#define FROM_IC4 16
+#define PER_OFF 17
+#define SECOND_CHIP 18
+#define STILL_MAPPED 19
+#define OTHER_MODE 20
+#define TIMEOUT 21
 
 const char n6_program[] = "test";
 
 #if CHANGE == OCTAL_STR
 static void command(uint32_t lines, uint32_t instruction)
 {
+    n6_modify(N6_XSPI2_CR, 0u, N6_XSPI_CR_EN);
     n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, 0u);
     N6_REG32(N6_XSPI2_CCR) = lines;
     N6_REG32(N6_XSPI2_IR) = instruction;
@@ -43,10 +58,34 @@ static void change(void)
     n6_modify(N6_XSPI2_CR, 0u, N6_FIELD(N6_XSPI_CR_FMODE, 3u));
 }
 #else
-static void change(void)
+static inline void change(void)
 {
 #if CHANGE == DUMMY_CYCLES
-    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 6u);
+    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 21u);
+#elif CHANGE == NO_STROBE
+    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 10u);
+    n6_modify(N6_XSPI2_CCR, N6_XSPI_CCR_DQSE, 0u);
+#elif CHANGE == FEWER_CYCLES
+    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 10u);
+#elif CHANGE == SMALL_PART
+    n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_DEVSIZE, N6_FIELD(N6_XSPI_DCR1_DEVSIZE, 3u));
+#elif CHANGE == TOO_FAST
+    n6_modify(N6_RCC_IC3CFGR, N6_RCC_IC3CFGR_INT, N6_FIELD(N6_RCC_IC3CFGR_INT, 3u));
+#elif CHANGE == RANGE
+    n6_modify(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3VRSEL, 0u);
+#elif CHANGE == FROM_HCLK
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, 0u);
+#elif CHANGE == FROM_PER
+    N6_REG32(N6_RCC_MISCENSR) = N6_RCC_MISCENR_PEREN;
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, N6_FIELD(N6_RCC_CCIPR6_XSPI2SEL, 1u));
+#elif CHANGE == PER_OFF
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, N6_FIELD(N6_RCC_CCIPR6_XSPI2SEL, 1u));
+#elif CHANGE == FROM_IC4
+    N6_REG32(N6_RCC_IC3CFGR + 4u) = 23u << N6_RCC_IC3CFGR_INT_POS;
+    N6_REG32(N6_RCC_DIVENSR) = N6_RCC_DIVENR_IC3EN << 1;
+    n6_modify(N6_RCC_CCIPR6, N6_RCC_CCIPR6_XSPI2SEL, N6_FIELD(N6_RCC_CCIPR6_XSPI2SEL, 3u));
+#elif CHANGE == SECOND_CHIP
+    n6_modify(N6_XSPI2_CR, 0u, N6_XSPI_CR_CSSEL);
 #elif CHANGE == MEMORY_TYPE
     n6_modify(N6_XSPI2_DCR1, N6_XSPI_DCR1_MTYP, 0u);
 #elif CHANGE == OPCODE
@@ -71,7 +110,20 @@ int main(void)
     (void)n6_clock_use_hsi();
     n6_console_open();
     (void)n6_xspi_nor_open(&jedec_id);
+#if CHANGE == STILL_MAPPED
+    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 21u); /* BUSY */
+#elif CHANGE == OTHER_MODE
+    n6_modify(N6_XSPI2_CR, N6_XSPI_CR_FMODE, 0u); /* BUSY */
+#elif CHANGE == TIMEOUT
+    n6_xspi_stop(N6_XSPI2_BASE);
+    n6_modify(N6_XSPI2_CR, 0u, N6_XSPI_CR_TCEN | N6_XSPI_CR_EN);
+    (void)N6_REG32(N6_NOR_BASE);
+    n6_modify(N6_XSPI2_TCR, N6_XSPI_TCR_DCYC, 20u);
+#else
+    n6_xspi_stop(N6_XSPI2_BASE);
     change();
+    n6_modify(N6_XSPI2_CR, 0u, N6_XSPI_CR_EN);
+#endif
     n6_put("word=");
     n6_put_hex32(N6_REG32(N6_SLOT_WEIGHTS_ADDRESS)); /* READ */
     n6_put_end();
