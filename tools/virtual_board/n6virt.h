@@ -105,6 +105,8 @@ uint64_t n6virt_apb_hz(unsigned number);
 uint64_t n6virt_timer_hz(void);
 uint64_t n6virt_oscillator_hz(uint32_t on_bit);
 uint64_t n6virt_ic_hz(unsigned number);
+/* Of MDF1, ADF1 and the SAIs, by the choice in their field of a CCIPR; bus_hz: of their bus, which choice 0 is. */
+uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz);
 
 /* Guest time (n6virt_time.c): an instruction is one unit, a tick of the CPU's clock. */
 
@@ -142,6 +144,18 @@ void n6virt_ram_update(void);
 
 /* What a bus master reads; counts stale lines, the first of which is *first. False where it cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+/* What a bus master writes: the CPU sees it after it has invalidated the line. False where it cannot write. */
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes);
+
+/* DMA controllers (n6virt_dma.c) */
+
+/* A block asks for a transfer, by the number that a channel selects, or no longer does. */
+void n6virt_dma_request(unsigned request, bool asks);
+
+/* What a microphone hears (n6virt_audio.c) */
+
+/* A sample, signed and with 24 bits, by its number since the microphone was first listened to; hz: samples a second. */
+int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 
 /* The board's pins (n6virt_gpio.c) */
 

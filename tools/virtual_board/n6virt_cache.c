@@ -81,10 +81,18 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
         N6VirtRam *ram = n6virt_ram_at(address);
         uint32_t offset, line, here;
 
-        if (!is_usable(ram)) {
+        if (!ram || !n6virt_ram_is_on(ram)) {
             return false;
         }
         offset = (address | N6_SECURE_BIT) - ram->base;
+        if (!ram->memory) {
+            here = MIN(bytes, ram->bytes - offset);
+            memcpy(to, ram->cpu + offset, here);
+            to += here;
+            address += here;
+            bytes -= here;
+            continue;
+        }
         line = offset & ~(N6_CACHE_LINE - 1);
         here = MIN(bytes, line + N6_CACHE_LINE - offset);
         if (memcmp(ram->memory + line, ram->cpu + line, N6_CACHE_LINE)) {
@@ -92,6 +100,32 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
         }
         memcpy(to, ram->memory + offset, here);
         to += here;
+        address += here;
+        bytes -= here;
+    }
+    return true;
+}
+
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes)
+{
+    const uint8_t *from = data;
+
+    while (bytes) {
+        N6VirtRam *ram = n6virt_ram_at(address);
+        uint32_t offset, here;
+
+        if (!ram || !n6virt_ram_is_on(ram)) {
+            return false;
+        }
+        offset = (address | N6_SECURE_BIT) - ram->base;
+        here = MIN(bytes, ram->bytes - offset);
+        if (ram->memory) {
+            memcpy(ram->memory + offset, from, here);
+        } else {
+            memcpy(ram->cpu + offset, from, here);
+            memory_region_set_dirty(&ram->on, offset, here);
+        }
+        from += here;
         address += here;
         bytes -= here;
     }
