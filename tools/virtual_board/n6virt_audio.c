@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the board's microphones hear: a recording, from the first sample that a program takes on. Before its first and behind its last
- * sample, and without one, it is silent.
+ * What the board's microphones hear: a recording, from the first sample that a program takes on; behind its last sample, and without
+ * one, silence. A sample of the recording is the number that a filter gives: whatever a program does about levels works on that, and
+ * how loud it was is not modelled.
  *
- *   ,audio=FILE,audio-hz=N   samples of 16 bits, signed, little endian, one channel; how many a second
+ *   ,audio=FILE,audio-hz=N   numbers of 24 bits, signed, in 32, little endian, one channel; how many a second
  */
 #include "n6virt.h"
 
 #include "qapi/error.h"
+#include "qemu/bitops.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
 
@@ -18,7 +20,7 @@ static uint64_t count;
 
 static int64_t at(uint64_t number)
 {
-    return number < count ? (int64_t)(int16_t)lduw_le_p(samples + 2 * number) * 256 : 0;
+    return number < count ? sextract32(ldl_le_p(samples + 4 * number), 0, 24) : 0;
 }
 
 /* On the line between two samples of the file, where the rates differ. */
@@ -68,7 +70,7 @@ static void start(void)
         error_report("cannot read the recording: %s", error->message);
         exit(1);
     }
-    count = bytes / 2;
+    count = bytes / 4;
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * MDF and ADF: filters that make samples of a microphone's bit stream. A filter takes its samples from the recording, at the rate
- * that clocks and dividers give, as if its scaling (DFLTCICR SCALE) made full scale of full scale; a microphone's bits, sound
- * activity, limits and short circuits are not modelled.
+ * that clocks and dividers give, whatever its scaling (DFLTCICR SCALE) is; a microphone's bits, sound activity, limits and short
+ * circuits are not modelled.
  */
 #include "n6virt.h"
 

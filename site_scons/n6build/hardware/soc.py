@@ -230,8 +230,8 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     """device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16
-    system exceptions. cache_line: bytes. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. dma_requests: numbers
-    of hardware requests, by name. pools, profiles, clock_profiles: by name."""
+    system exceptions. cache_line: bytes. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. dma_requests:
+    numbers of hardware requests, by name. pools, profiles, clock_profiles: by name."""
 
     name: str
     cpu: CpuName
