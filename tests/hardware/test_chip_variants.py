@@ -13,6 +13,7 @@ from n6build.base.paths import BOARDS
 from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
 from n6build.hardware.boards import load_board
+from n6build.hardware.i2c import load_i2c_part
 from n6build.hardware.linker_script import appli_script
 from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc_header import soc_header
@@ -69,7 +70,7 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
-    of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-blocks.yaml"]
+    of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml"]
     assert [Path(path).name for path in soc_files(board)] == of_chip
     assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
@@ -163,6 +164,28 @@ def test_commands_of_a_psram_that_lie_are_refused(tmp_path: Path, old: str, new:
     path.write_text(text.replace(old, new))
     with pytest.raises(N6Error, match=rf"^boards/psram/apmemory-x16\.yaml:\d+: {re.escape(message)}"):
         load_psram_commands(path, "boards/psram/apmemory-x16.yaml")
+
+
+I2C_LIES = [
+    ("name: wm8904", "name: wm8", "name: error N6-BUS-001: the part is called 'wm8'"),
+    (
+        "number: 0x00",
+        "number: 0x100",
+        "registers.SW_RESET_AND_ID.number: error N6-BUS-001: number 0x100 of register SW_RESET_AND_ID does not fit into 1 bytes",
+    ),
+    ("value: 0x8904", "value: 0x18904", "registers.SW_RESET_AND_ID.value: error N6-BUS-001: value 0x18904"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), I2C_LIES)
+def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "boards" / "i2c" / "wm8904.yaml"
+    path.parent.mkdir(parents=True)
+    text = (BOARDS / "i2c" / "wm8904.yaml").read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(N6Error, match=rf"^boards/i2c/wm8904\.yaml:\d+: {re.escape(message)}"):
+        load_i2c_part(path, "boards/i2c/wm8904.yaml")
 
 
 def test_what_the_firmware_writes_into_a_psram() -> None:

@@ -501,6 +501,7 @@ WITHOUT_BYTES = {
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
+    "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,

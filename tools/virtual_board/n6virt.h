@@ -109,6 +109,8 @@ uint64_t n6virt_timer_hz(void);
 uint64_t n6virt_per_hz(void);
 uint64_t n6virt_oscillator_hz(uint32_t on_bit);
 uint64_t n6virt_ic_hz(unsigned number);
+/* Of MDF1, ADF1 and the SAIs, by the choice in their field of a CCIPR; bus_hz: of their bus, which choice 0 is. */
+uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz);
 
 /* Guest time (n6virt_time.c): an instruction is one unit, a tick of the CPU's clock. */
 
@@ -179,6 +181,16 @@ typedef enum { N6VIRT_MASTERS(N6VIRT_MASTER) N6VIRT_MASTER_COUNT } N6VirtMaster;
 
 /* The reason why it may not, or NULL. The NPU's own attributes as a peripheral are looked at, too. */
 const char *n6virt_rif_objection(N6VirtMaster master, uint32_t address, uint32_t bytes, bool writes);
+
+/* DMA controllers (n6virt_dma.c) */
+
+/* A block asks for a transfer, by the number that a channel selects, or no longer does. */
+void n6virt_dma_request(unsigned request, bool asks);
+
+/* What a microphone hears (n6virt_audio.c) */
+
+/* A sample, signed and with 24 bits, by its number since the microphone was first listened to; hz: samples a second. */
+int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 
 /* The board's pins (n6virt_gpio.c) */
 

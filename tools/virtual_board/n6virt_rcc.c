@@ -114,6 +114,28 @@ uint64_t n6virt_ic_hz(unsigned number)
     return pll_hz(PART(configuration, IC1CFGR, SEL)) / (PART(configuration, IC1CFGR, INT) + 1);
 }
 
+/* Fields MDF1SEL, ADF1SEL, SAI1SEL and SAI2SEL agree as far as these. The last ones, a pin and another block's clock, do not run. */
+enum { AUDIO_FROM_BUS, AUDIO_FROM_PER, AUDIO_FROM_IC7, AUDIO_FROM_IC8, AUDIO_FROM_MSI, AUDIO_FROM_HSI };
+
+uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz)
+{
+    switch (choice) {
+    case AUDIO_FROM_BUS:
+        return bus_hz;
+    case AUDIO_FROM_IC7:
+        return n6virt_ic_hz(7);
+    case AUDIO_FROM_IC8:
+        return n6virt_ic_hz(8);
+    case AUDIO_FROM_MSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_MSION);
+    case AUDIO_FROM_PER: /* per_ck: of HSI after reset */
+    case AUDIO_FROM_HSI:
+        return n6virt_oscillator_hz(N6_RCC_CR_HSION);
+    default:
+        return 0;
+    }
+}
+
 static uint64_t switched_hz(uint32_t choice, unsigned divider)
 {
     switch (choice) {

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Name, Range, Size
+from n6build.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.hardware.nor import Mode, NorCommands
 from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
@@ -176,6 +177,16 @@ class BoardFile:
     smps_overdrive: str | None = None
     alias: Alias = "secure"
     fuses: tuple[Fuse, ...] = ()
+    i2c: tuple[I2cDevice, ...] = ()
+
+
+@dataclass(frozen=True)
+class OnBus:
+    """A part on an I2C bus. bus: such as I2C2. address: of 7 bits."""
+
+    bus: str
+    address: BusAddress
+    part: I2cPart
 
 
 @dataclass(frozen=True)
@@ -205,6 +216,7 @@ class Board:
     pool_sizes: dict[str, int]
     alias: Alias
     fuses: tuple[Fuse, ...]
+    i2c: tuple[OnBus, ...]
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS
 from n6build.base.yaml_schema import Document, read_document
-from n6build.hardware.board import Board, BoardFile
+from n6build.hardware.board import Board, BoardFile, OnBus
 from n6build.hardware.board_rules import check_board, check_psram_size
+from n6build.hardware.i2c import load_i2c_part
 from n6build.hardware.nor import load_nor_commands
 from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc import read_soc
@@ -37,7 +39,7 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 def read_board(path: Path) -> Board:
     """path: board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-002, N6-BOARD-012
     (another name than its folder), N6-BOARD-013, N6-BOARD-014, those of `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001,
-    N6-YAML-00x."""
+    N6-BUS-001, N6-BUS-002, N6-YAML-00x."""
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(BoardFile)
@@ -55,6 +57,7 @@ def read_board(path: Path) -> Board:
     psram_commands = load_psram_commands(psram_path, _shown(psram_path, folder)) if psram_path else None
     if psram_commands:
         check_psram_size(described, psram_commands, document)
+    i2c_paths = _i2c_paths(described, document, folder)
     return Board(
         name=described.name,
         title=described.title,
@@ -73,8 +76,15 @@ def read_board(path: Path) -> Board:
         psram_commands=psram_commands,
         pool_sizes=described.pool_sizes,
         fuses=described.fuses,
+        i2c=_devices(described, i2c_paths, folder),
         alias=described.alias,
-        files=(folder / name / "board.yaml", *described_soc.files, nor_path, *([psram_path] if psram_path else [])),
+        files=(
+            folder / name / "board.yaml",
+            *described_soc.files,
+            nor_path,
+            *([psram_path] if psram_path else []),
+            *dict.fromkeys(i2c_paths),
+        ),
         soc_files=described_soc.files,
     )
 
@@ -85,6 +95,20 @@ def _psram_path(described: BoardFile, document: Document, folder: Path) -> Path 
     where = document.where("external_ram", "psram", "commands")
     name = described.external_ram.psram.commands
     return _described_in(folder / "psram", name, "N6-BOARD-014", "PSRAM commands", where)
+
+
+def _i2c_paths(described: BoardFile, document: Document, folder: Path) -> list[Path]:
+    """The file of the part of each device."""
+    where = document.where("i2c")
+    return [_described_in(folder / "i2c", device.part, "N6-BUS-002", "I2C part", where) for device in described.i2c]
+
+
+def _devices(described: BoardFile, paths: Sequence[Path], folder: Path) -> tuple[OnBus, ...]:
+    parts = [load_i2c_part(path, _shown(path, folder)) for path in paths]
+    return tuple(
+        OnBus(device.bus, part.address if device.address is None else device.address, part)
+        for device, part in zip(described.i2c, parts, strict=True)
+    )
 
 
 def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> Path:

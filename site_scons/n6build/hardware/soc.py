@@ -250,7 +250,8 @@ class Profile:
 class Soc:
     """device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16
     system exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the
-    oscillators. interrupts: numbers by name. pools, profiles, clock_profiles: by name."""
+    oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
+    clock_profiles: by name."""
 
     name: str
     cpu: CpuName
@@ -265,6 +266,7 @@ class Soc:
     caches: Caches
     bus_masters: dict[str, int]
     interrupts: dict[str, int]
+    dma_requests: dict[str, int]
     peripherals: dict[str, Peripheral]
     npu: Npu
     hsi_hz: int

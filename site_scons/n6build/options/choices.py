@@ -107,6 +107,9 @@ class Choices:
     console: str = word(
         "", "run on a real board: its serial port; default: the one of the probe", environment="N6BUILD_CONSOLE"
     )
+    audio: str = path(
+        "run: WAV file that the virtual board's microphone hears, as long as the inputs are those in flash; default: silence"
+    )
     runs: int = count(
         "run: this many inferences over the console, the inputs in turn; default: each input once", "inferences"
     )

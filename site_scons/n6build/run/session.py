@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.run import NorBoot, run_nor, show_findings
 
 
@@ -129,14 +130,16 @@ def run_on_virtual_board(
     folder: Path,
     programs: Sequence[Path],
     *,
+    heard: Recording | None,
     gdb: bool,
     on_line: Callable[[str], None],
 ) -> Outcome:
     """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
-    lines. on_line: called with each line of the console. Raises as `check_complete`, unless there are findings."""
+    lines. heard: by the board's microphones. on_line: called with each line of the console. Raises as `check_complete`, unless
+    there are findings."""
     result = run_nor(
         find_emulator(board.soc),
-        boot_of(board, folder / "nor.bin"),
+        replace(boot_of(board, folder / "nor.bin"), heard=heard),
         programs=programs,
         stop=ends_run,
         on_line=on_line,

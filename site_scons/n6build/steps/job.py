@@ -129,5 +129,8 @@ def _check_run(choices: Choices) -> None:
     if choices.gdb and linked:
         what = "'gdb=1' is for a run on the virtual board with the test vectors in flash"
         raise N6Error("N6-OPTION-009", what, hint="probe=virtual, without inputs, expected and runs")
+    if choices.audio and linked:
+        what = "'audio' is for a run on the virtual board with the test vectors in flash"
+        raise N6Error("N6-OPTION-012", what, hint="probe=virtual, without inputs, expected and runs")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")

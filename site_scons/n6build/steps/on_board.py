@@ -107,6 +107,12 @@ def _run_step(
     if "no-run" in choices.modes:
         return start_board_step(f"{job.folder}/started.json", receipts, images.fsbl.elf, job.board, target)
     session = Session(
-        choices.inputs, choices.expected, choices.console, choices.runs, choices.gdb, silent=bool(choices.pair)
+        choices.inputs,
+        choices.expected,
+        choices.console,
+        choices.audio,
+        choices.runs,
+        choices.gdb,
+        silent=bool(choices.pair),
     )
     return run_board_step(f"{job.folder}/run.json", receipts, networks, images.elves, job.board, target, session)

@@ -27,6 +27,7 @@ from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
 from n6build.steps.start_board import begin
+from n6build.virtual_board.recording import convert_recording
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,13 @@ class _Network:
 @dataclass(frozen=True)
 class Session:
     """inputs, expected: files of vectors instead of the model's, empty for those. console: serial port, empty for the
-    probe's. runs: number of inferences over the link; 0: each input once. silent: no output, since several sessions run in
-    parallel."""
+    probe's. audio: WAV file that the virtual board hears, empty for silence. runs: number of inferences over the link; 0: each
+    input once. silent: no output, since several sessions run in parallel."""
 
     inputs: str = ""
     expected: str = ""
     console: str = ""
+    audio: str = ""
     runs: int = 0
     gdb: bool = False
     silent: bool = False
@@ -82,7 +84,7 @@ def run_board_step(
     """output: run.json. elves: of FSBL and Appli, for source lines in findings."""
     described = tuple(_network(each) for each in networks)
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
-    vectors += [project_path(file) for file in (session.inputs, session.expected) if file]
+    vectors += [project_path(file) for file in (session.inputs, session.expected, session.audio) if file]
     files = dict.fromkeys((*(file for each in networks for file in each.outputs), *vectors))
     return Step(
         verb="Run",
@@ -106,7 +108,7 @@ def _network(steps: NetworkSteps) -> _Network:
 
 
 def make(call: Call) -> None:
-    """Runs the board and writes run.json and run.xml. Raises N6-VEC-00x, N6-RUN-00x and N6-LINK-00x."""
+    """Runs the board and writes run.json and run.xml. Raises N6-VEC-00x, N6-RUN-00x, N6-LINK-00x and N6-AUDIO-001."""
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     elves = call.sources[:2]
@@ -120,7 +122,9 @@ def make(call: Call) -> None:
         nor = folder / "nor.bin"
         outcome = run_on_linked_virtual_board(board, _linked(networks, given.session), nor, elves, on_line)
     else:
-        outcome = run_on_virtual_board(board, networks, folder, elves, gdb=given.session.gdb, on_line=on_line)
+        heard = convert_recording(Path(given.session.audio), folder / "audio.raw") if given.session.audio else None
+        gdb = given.session.gdb
+        outcome = run_on_virtual_board(board, networks, folder, elves, heard=heard, gdb=gdb, on_line=on_line)
     if outcome.models:
         remember_running(programmer.record, outcome.models)
     write_atomically(call.outputs[0], to_json(asdict(outcome)))

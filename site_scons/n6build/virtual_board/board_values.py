@@ -49,8 +49,21 @@ def board_values(board: Board) -> dict[str, int | str]:
         "console-alternate": board.console.alternate,
         "console-baud": board.console.baud,
         "fuses": "/".join(f"{fuse.word}:0x{fuse.value:x}" for fuse in board.fuses),
+        **_i2c_values(board),
         **_psram_values(board),
     }
+
+
+def _i2c_values(board: Board) -> dict[str, int | str]:
+    """The devices on its I2C buses, in the words of tools/virtual_board/n6virt_i2c.c."""
+    devices = [
+        f"{device.bus}:0x{device.address:x}:{device.part.number_bytes}:{device.part.value_bytes}:"
+        + "+".join(
+            f"0x{each.number:x}=0x{each.value:x}{'!' * each.constant}" for each in device.part.registers.values()
+        )
+        for device in board.i2c
+    ]
+    return {"i2c-devices": "/".join(devices)} if devices else {}
 
 
 def _psram_values(board: Board) -> dict[str, int | str]:

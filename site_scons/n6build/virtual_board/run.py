@@ -24,6 +24,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.virtual_board.board_values import board_values
+from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.source_lines import find_line
 
 GDB_PORT = 1234
@@ -154,12 +155,13 @@ class GuestTime:
 @dataclass(frozen=True)
 class NorBoot:
     """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
-    that. keeps_writes: what the program erases and programs is kept in the file."""
+    that. keeps_writes: what the program erases and programs is kept in the file. heard: by its microphones; None: silence."""
 
     nor: Path
     board: Board
     jedec_id: int | None = None
     keeps_writes: bool = False
+    heard: Recording | None = None
 
 
 class RunOptions(TypedDict, total=False):
@@ -217,6 +219,8 @@ def _nor_options(boot: NorBoot) -> str:
         values["nor-jedec-id"] = boot.jedec_id
     if boot.keeps_writes:
         values["nor-write"] = "on"
+    if boot.heard is not None:
+        values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 

@@ -1,0 +1,63 @@
+"""Devices on the I2C buses of a board: parts as described in boards/i2c/<name>.yaml, and where a board has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from n6build.base.errors import N6Error
+from n6build.base.yaml_schema import Address, Name, Range, read_document
+
+Bus = Literal["I2C1", "I2C2", "I2C3", "I2C4"]
+# Seven bits; those below and above are reserved (I2C-bus specification, table of reserved addresses).
+BusAddress = Annotated[int, Range(0x08, 0x77)]
+
+
+@dataclass(frozen=True)
+class I2cRegister:
+    """value: at power-on. constant: whether it stays when it is written."""
+
+    number: Annotated[int, Range(0, 0xFFFF)]
+    value: Address
+    constant: bool = False
+
+
+@dataclass(frozen=True)
+class I2cPart:
+    """address: of 7 bits. number_bytes, value_bytes: of a register's number and of its value, most significant byte first.
+    registers: those that do not begin with 0."""
+
+    name: Name
+    address: BusAddress
+    number_bytes: Annotated[int, Range(1, 2)]
+    value_bytes: Annotated[int, Range(1, 4)]
+    registers: dict[str, I2cRegister] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class I2cDevice:
+    """part: name of a file in boards/i2c. address: in place of the part's; None: that."""
+
+    bus: Bus
+    part: Name
+    address: BusAddress | None = None
+
+
+def load_i2c_part(path: Path, shown_as: str) -> I2cPart:
+    """path: boards/i2c/<name>.yaml. shown_as: its name in messages. Raises N6-BUS-001 if its name is wrong, or a register does
+    not fit, N6-YAML-00x."""
+    document = read_document(path, shown_as=shown_as)
+    part = document.load(I2cPart)
+    if part.name != path.stem:
+        what = f"the part is called '{part.name}', its file '{path.stem}'"
+        raise N6Error("N6-BUS-001", what, where=document.where("name"), hint="give both the same name")
+    for name, register in part.registers.items():
+        for key, value, size in (
+            ("number", register.number, part.number_bytes),
+            ("value", register.value, part.value_bytes),
+        ):
+            if value >> 8 * size:
+                what = f"{key} 0x{value:X} of register {name} does not fit into {size} bytes"
+                raise N6Error("N6-BUS-001", what, where=document.where("registers", name, key))
+    return part
