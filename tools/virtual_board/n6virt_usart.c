@@ -6,10 +6,10 @@
  *   ,console-port=ADDRESS,console-tx=PIN,console-alternate=N,console-baud=N   without them every pin and rate will do
  */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "chardev/char-fe.h"
 #include "qapi/error.h"
-#include "sysemu/sysemu.h"
 
 /* A receiver samples in the middle of a bit: after ten bits it may be off by half of one. */
 #define TOLERANCE_PERCENT 5
