@@ -251,7 +251,9 @@ def test_the_source_of_the_virtual_board_without_apt(tmp_path: Path, monkeypatch
 
 def test_a_release_that_the_virtual_board_is_not_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("N6BUILD_QEMU", "9.2")
-    with pytest.raises(N6Error, match="N6-VB-008: N6BUILD_QEMU=9.2: the virtual board is not made for it\n  hint: one of 7.2, 10.0"):
+    with pytest.raises(
+        N6Error, match="N6-VB-008: N6BUILD_QEMU=9.2: the virtual board is not made for it\n  hint: one of 7.2, 10.0"
+    ):
         find_emulator(NUCLEO.soc)
 
 

@@ -21,9 +21,7 @@ from n6build.virtual_board.source_package import fetch_source
         (None, "7.2"),
     ],
 )
-def test_the_distribution_decides(
-    system: dict[str, str] | None, release: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_distribution_decides(system: dict[str, str] | None, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> dict[str, str]:
         if system is None:
             raise OSError("no os-release")

@@ -203,7 +203,8 @@ static void load_nor(N6Virt *s)
         error_report("the NOR's file has %zu bytes, which is not a size of a NOR", (size_t)bytes);
         exit(1);
     }
-    memory_region_init_ram(&s->nor, OBJECT(s), "n6.nor", bytes, &error_fatal);
+    /* Its owner would have to be a device, which a machine is not. */
+    memory_region_init_ram(&s->nor, NULL, "n6.nor", bytes, &error_fatal);
     memory_region_set_readonly(&s->nor, true);
     s->nor_data = memory_region_get_ram_ptr(&s->nor);
     s->nor_bytes = bytes;

@@ -16,7 +16,7 @@ from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import NorBoot, run_nor
+from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ def run_on_virtual_board(
         programs=programs,
         stop=ends_run,
         on_line=on_line,
+        longest_line=longest_line([artifacts for _, artifacts in networks]),
         gdb=gdb,
     )
     log = read_console(result.lines)
@@ -158,6 +159,11 @@ def run_on_virtual_board(
         first += count
     clock_hz = log.clock_hz or board.clock.cpu_hz
     return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
+
+
+def longest_line(networks: Sequence[NetworkArtifacts]) -> int:
+    """Characters that a line of the firmware may have: an output of these networks in hexadecimal, and what stands before it."""
+    return LONGEST_LINE + 2 * max((output.bytes for network in networks for output in network.outputs), default=0)
 
 
 def _runs_of(model: RunModel) -> int:

@@ -37,7 +37,8 @@ LIMIT_STATUS = 124
 HANGS_S = 300.0
 _END_S = 60.0
 _LOOK_S = 1.0
-_LONGEST_LINE = 1 << 16
+# Characters of a line of a program that nobody knows: one that prints garbage may end none.
+LONGEST_LINE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -149,10 +150,12 @@ class NorBoot:
 
 
 class RunOptions(TypedDict, total=False):
-    """limits: default `Limits()`. on_line: called with each line of the console. gdb: wait for a debugger, without limits."""
+    """limits: default `Limits()`. on_line: called with each line of the console. longest_line: characters; what is longer comes
+    as several lines. gdb: wait for a debugger, without limits."""
 
     limits: Limits
     on_line: Callable[[str], None]
+    longest_line: int
     gdb: bool
 
 
@@ -228,6 +231,7 @@ def _run(
     *,
     limits: Limits = Limits(),
     on_line: Callable[[str], None] = lambda _: None,
+    longest_line: int = LONGEST_LINE,
     gdb: bool = False,
 ) -> RunResult:
     """Waits for a debugger without a limit if `gdb` is set."""
@@ -241,7 +245,7 @@ def _run(
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
             elves = " ".join(f"-ex 'add-symbol-file {program}'" for program in programs)
             say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
-        watched = _watch(command, stop, guest_time, on_line)
+        watched = _watch(command, stop, guest_time, on_line, longest_line)
         return _result(findings, watched, programs)
 
 
@@ -255,7 +259,11 @@ class _Watched:
 
 
 def _watch(
-    command: list[str], stop: Callable[[str], bool], guest_time: GuestTime | None, on_line: Callable[[str], None]
+    command: list[str],
+    stop: Callable[[str], bool],
+    guest_time: GuestTime | None,
+    on_line: Callable[[str], None],
+    longest_line: int,
 ) -> _Watched:
     """guest_time: of the emulator, None if it may stand still."""
     arrived: queue.Queue[str | None] = queue.Queue()
@@ -268,7 +276,7 @@ def _watch(
         ) as process,
     ):
         assert process.stdout is not None
-        reader = threading.Thread(target=_forward, args=(process.stdout, arrived), daemon=True)
+        reader = threading.Thread(target=_forward, args=(process.stdout, arrived, longest_line), daemon=True)
         reader.start()
         try:
             while not stopped:
@@ -302,8 +310,8 @@ def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _forward(stream: IO[str], arrived: queue.Queue[str | None]) -> None:
-    while text := stream.readline(_LONGEST_LINE):
+def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: int) -> None:
+    while text := stream.readline(longest_line):
         arrived.put(text.rstrip("\r\n"))
     arrived.put(None)
 

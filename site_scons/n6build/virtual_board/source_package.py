@@ -57,7 +57,11 @@ def fetch_source(folder: Path, release: str) -> Path:
 
 
 def _tarball(folder: Path, release: str) -> Path | None:
-    found = (path for path in folder.glob(f"{PACKAGE}_*.orig.tar.xz") if _is_of(path.name.removeprefix(f"{PACKAGE}_"), release))
+    found = (
+        path
+        for path in folder.glob(f"{PACKAGE}_*.orig.tar.xz")
+        if _is_of(path.name.removeprefix(f"{PACKAGE}_"), release)
+    )
     return next(iter(sorted(found)), None)
 
 
@@ -98,7 +102,9 @@ def _private_options(folder: Path) -> list[str]:
 def _newest(options: list[str], folder: Path, release: str) -> str | None:
     """The newest version of the release that the package sources offer."""
     output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
-    versions = [version for version in re.findall(r"^Version: (\S+)$", output, re.MULTILINE) if _is_of(version, release)]
+    versions = [
+        version for version in re.findall(r"^Version: (\S+)$", output, re.MULTILINE) if _is_of(version, release)
+    ]
     return max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)], default=None)
 
 
