@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
+from n6build.run.instructions import Meaning
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
@@ -44,7 +45,8 @@ class NetworkOutcome:
 class Outcome:
     """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision).
 
-    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle.
+    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle; meanings: what they say of
+    cycles, by kind of code.
     """
 
     board: str
@@ -53,6 +55,7 @@ class Outcome:
     networks: tuple[NetworkOutcome, ...]
     findings: tuple[str, ...]
     models: dict[str, tuple[int, int]]
+    meanings: dict[str, Meaning] = field(default_factory=dict)
 
     def raise_if_wrong(self) -> None:
         """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
