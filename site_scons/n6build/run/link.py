@@ -181,12 +181,13 @@ class Link:
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
-        """The answer's payload. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware refuses, Restarted."""
+        """The answer's payload. Raises as `requests`."""
         return self.requests(kind, [payload], answer_s)[0]
 
     def requests(self, kind: Type, payloads: Sequence[bytes], answer_s: float | None = None) -> list[bytes]:
         """The payloads of the answers, in order; as many requests as the window allows are under way at a time. What is lost is
-        repeated, one request at a time from then on. Raises as `request`."""
+        repeated, one request at a time from then on. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware
+        refuses, Restarted."""
         answers: dict[int, bytes] = {}
         waiting = deque(range(len(payloads)))
         sent: dict[int, _Sent] = {}

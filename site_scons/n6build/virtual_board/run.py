@@ -33,9 +33,9 @@ GUEST_TIME_OPTIONS = ("-icount", "shift=0,sleep=off")
 GUEST_HZ = 64_000_000
 # Exit status of an emulator that has reached a limit of guest time.
 LIMIT_STATUS = 124
-# Seconds of the host's time that an emulator may take for 2^20 instructions, and to end.
+# Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
 HANGS_S = 300.0
-_END_S = 60.0
+_HANGS_HINT = "is it stopped, or the host out of memory?"
 _LOOK_S = 1.0
 # Characters of a line of a program that nobody knows: one that prints garbage may end none.
 LONGEST_LINE = 1 << 16
@@ -124,7 +124,7 @@ class GuestTime:
         self._looked = now
         if self._still_s > HANGS_S:
             what = f"the emulator hangs: it has executed nothing for {HANGS_S:g} s"
-            raise N6Error("N6-VB-007", what, hint="is it stopped, or the host out of memory?")
+            raise N6Error("N6-VB-007", what, hint=_HANGS_HINT)
         return seen
 
     @property
@@ -297,17 +297,21 @@ def _watch(
             if not closed:
                 process.send_signal(signal.SIGTERM)
             end(process)
-            reader.join(_END_S)
+            reader.join(HANGS_S)
         errors.seek(0)
         return _Watched(tuple(lines), None if stopped else process.returncode, errors.read())
 
 
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Waits for an emulator that was asked to end or ends by itself, and kills it after a minute of the host's time."""
+    """Waits for an emulator that was asked to end or ends by itself. Raises N6-VB-007 if it does not, after killing it: what it
+    would have written at its end is missing."""
     try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
+        process.wait(HANGS_S)
+    except subprocess.TimeoutExpired as error:
         process.kill()
+        raise N6Error(
+            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=_HANGS_HINT
+        ) from error
 
 
 def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: int) -> None:
