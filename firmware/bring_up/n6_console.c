@@ -23,7 +23,10 @@ void n6_console_open(void)
     N6_REG32(N6_USART1_CR3) = 0u;
     N6_REG32(N6_USART1_PRESC) = 0u;
     N6_REG32(N6_USART1_BRR) = (N6_HSI_HZ + N6_CONSOLE_BAUD / 2u) / N6_CONSOLE_BAUD;
-    N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_UE | N6_USART1_CR1_RE | N6_USART1_CR1_TE;
+    /* Before UE, under which it cannot be written. With it the next bytes may arrive while a frame is being answered; TXE and RXNE
+     * are then "not full" and "not empty", at the same places (ST's device header: USART_ISR_TXE_TXFNF, RXNE_RXFNE). */
+    N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_FIFOEN;
+    N6_REG32(N6_USART1_CR1) = N6_USART1_CR1_FIFOEN | N6_USART1_CR1_UE | N6_USART1_CR1_RE | N6_USART1_CR1_TE;
 }
 
 static void put_char(char character)

@@ -64,6 +64,7 @@ class Project:
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.home),
                 "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+                "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
                 # A checkout that is installed as editable must not be found before the copy.
                 "PYTHONPATH": str(self.root / "site_scons"),
                 **environment,

@@ -55,6 +55,7 @@ from n6build.run.session import RunModel, read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.run_board import Session, _linked_network
 from n6build.virtual_board.build import _install, _prepare, find_emulator
+from n6build.virtual_board.qemu import RELEASES
 from n6build.virtual_board.source_package import fetch_source
 
 NUCLEO = load_board("nucleo-n657")
@@ -247,7 +248,15 @@ def test_the_virtual_board_that_is_not_built(tmp_path: Path, monkeypatch: pytest
 def test_the_source_of_the_virtual_board_without_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(N6Error, match="N6-VB-002"):
-        fetch_source(tmp_path / "source")
+        fetch_source(tmp_path / "source", RELEASES[0].version)
+
+
+def test_a_release_that_the_virtual_board_is_not_made_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("N6BUILD_QEMU", "9.2")
+    with pytest.raises(
+        N6Error, match="N6-VB-008: N6BUILD_QEMU=9.2: the virtual board is not made for it\n  hint: one of 7.2, 10.0"
+    ):
+        find_emulator(NUCLEO.soc)
 
 
 @pytest.mark.parametrize("package", ["with an archive", "without one"])
@@ -259,7 +268,7 @@ def test_the_source_of_the_virtual_board_that_cannot_be_had(
         written(tmp_path, f"#!/bin/sh\n{text}\n".encode(), name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(N6Error, match="N6-VB-003"):
-        fetch_source(tmp_path / "source")
+        fetch_source(tmp_path / "source", RELEASES[0].version)
 
 
 def test_packages_for_the_virtual_board_where_nothing_can_be_installed(
@@ -274,8 +283,8 @@ def test_another_source_of_the_virtual_board_than_expected(tmp_path: Path) -> No
     for folder in ("pc-bios", "configs/devices/arm-softmmu", "hw/arm"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "hw/arm/Kconfig").write_text("another QEMU\n")
-    with pytest.raises(N6Error, match="N6-VB-005: QEMU's source is not as expected"):
-        _prepare(tmp_path)
+    with pytest.raises(N6Error, match="N6-VB-005: the source of QEMU 10.0 is not as expected"):
+        _prepare(tmp_path, RELEASES[1])
 
 
 def test_a_set_up_that_cannot_go_on(tmp_path: Path) -> None:

@@ -500,6 +500,7 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
+    "n6build.hardware.blocks": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.models.model": _PLANS,

@@ -18,6 +18,7 @@ from n6build.plan.step import Step
 from n6build.report.content import EpochRow, Part, Report, Space, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
+from n6build.run.instructions import Cycles, Meaning
 
 from report.report_samples import KIB, LARGE, REPORT
 
@@ -53,6 +54,22 @@ def test_the_page_is_whole_and_needs_nothing_from_outside() -> None:
     assert not page.references
     assert "<script" not in html
     assert not re.search(r"https?:|url\(|@import", html)
+
+
+def test_what_instructions_say_of_cycles_is_shown_where_they_were_counted() -> None:
+    title = "What the virtual board's instructions say of the chip's cycles"
+    assert title not in Page(report_html(REPORT)).text
+    meanings = {
+        "scalar": Meaning("scalar code", "model", "No stalls.", Cycles(1.0, 2.5)),
+        "npu": Meaning("epochs of the NPU", "unknown", "<b>Not</b> computed."),
+    }
+    page = Page(report_html(replace(REPORT, meanings=meanings)))
+    text = " ".join(page.text.split())
+    assert title in text
+    assert "1 to 2.5" in text
+    assert "not known" in text
+    assert "<b>Not</b> computed." in text
+    assert not page.open
 
 
 def test_names_from_outside_stay_text() -> None:

@@ -183,6 +183,86 @@ def test_an_answer_counts_however_late_it_is_looked_at() -> None:
     assert Link(Board(), now=lambda: next(hours)).hello().networks == 1
 
 
+@dataclass
+class Slow(Board):
+    """Answers only while one listens, a request each time. holds: requests that it has room for while it is not asked, those
+    behind them are lost. most: that waited at a time."""
+
+    holds: int = 1000
+    waiting: list[bytes] = field(default_factory=list)
+    most: int = 0
+
+    def write(self, data: bytes) -> int:
+        if len(self.waiting) < self.holds:
+            self.waiting.append(data)
+        self.most = max(self.most, len(self.waiting))
+        return len(data)
+
+    def read(self, size: int = 1) -> bytes:
+        if self.waiting and not self.to_host:
+            super().write(self.waiting.pop(0))
+        return super().read(size)
+
+
+@pytest.mark.parametrize("window", [1, 2, 16])
+def test_as_many_requests_are_under_way_as_the_window_allows(window: int) -> None:
+    board = Slow(inputs=bytearray(9000), outputs=bytes(9000))
+    link = link_to(board)
+    link.window = window
+    data = bytes(index % 255 for index in range(INPUT_BYTES)) * 20
+    board.take_input = lambda payload: take_large_input(board, payload)  # type: ignore[method-assign]
+    link.write_input(0, data)
+    assert (bytes(board.inputs), board.most) == (data, window)
+    board.outputs, board.most = data, 0
+    assert link.read_output(0, len(data)) == data
+    assert board.most == window
+
+
+def take_large_input(board: Board, payload: bytes) -> tuple[int, bytes]:
+    (offset,) = struct.unpack_from("<I", payload, 1)
+    board.inputs[offset : offset + len(payload) - 5] = payload[5:]
+    return 0, b""
+
+
+def test_a_board_that_cannot_listen_while_it_answers_is_asked_one_thing_at_a_time() -> None:
+    board = Slow(holds=1)
+    link = link_to(board)
+    link.window = 16
+    data = bytes(index % 251 for index in range(INPUT_BYTES))
+    assert infer(link, data) == bytes(byte ^ 0x5A for byte in data[:OUTPUT_BYTES])
+    assert (link.window, board.runs) == (1, 1)
+
+
+def test_a_refusal_among_requests_that_are_under_way() -> None:
+    link = link_to(Slow())
+    link.window = 16
+    with pytest.raises(N6Error, match="refuses INPUT: outside its buffers"):
+        link.write_input(0, bytes(INPUT_BYTES + 200))
+    assert link.network(0).name == "keyword"
+
+
+@dataclass
+class Trickling(Board):
+    """Its text arrives a little at a time."""
+
+    @property
+    def in_waiting(self) -> int:
+        return min(1000, len(self.to_host))
+
+
+@pytest.mark.parametrize(("longest", "is_whole"), [(200_000, True), (1 << 16, False)])
+def test_only_a_line_beyond_the_longest_is_cut(longest: int, is_whole: bool) -> None:
+    board = Trickling()
+    texts: list[str] = []
+    link = link_to(board, texts)
+    link.answer_s, link.longest_line = 10.0, longest
+    line = "n6 run 0 output 0 " + "5a" * 50_000
+    board.to_host += line.encode() + b"\r\n"
+    assert link.network(0).name == "keyword"
+    assert "".join(texts) == line
+    assert (len(texts) == 1) is is_whole
+
+
 def test_text_of_the_firmware_is_passed_on() -> None:
     board = Board()
     texts: list[str] = []

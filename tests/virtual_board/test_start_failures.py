@@ -31,6 +31,23 @@ def test_an_emulator_that_hangs_is_said_to_hang(tmp_path: Path, monkeypatch: pyt
         run.run_program(stand_in(tmp_path, "exec sleep 3600"), tmp_path / "a.elf", stop=lambda _: False)
 
 
+def test_an_emulator_that_does_not_end_is_no_run_without_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "HANGS_S", 0.5)
+    stubborn = stand_in(tmp_path, "trap '' TERM\necho stop\nexec sleep 3600")
+    with pytest.raises(N6Error, match="N6-VB-007: the emulator hangs: it has not ended"):
+        run.run_program(stubborn, tmp_path / "a.elf", stop=lambda _: True)
+
+
+@pytest.mark.parametrize(("longest", "lines"), [(1 << 16, 4), (200_000, 1), (1 << 20, 1)])
+def test_a_line_is_as_long_as_the_caller_expects(tmp_path: Path, longest: int, lines: int) -> None:
+    emulator = stand_in(tmp_path, r"head -c 200000 /dev/zero | tr '\0' a; echo; echo end")
+    *long, last = run.run_program(emulator, tmp_path / "a.elf", stop=lambda _: False, longest_line=longest).lines
+    assert ("".join(long), last) == ("a" * 200_000, "end")
+    assert len([part for part in long if part]) == lines
+
+
 @pytest.mark.parametrize("gdb", [False, True])
 def test_only_a_debugger_may_take_as_long_as_it_likes(tmp_path: Path, gdb: bool) -> None:
     emulator = stand_in(tmp_path, 'echo "$@"')

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "cpu.h"
 #include "exec/exec-all.h"
-#include "hw/core/cpu.h"
 #include "qemu/error-report.h"
 
 /* A program that runs wild objects to everything; the first findings say why. */
@@ -32,7 +32,7 @@ uint32_t n6virt_pc(void)
     if (!current_cpu) {
         return 0;
     }
-    env = current_cpu->env_ptr;
+    env = n6virt_env(current_cpu);
     /* env->regs[15] is only right at the borders of translation blocks; the block's own table knows the instruction. */
     if (current_cpu->mem_io_pc && cpu_unwind_state_data(current_cpu, current_cpu->mem_io_pc, data)) {
         return (env->regs[15] & TARGET_PAGE_MASK) | (data[0] & ~TARGET_PAGE_MASK);

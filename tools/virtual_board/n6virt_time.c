@@ -10,12 +10,12 @@
  *   ,guest-time=FILE      guest time for who waits for this board: 8 bytes, little endian, every 2^20 instructions
  */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "qapi/error.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
 #include "qemu/timer.h"
-#include "sysemu/cpu-timers.h"
 
 #define LIMIT_STATUS 124
 #define PULSE (1 << 20)

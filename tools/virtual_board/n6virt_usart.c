@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * USART1, the board's console: a terminal at the board's pins and rate. A byte that the terminal could not read there is not
- * printed, or printed as garbage.
+ * printed, or printed as garbage. What the terminal sends waits until the program reads it: when the host has time to send is no
+ * property of the board, so nothing overruns. It is fetched in large pieces, since each needs a turn of the host's main loop, which
+ * on a busy host has to wait for it.
  *
  *   ,console-port=ADDRESS,console-tx=PIN,console-alternate=N,console-baud=N   without them every pin and rate will do
  */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "chardev/char-fe.h"
 #include "qapi/error.h"
-#include "sysemu/sysemu.h"
 
 /* A receiver samples in the middle of a bit: after ten bits it may be off by half of one. */
 #define TOLERANCE_PERCENT 5
@@ -19,9 +21,17 @@
 enum { FROM_PCLK2, FROM_PER, FROM_IC9, FROM_IC14, FROM_LSE, FROM_MSI, FROM_HSI };
 
 static CharBackend console;
+/* From the terminal, from first to end; a power of two. */
+static uint8_t waiting[4096];
+static uint32_t first, end;
+/* What RDR was read last, as it is read again. */
 static uint8_t received;
-static bool has_received;
 static uint32_t port, tx, alternate, baud;
+
+static bool has_received(void)
+{
+    return first != end;
+}
 
 static uint32_t reg(uint32_t offset)
 {
@@ -112,14 +122,14 @@ static uint32_t status(void)
 
     value |= control & N6_USART1_CR1_TE ? N6_USART1_ISR_TEACK : 0;
     value |= control & N6_USART1_CR1_RE ? N6_USART1_ISR_REACK : 0;
-    return value | (has_received ? N6_USART1_ISR_RXNE : 0);
+    return value | (has_received() ? N6_USART1_ISR_RXNE : 0);
 }
 
 static void update_interrupt(void)
 {
     uint32_t control = reg(N6_USART1_CR1_OFFSET);
 
-    n6virt_interrupt(N6_IRQ_USART1, (control & N6_USART1_CR1_RXNEIE && has_received) ||
+    n6virt_interrupt(N6_IRQ_USART1, (control & N6_USART1_CR1_RXNEIE && has_received()) ||
                                         control & (N6_USART1_CR1_TXEIE | N6_USART1_CR1_TCIE));
 }
 
@@ -129,9 +139,14 @@ static uint32_t usart_read(const N6VirtBlock *block, uint32_t offset, unsigned s
     case N6_USART1_ISR_OFFSET:
         return status();
     case N6_USART1_RDR_OFFSET:
-        has_received = false;
-        update_interrupt();
-        qemu_chr_fe_accept_input(&console);
+        if (has_received()) {
+            received = waiting[first++ % sizeof(waiting)];
+            n6virt_not_silent();
+            update_interrupt();
+            if (!has_received()) {
+                qemu_chr_fe_accept_input(&console);
+            }
+        }
         return received;
     default:
         return n6virt_get(block->base + offset);
@@ -156,13 +171,14 @@ static const N6VirtModel usart = {
 
 static int can_receive(void *opaque)
 {
-    return !has_received;
+    return sizeof(waiting) - (end - first);
 }
 
 static void receive(void *opaque, const uint8_t *data, int size)
 {
-    received = data[0];
-    has_received = true;
+    for (int i = 0; i < size; i++) {
+        waiting[end++ % sizeof(waiting)] = data[i];
+    }
     n6virt_not_silent();
     update_interrupt();
 }

@@ -9,6 +9,7 @@
  *   -M stm32n6virt,findings=FILE -kernel x.elf     starts at the vector table N6_BOOT_PAYLOAD_ADDRESS, no boot ROM
  */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "n6_boot_header.h"
 
@@ -23,8 +24,6 @@
 #include "qapi/error.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
-#include "sysemu/reset.h"
-#include "sysemu/sysemu.h"
 
 #define TYPE_N6VIRT MACHINE_TYPE_NAME("stm32n6virt")
 OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
@@ -189,7 +188,7 @@ static void add_memories(N6Virt *s)
 
 static void reset_now(CPUState *cpu, run_on_cpu_data data)
 {
-    MACHINE_GET_CLASS(board)->reset(MACHINE(board), SHUTDOWN_CAUSE_GUEST_RESET);
+    MACHINE_GET_CLASS(board)->reset(MACHINE(board), N6VIRT_RESET_BY_PROGRAM);
 }
 
 /* In the processor's thread: QEMU's own way stops the processor meanwhile, and guest time jumps as if it slept. */
@@ -220,7 +219,7 @@ static void add_processor(N6Virt *s)
 }
 
 /* Of the whole chip, at power-on and when the program asks for it: registers begin anew, RAM keeps what it holds. */
-static void n6virt_reset(MachineState *machine, ShutdownCause reason)
+static void n6virt_reset(MachineState *machine, N6VirtReset reset)
 {
     N6Virt *s = N6VIRT(machine);
     uint32_t nor_bytes;
@@ -228,7 +227,7 @@ static void n6virt_reset(MachineState *machine, ShutdownCause reason)
 
     n6virt_bus_reset();
     s->appli_checked = false;
-    qemu_devices_reset(reason);
+    qemu_devices_reset(reset);
     if (!machine->kernel_filename) {
         n6virt_boot(CPU(s->armv7m.cpu), nor, nor_bytes);
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 CORE_DIR = "STEDGEAI_CORE_DIR"
 CMSIS = "N6BUILD_CMSIS"
 KEY_PASSWORD = "N6BUILD_KEY_PASSWORD"
+QEMU = "N6BUILD_QEMU"
 NO_COLOUR = "NO_COLOR"
 # Nothing else of the caller's environment reaches a compiler.
 _OF_COMMANDS = ("PATH", "HOME", "TMPDIR", "LANG")
@@ -56,6 +57,12 @@ def cmsis_folders() -> tuple[Path, ...]:
 def key_password() -> str | None:
     """Password of the keys that images are signed with, None without one. Not a parameter, which would be written to files."""
     return os.environ.get(KEY_PASSWORD)
+
+
+def qemu_wanted() -> str | None:
+    """Release of QEMU that the virtual board is to be built on, None for the distribution's. Not a parameter: what a program does
+    on the board is the same."""
+    return os.environ.get(QEMU) or None
 
 
 def without_colour() -> None:

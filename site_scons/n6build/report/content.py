@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from n6build.base.files import to_json
 from n6build.checks.run import Result, counts
 from n6build.plan.perform import DoneStep
+from n6build.run.instructions import Meaning
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
 Unit = Literal["NPU", "CPU", "both"]
@@ -118,7 +119,8 @@ class Report:
     them.
 
     versions: of tools and libraries. actions: steps that this call of scons has done. plan_svg: picture of the build plan, an
-    element made by `plan_svg` of n6build.plan.picture, which the page shows as it is; empty: no picture.
+    element made by `plan_svg` of n6build.plan.picture, which the page shows as it is; empty: no picture. meanings: what the
+    virtual board's instructions say of cycles, empty where none were counted.
     """
 
     application: str
@@ -133,6 +135,7 @@ class Report:
     actions: tuple[DoneStep, ...]
     seconds: float
     plan_svg: str = ""
+    meanings: dict[str, Meaning] = field(default_factory=dict)
 
 
 def urgency(result: Result) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 _EPOCH = re.compile(r"n6 run (\d+) epoch (\d+) start=(\d+) core=(\d+) end=(\d+)")
-_OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ((?:[0-9a-fA-F]{2})*)")
+_OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ([0-9a-fA-F]*)")
 _CYCLES = re.compile(r"n6 run (\d+) cycles=(\d+)")
 _ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
 _DONE = re.compile(r"n6 done runs=(\d+)")
@@ -77,7 +77,7 @@ def read_console(lines: Sequence[str]) -> ConsoleLog:
 
 
 def _read_line(log: ConsoleLog, line: str) -> None:
-    if match := _OUTPUT.fullmatch(line):
+    if (match := _OUTPUT.fullmatch(line)) and len(match[3]) % 2 == 0:
         log.inferences.setdefault(int(match[1]), Inference()).outputs[int(match[2])] = bytes.fromhex(match[3])
     elif match := _EPOCH.fullmatch(line):
         cycles = EpochCycles(int(match[3]), int(match[4]), int(match[5]))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -34,15 +35,22 @@ from n6build.formats.link import (
 )
 from n6build.run.compare import check_going
 from n6build.run.console_log import EpochCycles, read_console
+from n6build.virtual_board.run import LONGEST_LINE
 
 _ATTEMPTS = 4
-_LONGEST_TEXT = 1 << 16
+# Requests under way at a time. If the firmware's UART holds 16 bytes each way (INFERRED: as in ST's other chips with this FIFO),
+# these are the answer to the data of an input, or one more request while an answer is being sent. Where it holds fewer, a
+# request gets lost, and the window is 1 from then on.
+SERIAL_WINDOW = 2
 # Starts of FSBL or Appli while waiting for an answer.
 _STARTS = 8
 _REFUSALS: dict[int, str] = {
     Status.UNKNOWN: "it knows no such request or network",
     Status.RANGE: "outside its buffers",
 }
+
+
+_UNANSWERED = "is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?"
 
 
 class Stream(Protocol):
@@ -81,16 +89,27 @@ class NetworkInfo:
     epochs: int
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """A request under way. place: among those of the same call."""
+
+    place: int
+    frame: bytes
+
+
 @dataclass
 class Link:
     """on_text: called with each line that the firmware prints. answer_s: longest time that an answer may take, in seconds.
-    run_s: the same for an inference. now: the time in seconds, as it passes for the board."""
+    run_s: the same for an inference. window: requests under way at a time, 1 to 127. now: the time in seconds, as it passes for
+    the board. longest_line: characters; a longer one is cut."""
 
     stream: Stream
     on_text: Callable[[str], None] = lambda _: None
     answer_s: float = 0.5
     run_s: float = 30.0
+    window: int = SERIAL_WINDOW
     now: Callable[[], float] = time.monotonic
+    longest_line: int = LONGEST_LINE
     _sequence: int = 0
     _received: bytearray = field(default_factory=bytearray)
     _lines: int = 0
@@ -137,9 +156,9 @@ class Link:
 
     def write_input(self, index: int, data: bytes) -> None:
         """data: all inputs of the network, one after another. Raises as `request`."""
-        for start in range(0, len(data), DATA_MAX):
-            chunk = data[start : start + DATA_MAX]
-            self.request(Type.INPUT, INPUT_REQUEST.pack(index=index, offset=start) + chunk)
+        starts = range(0, len(data), DATA_MAX)
+        chunks = (INPUT_REQUEST.pack(index=index, offset=start) + data[start : start + DATA_MAX] for start in starts)
+        self.requests(Type.INPUT, list(chunks))
 
     def run(self, index: int) -> int:
         """Cycles of one inference. Raises as `request`."""
@@ -147,11 +166,9 @@ class Link:
 
     def read_output(self, index: int, size: int) -> bytes:
         """size: bytes of all outputs, which come one after another. Raises as `request`."""
-        data = b""
-        while len(data) < size:
-            wanted = min(DATA_MAX, size - len(data))
-            data += self.request(Type.OUTPUT, OUTPUT_REQUEST.pack(index=index, offset=len(data), size=wanted))
-        return data
+        starts = range(0, size, DATA_MAX)
+        wanted = [OUTPUT_REQUEST.pack(index=index, offset=start, size=min(DATA_MAX, size - start)) for start in starts]
+        return b"".join(self.requests(Type.OUTPUT, wanted))
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
         """Of the last inference, at most `count` epochs; fewer where the firmware has fewer. Raises as `request`."""
@@ -164,51 +181,75 @@ class Link:
         return cycles[:count]
 
     def request(self, kind: Type, payload: bytes, answer_s: float | None = None) -> bytes:
-        """The answer's payload. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware refuses, Restarted."""
+        """The answer's payload. Raises as `requests`."""
+        return self.requests(kind, [payload], answer_s)[0]
+
+    def requests(self, kind: Type, payloads: Sequence[bytes], answer_s: float | None = None) -> list[bytes]:
+        """The payloads of the answers, in order; as many requests as the window allows are under way at a time. What is lost is
+        repeated, one request at a time from then on. Raises N6-LINK-001 where no answer comes, N6-LINK-003 where the firmware
+        refuses, Restarted."""
+        answers: dict[int, bytes] = {}
+        waiting = deque(range(len(payloads)))
+        sent: dict[int, _Sent] = {}
+        attempts = 0
+        while len(answers) < len(payloads):
+            while waiting and len(sent) < self.window:
+                self._send(kind, payloads[waiting[0]], waiting.popleft(), sent)
+            answer = self._answer(kind, sent.keys(), self.now() + (answer_s or self.answer_s))
+            if answer is not None:
+                number, message = answer
+                if message[0]:
+                    why = _REFUSALS.get(message[0], "no reason given")
+                    raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
+                answers[sent.pop(number).place] = message[1:]
+                attempts = 0
+                continue
+            attempts += 1
+            if attempts == _ATTEMPTS:
+                what = f"no answer to {kind.name} in {_ATTEMPTS} attempts"
+                raise N6Error("N6-LINK-001", what, hint=_UNANSWERED)
+            # Perhaps the other side does not receive while it answers. A number is kept, so that no inference is made twice.
+            self.window = 1
+            (number, oldest), *others = sent.items()
+            waiting.extendleft(each.place for _, each in reversed(others))
+            sent = {number: oldest}
+            self.stream.write(oldest.frame)
+        return [answers[place] for place in range(len(payloads))]
+
+    def _send(self, kind: Type, payload: bytes, place: int, sent: dict[int, _Sent]) -> None:
         self._sequence = (self._sequence + 1) % 256
         message = bytes([kind, self._sequence]) + payload
         frame = b"\0" + cobs.encode(message + _crc(message)) + b"\0"
-        for _ in range(_ATTEMPTS):
-            self.stream.write(frame)
-            answer = self._answer(kind, self.now() + (answer_s or self.answer_s))
-            if answer is None:
-                continue
-            if answer[0]:
-                why = _REFUSALS.get(answer[0], "no reason given")
-                raise N6Error("N6-LINK-003", f"the firmware refuses {kind.name}: {why}")
-            return answer[1:]
-        raise N6Error(
-            "N6-LINK-001",
-            f"no answer to {kind.name} in {_ATTEMPTS} attempts",
-            hint="is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?",
-        )
+        sent[self._sequence] = _Sent(place, frame)
+        self.stream.write(frame)
 
-    def _answer(self, kind: Type, deadline: float) -> bytes | None:
-        """Status and payload; None where none came in time."""
+    def _answer(self, kind: Type, numbers: Collection[int], deadline: float) -> tuple[int, bytes] | None:
+        """Of one of these requests: its sequence number, then status and payload; None where none came in time."""
         late = False
-        while not late:
-            # What arrived in time counts, however late this process looks at it.
-            late = self.now() >= deadline
-            self._received += self.stream.read(max(1, self.stream.in_waiting))
+        while True:
             while (end := self._received.find(0)) >= 0:
                 part = bytes(self._received[:end])
                 del self._received[: end + 1]
                 message = _message(part)
                 if message is None:
                     self._text(part)
-                elif message[0] == kind | ANSWER and message[1] == self._sequence and len(message) > 2:
-                    return message[2:]
+                elif message[0] == kind | ANSWER and message[1] in numbers and len(message) > 2:
+                    return message[1], message[2:]
             self._text_so_far()
-        return None
+            if late:
+                return None
+            # What arrived in time counts, however late this process looks at it.
+            late = self.now() >= deadline
+            self._received += self.stream.read(max(1, self.stream.in_waiting))
 
     def _text_so_far(self) -> None:
         """Whole lines need no zero byte after them: a firmware that does not know this protocol sends none. The beginning of a
         frame is not text: its second byte has bit 7 set."""
         end = self._received.rfind(b"\n") + 1
-        if len(self._received) > _LONGEST_TEXT:
+        if len(self._received) > self.longest_line:
             end = len(self._received)
         text = bytes(self._received[:end])
-        if text and (text.isascii() or end > _LONGEST_TEXT):
+        if text and (text.isascii() or end > self.longest_line):
             del self._received[:end]
             self._text(text)
 

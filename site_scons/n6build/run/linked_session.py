@@ -27,7 +27,7 @@ from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
-from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, outcome_of
+from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, longest_line, outcome_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import (
     GUEST_HZ,
@@ -46,8 +46,14 @@ T = TypeVar("T")
 # Seconds of silence: a real board has started within one; the virtual one, in guest time, may first try every model that it has.
 _REAL_PATIENCE_S = 10.0
 _VIRTUAL_PATIENCE_S = 30.0
+# In guest time, which goes on while a busy host does not come to deliver a request. Nothing gets lost on the way to the virtual
+# board, so a long wait costs nothing; all attempts of an inference may take as many instructions as a run without link (Limits).
+_VIRTUAL_ANSWER_S = 5.0
+_VIRTUAL_RUN_S = 160.0
 # In instructions, longer than all attempts of a request: only a board whose host is gone may end by itself.
-_VIRTUAL_SILENCE = 10_000_000_000
+_VIRTUAL_SILENCE = 45_000_000_000
+# Requests under way: its UART loses nothing.
+_VIRTUAL_WINDOW = 16
 _RESTARTS = 3
 _STREAM_S = 0.05
 
@@ -128,6 +134,8 @@ def run_over_link(
 ) -> tuple[int, tuple[NetworkOutcome, ...]]:
     """Returns the CPU's clock in Hz, as the board has it, and what came of each network. Raises N6-LINK-004 where the board
     runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size, and as `Link`."""
+    # What it prints of its own test vectors before it answers.
+    link.longest_line = longest_line([network.artifacts for network in networks])
     for attempt in range(1, _RESTARTS + 1):
         try:
             hello = link.hello(patience_s)
@@ -205,7 +213,14 @@ def virtual_link(
             theirs.close()
             try:
                 with _unbroken("the virtual board"):
-                    yield Link(_Console(ours), on_text, now=lambda: guest_time.read() / GUEST_HZ)
+                    yield Link(
+                        _Console(ours),
+                        on_text,
+                        _VIRTUAL_ANSWER_S,
+                        _VIRTUAL_RUN_S,
+                        _VIRTUAL_WINDOW,
+                        now=lambda: guest_time.read() / GUEST_HZ,
+                    )
             except N6Error as error:
                 if error.id == "N6-LINK-009" and not guest_time.has_begun:
                     what = "the virtual board's console cannot be opened: the emulator ended at once"

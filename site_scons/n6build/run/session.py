@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,9 +15,10 @@ from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
+from n6build.run.instructions import Meaning
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.recording import Recording
-from n6build.virtual_board.run import NorBoot, run_nor, show_findings
+from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor, show_findings
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class NetworkOutcome:
 class Outcome:
     """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision).
 
-    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle.
+    clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle; meanings: what they say of
+    cycles, by kind of code.
     """
 
     board: str
@@ -54,6 +56,7 @@ class Outcome:
     networks: tuple[NetworkOutcome, ...]
     findings: tuple[str, ...]
     models: dict[str, tuple[int, int]]
+    meanings: dict[str, Meaning] = field(default_factory=dict)
 
     def raise_if_wrong(self) -> None:
         """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
@@ -143,6 +146,7 @@ def run_on_virtual_board(
         programs=programs,
         stop=ends_run,
         on_line=on_line,
+        longest_line=longest_line([artifacts for _, artifacts in networks]),
         gdb=gdb,
     )
     log = read_console(result.lines)
@@ -159,6 +163,11 @@ def run_on_virtual_board(
         first += count
     clock_hz = log.clock_hz or board.clock.cpu_hz
     return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
+
+
+def longest_line(networks: Sequence[NetworkArtifacts]) -> int:
+    """Characters that a line of the firmware may have: an output of these networks in hexadecimal, and what stands before it."""
+    return LONGEST_LINE + 2 * max((output.bytes for network in networks for output in network.outputs), default=0)
 
 
 def _runs_of(model: RunModel) -> int:

@@ -10,6 +10,7 @@ from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.timed_epochs import timed_epochs
 from n6build.run.compare import Verdict
 from n6build.run.console_log import EpochCycles
+from n6build.run.instructions import meaning_lines
 from n6build.run.session import NetworkOutcome, Outcome
 
 # Of a network; the rest is in run.json.
@@ -72,6 +73,7 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         lines.append(
             "  The virtual board counts instructions; the times assume one per cycle, and are not those of a real board."
         )
+        lines += meaning_lines(outcome.meanings)
     return lines
 
 

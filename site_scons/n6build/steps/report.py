@@ -29,7 +29,7 @@ from n6build.report.collect import collect
 from n6build.report.content import report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
-from n6build.run.session import read_outcome
+from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 
@@ -89,13 +89,14 @@ def make(call: Call) -> None:
     tools = [tool for each in artifacts for tool in each.tools]
     site = current_site()
     runtime = given.runtime
+    outcome = read_outcome(Path(given.run)) if given.run else None
     report = collect(
         board=chosen_board(call.sources, given.board),
         plan=read_plan(plan),
         manifest=read_manifest(manifest),
         networks=[(network.backend, each) for network, each in zip(given.networks, artifacts, strict=True)],
         programs=[program_extent(name, path) for name, path in (("FSBL", fsbl), ("Appli", appli))],
-        cycles=_cycles(Path(given.run)) if given.run else [],
+        cycles=_cycles(outcome) if outcome else [],
         checks=read_results(checks),
         versions=[
             *dict.fromkeys(tools),
@@ -105,6 +106,8 @@ def make(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
+    if outcome:
+        report = replace(report, meanings=outcome.meanings)
     if site and site.plan.steps:
         # Without Graphviz, which not every machine has: the page is the same everywhere.
         report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
@@ -115,8 +118,5 @@ def make(call: Call) -> None:
     say("Report", str(call.outputs[0]))
 
 
-def _cycles(run: Path) -> list[dict[int, int]]:
-    return [
-        {epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()}
-        for network in read_outcome(run).networks
-    ]
+def _cycles(outcome: Outcome) -> list[dict[int, int]]:
+    return [{epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()} for network in outcome.networks]

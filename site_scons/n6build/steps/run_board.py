@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -19,6 +19,7 @@ from n6build.memory_plan.vectors import read_vectors
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
@@ -86,11 +87,12 @@ def run_board_step(
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.expected, session.audio) if file]
     files = dict.fromkeys((*(file for each in networks for file in each.outputs), *vectors))
+    meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     return Step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
-        sources=(*elves, *receipts, *files, *emulator_files(target, board)),
+        sources=(*elves, *receipts, *files, *emulator_files(target, board), *meanings),
         parameters=to_parameters(Parameters(target, described, session)),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
@@ -125,6 +127,8 @@ def make(call: Call) -> None:
         heard = convert_recording(Path(given.session.audio), folder / "audio.raw") if given.session.audio else None
         gdb = given.session.gdb
         outcome = run_on_virtual_board(board, networks, folder, elves, heard=heard, gdb=gdb, on_line=on_line)
+    if outcome.counts == "instructions":
+        outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
     if outcome.models:
         remember_running(programmer.record, outcome.models)
     write_atomically(call.outputs[0], to_json(asdict(outcome)))

@@ -2,8 +2,8 @@
 
     python -m n6build.virtual_board.build
 
-QEMU 7.2 from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The
-configured tree stays in the cache, so that a changed machine file or another chip takes only seconds.
+QEMU from the distribution's source package, only the Cortex-M part, with the machine of tools/virtual_board. The configured
+tree stays in the cache, so that a changed machine file or another chip takes only seconds.
 """
 
 from __future__ import annotations
@@ -28,75 +28,10 @@ from n6build.base.files import write_atomically
 from n6build.hardware.boards import board_names, load_board
 from n6build.hardware.soc import Soc
 from n6build.virtual_board.machine import machine_sources
+from n6build.virtual_board.qemu import Release, release_here
 from n6build.virtual_board.source_package import fetch_source
 
 BINARY = "qemu-system-arm"
-CONFIGURE = (
-    "--target-list=arm-softmmu",
-    "--without-default-features",
-    "--without-default-devices",
-    "--with-devices-arm=n6",
-    "--enable-tcg",
-    "--enable-system",
-    "--enable-fdt=system",
-    "--disable-werror",
-)
-# Small changes to QEMU's own files: file, text that occurs in it once, its replacement.
-_FIND_MACHINE = (
-    "run_command('sh', '-c', 'cd \"$0\" && ls stm32n6virt.c n6virt_*.c', meson.current_source_dir(), check: true)"
-)
-_EDITS = (
-    ("hw/arm/Kconfig", "config ARM_VIRT\n", "config STM32N6VIRT\n    bool\n    select ARM_V7M\n\nconfig ARM_VIRT\n"),
-    (
-        "hw/arm/meson.build",
-        "arm_ss = ss.source_set()\n",
-        "arm_ss = ss.source_set()\n"
-        f"arm_ss.add(when: 'CONFIG_STM32N6VIRT', if_true: files({_FIND_MACHINE}.stdout().split()))\n",
-    ),
-    # A debugger and semihosting look up addresses of a secure Cortex-M as non-secure ones in 7.2.0 and find nothing there.
-    (
-        "target/arm/ptw.c",
-        "        .in_secure = arm_is_secure(env),\n        .in_debug = true,\n",
-        "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
-        "        .in_debug = true,\n",
-    ),
-    # Whole vectors at once.
-    (
-        "target/arm/mve_helper.c",
-        "DO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n",
-        '#include "../../hw/arm/n6virt_mve.h"\n\nDO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n',
-    ),
-    # Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
-    (
-        "accel/tcg/translator.c",
-        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
-        "void *(*n6virt_fetch)(void *host);\n"
-        "void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);\n\n"
-        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
-    ),
-    (
-        "accel/tcg/translator.c",
-        "    db->host_addr[0] = host_pc;\n",
-        "    db->host_addr[0] = n6virt_fetch && host_pc ? n6virt_fetch(host_pc) : host_pc;\n",
-    ),
-    (
-        "accel/tcg/translator.c",
-        "            page_protect(end);\n#endif\n            host = db->host_addr[1];\n",
-        "            page_protect(end);\n#endif\n"
-        "            if (n6virt_fetch && db->host_addr[1]) {\n"
-        "                db->host_addr[1] = n6virt_fetch(db->host_addr[1]);\n"
-        "            }\n"
-        "            host = db->host_addr[1];\n",
-    ),
-    (
-        "accel/tcg/translator.c",
-        "    tb->icount = db->num_insns;\n",
-        "    tb->icount = db->num_insns;\n"
-        "    if (n6virt_fetched) {\n"
-        "        n6virt_fetched(db->pc_first, tb->size);\n"
-        "    }\n",
-    ),
-)
 # Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {
     "libglib2.0-dev": "glib-2.0",
@@ -116,8 +51,9 @@ _COMMANDS = {
 
 
 def find_emulator(soc: Soc) -> Path:
-    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 if it has not been built."""
-    binary = _binary(machine_sources(soc))
+    """The binary for this chip and the machine files as they are now. Raises N6-VB-001 if it has not been built,
+    N6-VB-008."""
+    binary = _binary(machine_sources(soc), release_here())
     if not binary.is_file():
         raise N6Error(
             "N6-VB-001",
@@ -128,24 +64,24 @@ def find_emulator(soc: Soc) -> Path:
 
 
 def build_emulator(soc: Soc) -> Path:
-    """The binary, built if necessary. Raises N6-VB-002 to N6-VB-005, and N6-FILE-00x."""
-    sources = machine_sources(soc)
-    binary = _binary(sources)
+    """The binary, built if necessary. Raises N6-VB-002 to N6-VB-005, N6-VB-008 and N6-FILE-00x."""
+    sources, release = machine_sources(soc), release_here()
+    binary = _binary(sources, release)
     if binary.is_file():
         return binary
     with _one_at_a_time():
         if binary.is_file():
             return binary
         _require_packages()
-        tree = _unpacked()
+        tree = _unpacked(release)
         _add_machine(tree, sources)
-        _compile(tree)
+        _compile(tree, release)
         binary.parent.mkdir(parents=True, exist_ok=True)
         temporary = binary.with_suffix(".new")
         shutil.copy2(tree / "build" / BINARY, temporary)
         subprocess.run(["strip", "--strip-debug", str(temporary)], check=False)
         temporary.replace(binary)
-    say("Emulator", f"ready for {soc.name}")
+    say("Emulator", f"ready for {soc.name}, on QEMU {release.version}")
     return binary
 
 
@@ -162,16 +98,16 @@ def _cache() -> Path:
     return user_cache_path("n6build") / "virtual_board"
 
 
-def _binary(sources: dict[str, str]) -> Path:
+def _binary(sources: dict[str, str], release: Release) -> Path:
     key = hashlib.sha256()
     for name, text in sorted(sources.items()):
         key.update(f"{name}\0{text}\0".encode())
-    key.update(_recipe().encode())
+    key.update(_recipe(release).encode())
     return _cache() / key.hexdigest()[:16] / BINARY
 
 
-def _recipe() -> str:
-    return hashlib.sha256(repr((CONFIGURE, _EDITS)).encode()).hexdigest()[:16]
+def _recipe(release: Release) -> str:
+    return hashlib.sha256(repr((release.configure, release.edits)).encode()).hexdigest()[:16]
 
 
 @contextmanager
@@ -207,13 +143,13 @@ def _install(packages: list[str]) -> None:
             raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"as root: {shown}")
 
 
-def _unpacked() -> Path:
+def _unpacked(release: Release) -> Path:
     """QEMU's tree, unpacked completely or not at all."""
-    tree = _cache() / f"qemu-{_recipe()}"
+    tree = _cache() / f"qemu-{_recipe(release)}"
     if tree.is_dir():
         return tree
-    say("Emulator", "fetching QEMU 7.2's source")
-    tarball = fetch_source(_cache() / "source")
+    say("Emulator", f"fetching QEMU {release.version}'s source")
+    tarball = fetch_source(_cache() / "source", release.version)
     unpacking = _cache() / "qemu.new"
     shutil.rmtree(unpacking, ignore_errors=True)
     say("Emulator", "unpacking")
@@ -223,21 +159,22 @@ def _unpacked() -> Path:
     ).returncode:
         raise N6Error("N6-VB-005", "QEMU's source could not be unpacked", hint="is the disk full?")
     inside = next(path for path in unpacking.iterdir() if path.is_dir())
-    _prepare(inside)
+    _prepare(inside, release)
     inside.rename(tree)
     shutil.rmtree(unpacking)
     return tree
 
 
-def _prepare(tree: Path) -> None:
+def _prepare(tree: Path, release: Release) -> None:
     """Adds our device configuration, and removes firmware blobs, which the distribution's source lacks."""
     (tree / "pc-bios" / "meson.build").write_text("roms = []\n")
     (tree / "configs" / "devices" / "arm-softmmu" / "n6.mak").write_text("CONFIG_STM32N6VIRT=y\n")
-    for name, old, new in _EDITS:
+    for name, old, new in release.edits:
         path = tree / name
         text = path.read_text()
         if text.count(old) != 1:
-            raise N6Error("N6-VB-005", "QEMU's source is not as expected", where=name, hint="use Debian 12's QEMU 7.2")
+            what = f"the source of QEMU {release.version} is not as expected"
+            raise N6Error("N6-VB-005", what, where=name, hint="use Debian's, of version 12 or 13")
         path.write_text(text.replace(old, new))
 
 
@@ -259,7 +196,7 @@ def _add_machine(tree: Path, sources: dict[str, str]) -> None:
             write_atomically(path, text)
 
 
-def _compile(tree: Path) -> None:
+def _compile(tree: Path, release: Release) -> None:
     build = tree / "build"
     tools = for_installing(PATH=f"{Path(sys.executable).parent}:{read_environment().path}")
     if not (build / "build.ninja").is_file():
@@ -269,7 +206,8 @@ def _compile(tree: Path) -> None:
         meson = shutil.which("meson", path=tools["PATH"])
         if meson is None:
             raise N6Error("N6-VB-005", "meson is missing from the virtual environment", hint="make setup")
-        _logged(["../configure", *CONFIGURE, f"--meson={meson}"], build, tools)
+        tool = f"--meson={meson}" if release.names_meson else f"--python={sys.executable}"
+        _logged(["../configure", *release.configure, tool], build, tools)
     say("Emulator", "compiling (two to five minutes the first time)")
     _logged(["ninja", BINARY], build, tools)
 

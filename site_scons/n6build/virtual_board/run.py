@@ -34,11 +34,12 @@ GUEST_TIME_OPTIONS = ("-icount", "shift=0,sleep=off")
 GUEST_HZ = 64_000_000
 # Exit status of an emulator that has reached a limit of guest time.
 LIMIT_STATUS = 124
-# Seconds of the host's time that an emulator may take for 2^20 instructions, and to end.
+# Seconds of the host's time that an emulator may take for 2^20 instructions, or to end.
 HANGS_S = 300.0
-_END_S = 60.0
+_HANGS_HINT = "is it stopped, or the host out of memory?"
 _LOOK_S = 1.0
-_LONGEST_LINE = 1 << 16
+# Characters of a line of a program that nobody knows: one that prints garbage may end none.
+LONGEST_LINE = 1 << 16
 _WARNINGS = frozenset({"nor-range"})
 
 
@@ -137,7 +138,7 @@ class GuestTime:
         self._looked = now
         if self._still_s > HANGS_S:
             what = f"the emulator hangs: it has executed nothing for {HANGS_S:g} s"
-            raise N6Error("N6-VB-007", what, hint="is it stopped, or the host out of memory?")
+            raise N6Error("N6-VB-007", what, hint=_HANGS_HINT)
         return seen
 
     @property
@@ -165,10 +166,12 @@ class NorBoot:
 
 
 class RunOptions(TypedDict, total=False):
-    """limits: default `Limits()`. on_line: called with each line of the console. gdb: wait for a debugger, without limits."""
+    """limits: default `Limits()`. on_line: called with each line of the console. longest_line: characters; what is longer comes
+    as several lines. gdb: wait for a debugger, without limits."""
 
     limits: Limits
     on_line: Callable[[str], None]
+    longest_line: int
     gdb: bool
 
 
@@ -248,6 +251,7 @@ def _run(
     *,
     limits: Limits = Limits(),
     on_line: Callable[[str], None] = lambda _: None,
+    longest_line: int = LONGEST_LINE,
     gdb: bool = False,
 ) -> RunResult:
     """Waits for a debugger without a limit if `gdb` is set."""
@@ -261,7 +265,7 @@ def _run(
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
             elves = " ".join(f"-ex 'add-symbol-file {program}'" for program in programs)
             say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
-        watched = _watch(command, stop, guest_time, on_line)
+        watched = _watch(command, stop, guest_time, on_line, longest_line)
         return _result(findings, watched, programs)
 
 
@@ -275,7 +279,11 @@ class _Watched:
 
 
 def _watch(
-    command: list[str], stop: Callable[[str], bool], guest_time: GuestTime | None, on_line: Callable[[str], None]
+    command: list[str],
+    stop: Callable[[str], bool],
+    guest_time: GuestTime | None,
+    on_line: Callable[[str], None],
+    longest_line: int,
 ) -> _Watched:
     """guest_time: of the emulator, None if it may stand still."""
     arrived: queue.Queue[str | None] = queue.Queue()
@@ -288,7 +296,7 @@ def _watch(
         ) as process,
     ):
         assert process.stdout is not None
-        reader = threading.Thread(target=_forward, args=(process.stdout, arrived), daemon=True)
+        reader = threading.Thread(target=_forward, args=(process.stdout, arrived, longest_line), daemon=True)
         reader.start()
         try:
             while not stopped:
@@ -309,21 +317,25 @@ def _watch(
             if not closed:
                 process.send_signal(signal.SIGTERM)
             end(process)
-            reader.join(_END_S)
+            reader.join(HANGS_S)
         errors.seek(0)
         return _Watched(tuple(lines), None if stopped else process.returncode, errors.read())
 
 
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Waits for an emulator that was asked to end or ends by itself, and kills it after a minute of the host's time."""
+    """Waits for an emulator that was asked to end or ends by itself. Raises N6-VB-007 if it does not, after killing it: what it
+    would have written at its end is missing."""
     try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
+        process.wait(HANGS_S)
+    except subprocess.TimeoutExpired as error:
         process.kill()
+        raise N6Error(
+            "N6-VB-007", f"the emulator hangs: it has not ended for {HANGS_S:g} s", hint=_HANGS_HINT
+        ) from error
 
 
-def _forward(stream: IO[str], arrived: queue.Queue[str | None]) -> None:
-    while text := stream.readline(_LONGEST_LINE):
+def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: int) -> None:
+    while text := stream.readline(longest_line):
         arrived.put(text.rstrip("\r\n"))
     arrived.put(None)
 

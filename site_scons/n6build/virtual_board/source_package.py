@@ -15,19 +15,18 @@ from n6build.base.environment import for_installing
 from n6build.base.errors import N6Error
 
 PACKAGE = "qemu"
-VERSION = "7.2"
 _APT = Path("/etc/apt")
 
 
-def fetch_source(folder: Path) -> Path:
-    """The upstream tarball of QEMU 7.2, downloaded to `folder` unless it is there. Raises N6-VB-002 without apt, N6-VB-003 if
-    the source cannot be fetched."""
-    found = _tarball(folder)
+def fetch_source(folder: Path, release: str) -> Path:
+    """The upstream tarball of a release of QEMU (7.2), downloaded to `folder` unless it is there. Raises N6-VB-002 without apt,
+    N6-VB-003 if the source cannot be fetched."""
+    found = _tarball(folder, release)
     if found:
         return found
     if shutil.which("apt-get") is None:
         raise N6Error(
-            "N6-VB-002", "the virtual board needs apt to fetch QEMU's source", hint="use Debian 12, or a real board"
+            "N6-VB-002", "the virtual board needs apt to fetch QEMU's source", hint="use Debian, or a real board"
         )
     folder.mkdir(parents=True, exist_ok=True)
     options = _private_options(folder / "apt")
@@ -38,7 +37,7 @@ def fetch_source(folder: Path) -> Path:
         # Perhaps another package source, which does not matter here.
         unreachable = error
     try:
-        version = _newest(options, folder)
+        version = _newest(options, folder, release)
     except N6Error:
         # apt-cache fails if it knows no source package of that name at all.
         version = None
@@ -47,18 +46,28 @@ def fetch_source(folder: Path) -> Path:
     if version is None:
         raise N6Error(
             "N6-VB-003",
-            f"the package sources of this system have no {PACKAGE} {VERSION}",
-            hint="use Debian 12 (bookworm)",
+            f"the package sources of this system have no {PACKAGE} {release}",
+            hint="use Debian 12 (bookworm) or 13 (trixie)",
         )
     _apt(["source", "--download-only", f"{PACKAGE}={version}"], options, folder)
-    found = _tarball(folder)
+    found = _tarball(folder, release)
     if not found:
-        raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {VERSION} has no upstream tarball")
+        raise N6Error("N6-VB-003", f"the distribution's source of {PACKAGE} {release} has no upstream tarball")
     return found
 
 
-def _tarball(folder: Path) -> Path | None:
-    return next(iter(sorted(folder.glob(f"{PACKAGE}_{VERSION}*.orig.tar.xz"))), None)
+def _tarball(folder: Path, release: str) -> Path | None:
+    found = (
+        path
+        for path in folder.glob(f"{PACKAGE}_*.orig.tar.xz")
+        if _is_of(path.name.removeprefix(f"{PACKAGE}_"), release)
+    )
+    return next(iter(sorted(found)), None)
+
+
+def _is_of(version: str, release: str) -> bool:
+    """7.2.1+dfsg is of 7.2, 7.21 is not."""
+    return re.match(rf"(?:\d+:)?{re.escape(release)}(?!\d)", version) is not None
 
 
 def as_source_list(text: str) -> str:
@@ -90,10 +99,12 @@ def _private_options(folder: Path) -> list[str]:
     return [item for key, value in settings.items() for item in ("-o", f"{key}={value}")]
 
 
-def _newest(options: list[str], folder: Path) -> str | None:
-    """The newest 7.2 that the package sources offer."""
+def _newest(options: list[str], folder: Path, release: str) -> str | None:
+    """The newest version of the release that the package sources offer."""
     output = _run(["apt-cache", *options, "showsrc", PACKAGE], folder)
-    versions: list[str] = re.findall(rf"^Version: ((?:\d+:)?{re.escape(VERSION)}\S*)$", output, re.MULTILINE)
+    versions = [
+        version for version in re.findall(r"^Version: (\S+)$", output, re.MULTILINE) if _is_of(version, release)
+    ]
     return max(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)], default=None)
 
 

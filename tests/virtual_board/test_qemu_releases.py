@@ -1,0 +1,70 @@
+"""Which release of QEMU a computer takes, and that the source of another is not taken for it."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+from n6build.virtual_board.qemu import RELEASES, release_here
+from n6build.virtual_board.source_package import fetch_source
+
+
+@pytest.mark.parametrize(
+    ("system", "release"),
+    [
+        ({"ID": "debian", "VERSION_ID": "12"}, "7.2"),
+        ({"ID": "debian", "VERSION_ID": "13"}, "10.0"),
+        # Of a derivative, or of a Debian that is not released: its package sources say whether they have it.
+        ({"ID": "ubuntu", "VERSION_ID": "13"}, "7.2"),
+        ({"ID": "debian"}, "7.2"),
+        (None, "7.2"),
+    ],
+)
+def test_the_distribution_decides(system: dict[str, str] | None, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> dict[str, str]:
+        if system is None:
+            raise OSError("no os-release")
+        return system
+
+    monkeypatch.setattr(platform, "freedesktop_os_release", read)
+    monkeypatch.delenv("N6BUILD_QEMU", raising=False)
+    assert release_here().version == release
+
+
+def test_who_works_on_the_machine_may_choose_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    for release in RELEASES:
+        monkeypatch.setenv("N6BUILD_QEMU", release.version)
+        assert release_here() is release
+
+
+def test_no_two_releases_share_a_tree() -> None:
+    assert len({(release.configure, release.edits) for release in RELEASES}) == len(RELEASES)
+
+
+APT_CACHE = """#!/bin/sh
+for version in {versions}; do echo "Package: qemu"; echo "Version: $version"; done
+"""
+APT_GET = """#!/bin/sh
+for last; do :; done
+case "$last" in qemu=*) version=${last#qemu=1:}; touch "qemu_${version%-*}.orig.tar.xz";; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "fetched"), [("7.2", "qemu_7.2+dfsg.orig.tar.xz"), ("10.0", "qemu_10.0.13+ds.orig.tar.xz")]
+)
+def test_the_newest_source_of_a_release_is_fetched_once(
+    release: str, fetched: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered = "1:7.2+dfsg-7 1:7.2+dfsg-7+deb12u18 1:10.0.2+ds-2 1:10.0.13+ds-0+deb13u1 1:7.20+x-1 1:10.01+x-1"
+    for name, text in (("apt-cache", APT_CACHE.replace("{versions}", offered)), ("apt-get", APT_GET)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "qemu_7.20+x.orig.tar.xz").touch()
+    assert fetch_source(source, release).name == fetched
+    (tmp_path / "apt-get").unlink()
+    assert fetch_source(source, release).name == fetched

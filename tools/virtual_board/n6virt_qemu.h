@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What QEMU's releases name differently: 7.2 (Debian 12) and 10.0 (Debian 13). Nothing else here asks for the release.
+ */
+#ifndef N6VIRT_QEMU_H
+#define N6VIRT_QEMU_H
+
+#include "qemu/osdep.h"
+#include "hw/core/cpu.h"
+
+#if QEMU_VERSION_MAJOR < 10
+
+#include "sysemu/cpu-timers.h"
+#include "sysemu/reset.h"
+#include "sysemu/sysemu.h"
+
+/* Why a machine is reset. */
+typedef ShutdownCause N6VirtReset;
+#define N6VIRT_RESET_BY_PROGRAM SHUTDOWN_CAUSE_GUEST_RESET
+
+static inline void *n6virt_env(CPUState *cpu)
+{
+    return cpu->env_ptr;
+}
+
+#else
+
+#include "hw/resettable.h"
+#include "system/cpu-timers.h"
+#include "system/reset.h"
+#include "system/system.h"
+#include "tcg/insn-start-words.h"
+
+/* What kind of reset it is: why, this release does not say. */
+typedef ResetType N6VirtReset;
+#define N6VIRT_RESET_BY_PROGRAM RESET_TYPE_COLD
+
+static inline void *n6virt_env(CPUState *cpu)
+{
+    return cpu_env(cpu);
+}
+
+#endif
+
+#endif
