@@ -73,6 +73,7 @@ def read_board(path: Path) -> Board:
         psram_commands=psram_commands,
         pool_sizes=described.pool_sizes,
         fuses=described.fuses,
+        unmodelled_registers=described.unmodelled_registers,
         alias=described.alias,
         files=(folder / name / "board.yaml", *described_soc.files, nor_path, *([psram_path] if psram_path else [])),
         soc_files=described_soc.files,
