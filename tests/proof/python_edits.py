@@ -417,6 +417,14 @@ EDITS = (
         f"{BOARD}/keyword/network/network_stedgeai.log",
     ),
     Edit(
+        "image/foreign.py",
+        "BinaryType.SSBL, load.payload_offset",
+        "BinaryType.FSBL, load.payload_offset",
+        "foreign",
+        f"{BOARD}/programs-foreign/appli_placed.bin",
+    ),
+    Edit("base/intel_hex.py", "ERASED = 0xFF", "ERASED = 0xFE", "foreign", f"{BOARD}/programs-foreign/data_1.bin"),
+    Edit(
         "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
     ),
 )
@@ -484,6 +492,7 @@ _PACKAGES = (
     "n6build.network.reference",
     "n6build.network.reference.operators",
     "n6build.network.st_edge_ai",
+    "n6build.options",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
@@ -497,6 +506,7 @@ WITHOUT_BYTES = {
     "n6build.checks.subject": _SHAPES,
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
+    "n6build.base.elf_damage": "errors",
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
@@ -530,6 +540,8 @@ WITHOUT_BYTES = {
     "n6build.steps.compiled_network": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,
     "n6build.base.uses": "notes what was read",
+    "n6build.options.option": _PLANS,
+    "n6build.options.until": _OF_A_BOARD,
     "n6build.plan.step": _SHAPES,
 }
 # Every module of these folders.

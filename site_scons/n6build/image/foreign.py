@@ -136,7 +136,7 @@ def _check_copied(path: Path, board: Board, runs_at: int) -> None:
 def _bare(path: Path, role: Role, board: Board, data: bytes) -> _Program:
     """A program without addresses: its reset vector says where it runs."""
     if len(data) < VECTOR_BYTES:
-        raise N6Error("N6-IMAGE-002", f"{len(data)} bytes hold no vector table", where=path.name)
+        raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes hold no vector table", where=path.name)
     (entry,) = struct.unpack_from("<I", data, 4)
     places = _places(board, role)
     for address in places:

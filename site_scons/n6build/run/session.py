@@ -51,6 +51,12 @@ class Watched:
     at: str
     lines: int
 
+    @property
+    def sentence(self) -> str:
+        """How it ended."""
+        how = f"after {self.instructions:,} instructions, at {self.at}"
+        return f"without {self.until}: {self.why_not}; {how}" if self.why_not else f"reached {self.until} {how}"
+
 
 @dataclass(frozen=True)
 class Outcome:

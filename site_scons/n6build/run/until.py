@@ -38,8 +38,7 @@ def run_until(
         say("Finding", finding)
     why = _why_not(until, result)
     watched = Watched(str(until), why, result.instructions, result.at, len(result.lines))
-    how = f"after {result.instructions:,} instructions, at {result.at}"
-    say("Ended", f"without {until}: {why}" if why else f"reached {until}", how)
+    say("Ended", watched.sentence, f"{len(findings)} findings" if findings else "")
     board = boot.board
     outcome = Outcome(board.name, board.clock.cpu_hz, "instructions", (), findings, {})
     return replace(outcome, registers=registers_of(board, result.unmodelled), watched=watched)

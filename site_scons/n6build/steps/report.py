@@ -26,10 +26,10 @@ from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import report_json
+from n6build.report.content import RegisterRow, RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
-from n6build.run.session import read_outcome
+from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 
@@ -97,6 +97,7 @@ def make(call: Call) -> None:
     plan, manifest, checks, *files = call.sources
     artifacts = [read_artifacts(Path(each.folder), each.name) for each in given.networks]
     tools = [tool for each in artifacts for tool in each.tools]
+    outcome = read_outcome(Path(given.run)) if given.run else None
     site = current_site()
     runtime = given.runtime
     report = collect(
@@ -105,7 +106,7 @@ def make(call: Call) -> None:
         manifest=read_manifest(manifest),
         networks=[(network.backend, each) for network, each in zip(given.networks, artifacts, strict=True)],
         programs=[program_extent(name, path) for name, path in zip(given.programs, files, strict=False)],
-        cycles=_cycles(Path(given.run)) if given.run else [],
+        cycles=_cycles(outcome) if outcome else [],
         checks=read_results(checks),
         versions=[
             *dict.fromkeys(tools),
@@ -115,6 +116,8 @@ def make(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
+    if outcome and outcome.counts == "instructions":
+        report = replace(report, run=_run_section(outcome))
     if site and site.plan.steps:
         # Without Graphviz, which not every machine has: the page is the same everywhere.
         report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
@@ -125,8 +128,12 @@ def make(call: Call) -> None:
     say("Report", str(call.outputs[0]))
 
 
-def _cycles(run: Path) -> list[dict[int, int]]:
-    return [
-        {epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()}
-        for network in read_outcome(run).networks
-    ]
+def _cycles(outcome: Outcome) -> list[dict[int, int]]:
+    return [{epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()} for network in outcome.networks]
+
+
+def _run_section(outcome: Outcome) -> RunSection:
+    registers = tuple(
+        RegisterRow(each.address, each.name, each.where, each.reads, each.writes) for each in outcome.registers
+    )
+    return RunSection(outcome.watched.sentence if outcome.watched else "", outcome.findings, registers)

@@ -350,7 +350,7 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
     places = Places(programs)
     findings, summary = read_findings(path, places)
     # The summary is written at every proper end, even if the emulator gave up before the first instruction.
-    started = bool(findings) or int(summary.get("instructions", 0)) > 0
+    started = bool(findings or summary.get("ended")) or int(summary.get("instructions", 0)) > 0
     if watched.exit_code and not started:
         reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")

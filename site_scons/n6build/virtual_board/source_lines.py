@@ -51,10 +51,12 @@ class Places:
 
     def of(self, pc: int) -> str:
         """A source line, a function with an offset, or the address itself."""
+        if not pc:
+            return f"0x{pc:08x}"
         if pc not in self._known:
-            line = self.line(pc) if pc else None
+            line = self.line(pc)
             function = next((found for program in self._programs if (found := program.function(pc))), None)
-            symbol = f"{function.name}+0x{pc - function.start:x} (0x{pc:08x})" if function and pc else f"0x{pc:08x}"
+            symbol = f"{function.name}+0x{pc - function.start:x} (0x{pc:08x})" if function else f"0x{pc:08x}"
             self._known[pc] = str(line) if line else symbol
         return self._known[pc]
 
