@@ -77,8 +77,17 @@ def test_until_names_what_ends_a_run(text: str, until: Until | None, shown: str)
 
 @pytest.mark.parametrize(
     "text",
-    ["main", "text:", "function:main", "instructions:0", "instructions:1__0", "instructions:1e9", "address:0x134000400"]
-    + ["instructions:9999999999999999999", "address:-1"],
+    [
+        "main",
+        "text:",
+        "function:main",
+        "instructions:0",
+        "instructions:1__0",
+        "instructions:1e9",
+        "instructions:9999999999999999999",
+        "address:0x134000400",
+        "address:-1",
+    ],
 )
 def test_until_refuses_what_ends_nothing(text: str) -> None:
     with pytest.raises(N6Error, match="N6-OPTION-002"):
