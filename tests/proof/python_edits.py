@@ -277,8 +277,8 @@ EDITS = (
     ),
     alone(
         "image/manifest.py",
-        "len(data), sha256(data))",
-        "len(data), sha256(data).upper())",
+        "len(data), sha256(data), file.offset)",
+        "len(data), sha256(data).upper(), file.offset)",
         f"{LINKED}/flash_manifest.json",
     ),
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
@@ -510,6 +510,7 @@ WITHOUT_BYTES = {
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
+    "n6build.hardware.blocks": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,
