@@ -285,7 +285,7 @@ EDITS = (
     linked(
         "hardware/slots.py", "return Slot(start, end - start)", "return Slot(start, end - start + 4096)", "sizes.txt"
     ),
-    linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
+    linked("image/sizes.py", 'f"{name} in RAM"', 'f"{name} in the RAM"', "sizes.txt"),
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
