@@ -24,6 +24,7 @@ from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import TRAILER_BYTES, pack_trailer, read_trailer, trailer_offset
 from n6build.run.session import Started, start_virtual_board
+from n6build.virtual_board.run import NorBoot
 from stedgeai_stand_in.tree import install
 
 from end_to_end.conftest import Project, make_project
@@ -254,7 +255,7 @@ def application(project: Project) -> Path:
 
 def start(project: Project, folder: Path) -> Started:
     elves = [project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"]
-    return start_virtual_board(BOARD, 1, folder, elves)
+    return start_virtual_board(NorBoot(folder / "nor.bin", BOARD), 1, elves)
 
 
 def word(offset: int, value: int | Callable[[int], int]) -> Callable[[bytearray], None]:

@@ -9,7 +9,7 @@ from n6build.formats.boot_header import BinaryType
 from n6build.hardware.linker_script import appli_script
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
-from n6build.virtual_board.source_lines import find_line
+from n6build.virtual_board.source_lines import Places
 
 PROGRAM = Path(__file__).parent / "programs" / "faulty.c"
 SUPERVISOR_CALL = 11
@@ -44,7 +44,7 @@ def test_the_program_counter_is_that_of_the_fault(tmp_path: Path, fsbl: bytes) -
     assert " cfsr=0x00010000 " in line
     (address,) = [int(word[3:], 16) for word in line.split() if word.startswith("pc=")]
     (row,) = [number for number, text in enumerate(PROGRAM.read_text().splitlines(), 1) if "/* FAULT */" in text]
-    found = find_line(address, [elf])
+    found = Places([elf]).line(address)
     assert found is not None
     assert (found.line, found.function) == (row, "main")
 

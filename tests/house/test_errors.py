@@ -32,6 +32,7 @@ SAME_MEANING = {
     "N6-OPTION-002": "a value that is not possible, by itself or with another",
     "N6-OPTION-004": "something of relocatable models, without them",
     "N6-OPTION-006": "dry=1 where it cannot say what would happen",
+    "N6-OPTION-013": "an option that makes no sense with programs of one's own",
     "N6-OPTION-008": "mode with a target that it cannot go with",
     "N6-RELOC-010": "an ELF file that is not a model",
     "N6-RUN-001": "a fault, seen on the console or over the link",

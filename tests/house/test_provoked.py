@@ -53,13 +53,16 @@ from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import model_slots
 from n6build.run.session import RunModel, read_outcome
 from n6build.steps.application import application_plan
+from n6build.steps.flash_board import target_of
 from n6build.steps.run_board import Session, _linked_network
+from n6build.steps.start_board import start_board_step
 from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.qemu import RELEASES
 from n6build.virtual_board.source_package import fetch_source
 
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"
+OF_A_PROBE = target_of(NUCLEO, "1", "1", "build/virtual_board", "ram", everything=False, dry=False, foreign=True)
 NOTHING = CInfo((), (), (), (), (), ())
 
 
@@ -201,7 +204,9 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-NET-022": without_pools,
     "N6-OPTION-007": lambda p: planned("run", models=("keyword", "anomaly"), probe="virtual", inputs="x.npy"),
     "N6-OPTION-011": lambda p: planned("run", models=("keyword",), probe="virtual", start="ram"),
-    "N6-OPTION-012": lambda p: planned("run", models=("keyword",), probe="virtual", audio="x.wav", runs=2),
+    "N6-OPTION-012": lambda p: planned("run", models=(), probe="123", appli="theirs.elf"),
+    "N6-OPTION-014": lambda p: start_board_step("x.json", (), "", NUCLEO, OF_A_PROBE),
+    "N6-OPTION-015": lambda p: planned("run", models=("keyword",), probe="virtual", audio="x.wav", runs=2),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),

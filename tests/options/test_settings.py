@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.options.choices import choices_of
+from n6build.options.option import Setting
 from n6build.options.settings import resolve
+from n6build.options.until import Until, parse_until
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +56,55 @@ def test_several_folders_start_where_the_command_was_typed(tmp_path: Path) -> No
     for settings in (resolve({"cmsis": both}, {}, tmp_path), resolve({}, {"N6BUILD_CMSIS": both}, tmp_path)):
         assert choices_of(settings, tmp_path).cmsis == (str(tmp_path / "Drivers"), "/opt/cube")
     assert choices_of(resolve({}, {}, tmp_path), tmp_path).cmsis == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "until", "shown"),
+    [
+        ("", None, ""),
+        ("text:ready: yes, 100 %", Until("text", "ready: yes, 100 %"), "text 'ready: yes, 100 %'"),
+        ("symbol:fsbl:main", Until("symbol", "fsbl:main"), "symbol fsbl:main"),
+        ("address:0x34000400", Until("address", "0x34000400"), "address 0x34000400"),
+        ("address:872416256", Until("address", "0x34000400"), "address 0x34000400"),
+        ("instructions:2_000_000", Until("instructions", "2000000"), "2,000,000 instructions"),
+        ("instructions:0010", Until("instructions", "10"), "10 instructions"),
+    ],
+)
+def test_until_names_what_ends_a_run(text: str, until: Until | None, shown: str) -> None:
+    assert parse_until(Setting(text, "command line", "until")) == until
+    assert until is None or str(until) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main",
+        "text:",
+        "function:main",
+        "instructions:0",
+        "instructions:1__0",
+        "instructions:1e9",
+        "instructions:9999999999999999999",
+        "address:0x134000400",
+        "address:-1",
+    ],
+)
+def test_until_refuses_what_ends_nothing(text: str) -> None:
+    with pytest.raises(N6Error, match="N6-OPTION-002"):
+        parse_until(Setting(text, "command line", "until"))
+
+
+def test_a_model_is_part_of_somebodys_appli_only_if_it_is_asked_for(tmp_path: Path) -> None:
+    for arguments, environment, models in (
+        ({"appli": "a.elf"}, {}, ()),
+        ({"appli": "a.elf"}, {"N6BUILD_MODEL": "keyword"}, ()),
+        ({"appli": "a.elf", "model": "keyword"}, {}, ("keyword",)),
+        ({"fsbl": "f.bin"}, {}, ("miniresnet",)),
+    ):
+        assert choices_of(resolve(arguments, environment, tmp_path), tmp_path).models == models
+
+
+def test_data_is_a_list_of_files_with_addresses(tmp_path: Path) -> None:
+    given = resolve({"data": "w.bin@0x70180000,b.hex,c@d.bin@1880000000"}, {}, tmp_path)
+    places = [(Path(each.path).name, each.address) for each in choices_of(given, tmp_path).data]
+    assert places == [("w.bin", 0x70180000), ("b.hex", None), ("c@d.bin", 1880000000)]

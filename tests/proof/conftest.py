@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import intelhex
 import pytest
 from end_to_end.conftest import Project, Result, make_project
 from signing_stand_in import stand_in
@@ -23,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "site_scons/n6build"
 BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
+THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
 # What a build says of itself, not what it makes.
 _NOT_MADE = ("report.html", "report.txt", "report.json")
 
@@ -65,6 +68,19 @@ def compile_elsewhere(project: Project) -> None:
     shutil.rmtree(project.root / "build")
 
 
+def bring_programs(project: Project) -> None:
+    """An FSBL and an Appli that do nothing for ever, each with its vector table in front, and data in two places."""
+    folder = project.root / "theirs"
+    folder.mkdir()
+    for name, address in (("fsbl", 0x34180400), ("appli", 0x34000400)):
+        endless_loop = b"\xfe\xe7" * 2
+        (folder / f"{name}.bin").write_bytes(struct.pack("<II", 0x34200000, address + 9) + endless_loop)
+    data = intelhex.IntelHex()
+    data.puts(0x70F00000, b"first")
+    data.puts(0x70F00100, b"second")
+    data.write_hex_file(str(folder / "data.hex"))
+
+
 def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
@@ -86,6 +102,8 @@ KINDS = {
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
         # The description of a board with external RAM.
         Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board.h")),
+        Kind("foreign", (*THEIRS, "build"), bring_programs),
+        Kind("watched", (*THEIRS, "probe=virtual", "until=instructions:100", "flash", "run"), bring_programs),
         # The smallest build that compiles, links and makes an image.
         Kind("fsbl", (f"{BOARD}/fsbl_image.bin",)),
         Kind(

@@ -277,15 +277,15 @@ EDITS = (
     ),
     alone(
         "image/manifest.py",
-        "len(data), sha256(data))",
-        "len(data), sha256(data).upper())",
+        "len(data), sha256(data), file.offset)",
+        "len(data), sha256(data).upper(), file.offset)",
         f"{LINKED}/flash_manifest.json",
     ),
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
     linked(
         "hardware/slots.py", "return Slot(start, end - start)", "return Slot(start, end - start + 4096)", "sizes.txt"
     ),
-    linked("image/sizes.py", '"FSBL in RAM"', '"Fsbl in RAM"', "sizes.txt"),
+    linked("image/sizes.py", 'f"{name} in RAM"', 'f"{name} in the RAM"', "sizes.txt"),
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
@@ -417,6 +417,14 @@ EDITS = (
         f"{BOARD}/keyword/network/network_stedgeai.log",
     ),
     Edit(
+        "image/foreign.py",
+        "BinaryType.SSBL, load.payload_offset",
+        "BinaryType.FSBL, load.payload_offset",
+        "foreign",
+        f"{BOARD}/programs-foreign/appli_placed.bin",
+    ),
+    Edit("base/intel_hex.py", "ERASED = 0xFF", "ERASED = 0xFE", "foreign", f"{BOARD}/programs-foreign/data_1.bin"),
+    Edit(
         "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
     ),
 )
@@ -484,6 +492,7 @@ _PACKAGES = (
     "n6build.network.reference",
     "n6build.network.reference.operators",
     "n6build.network.st_edge_ai",
+    "n6build.options",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
@@ -497,6 +506,7 @@ WITHOUT_BYTES = {
     "n6build.checks.subject": _SHAPES,
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
+    "n6build.base.elf_damage": "errors",
     "n6build.base.errors": "errors",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
@@ -532,6 +542,8 @@ WITHOUT_BYTES = {
     "n6build.steps.compiled_network": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,
     "n6build.base.uses": "notes what was read",
+    "n6build.options.option": _PLANS,
+    "n6build.options.until": _OF_A_BOARD,
     "n6build.plan.step": _SHAPES,
 }
 # Every module of these folders.

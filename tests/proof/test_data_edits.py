@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from intelhex import Record
 
 from proof.conftest import KINDS, Build, Builds, differences
 
@@ -178,6 +179,12 @@ def one_byte_more(build: Build, file: str) -> None:
         opened.write(b"\n")
 
 
+def one_record_more(build: Build, file: str) -> None:
+    """Behind the end of the file, as in one that was merged."""
+    with (build.root / file).open("a") as opened:
+        opened.write(f"{Record.extended_linear_address(0x70F0)}\n{Record.data(0x200, [0xA5])}\n")
+
+
 EDITS = (
     Edit("linked", "boards/nucleo-n657/board.yaml", replaced("baud: 115_200", "baud: 921_600")),
     Edit("linked", "boards/nor/macronix-octal.yaml", replaced("chosen: 20", "chosen: 18")),
@@ -218,6 +225,9 @@ EDITS = (
     Edit("prebuilt", "elsewhere/network_c_info.json", one_byte_more),
     Edit("prebuilt", "elsewhere/network_generate_report.txt", one_byte_more),
     Edit("prebuilt", "elsewhere/network_atonbuf.xSPI2.raw", one_byte_more),
+    Edit("foreign", "theirs/fsbl.bin", one_byte_more),
+    Edit("foreign", "theirs/appli.bin", one_byte_more),
+    Edit("foreign", "theirs/data.hex", one_record_more),
     Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
@@ -237,7 +247,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 # Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
 _LIKE_ANOTHER = re.compile(
-    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing)/.*"
+    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing|theirs)/.*"
 )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from firmware_build import BOARD, build
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.run import Finding, Limits, RunResult, run_program
+from n6build.virtual_board.findings import Finding
+from n6build.virtual_board.run import Limits, RunResult, run_program
 
 PROGRAMS = Path(__file__).parent / "programs"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"

@@ -36,7 +36,7 @@ def test_what_a_runtime_asks_is_answered_and_work_ends_the_run(tmp_path: Path) -
     assert WORK in finding.text
     assert str(finding).startswith(line_of("npu_registers.c", "/* WORK */"))
     assert "end" not in result.lines
-    assert result.ended == "timeout"
+    assert result.ended == "exited"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from firmware_build import BOARD, build
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, RunResult, run_program
+from n6build.virtual_board.source_lines import symbols_of
 
 PROGRAM = Path(__file__).parent / "programs" / "alone.c"
 SCRIPT = "SECTIONS { . = 0x34180400; .text : { KEEP(*(.vectors)) *(.text* .rodata*) } }"
@@ -75,16 +76,34 @@ def test_what_no_model_answers_is_kept_and_counted(tmp_path: Path) -> None:
     assert register.where.startswith(line_with("/* WRITE */"))
 
 
-@pytest.mark.parametrize("limits", [Limits(1_000_000, None), Limits(None, 1_000_000), Limits(2_000_000, 1_000_000)])
-def test_a_program_without_end_is_ended_at_its_limit_to_the_instruction(tmp_path: Path, limits: Limits) -> None:
+@pytest.mark.parametrize(
+    ("limits", "ended"),
+    [
+        (Limits(1_000_000, None), "timeout"),
+        (Limits(None, 1_000_000), "silent"),
+        (Limits(2_000_000, 1_000_000), "silent"),
+    ],
+)
+def test_a_program_without_end_is_ended_at_its_limit_to_the_instruction(
+    tmp_path: Path, limits: Limits, ended: str
+) -> None:
     result = run(tmp_path, "LOOP_FOR_EVER", limits)
-    assert (result.ended, result.exit_code, result.instructions) == ("timeout", None, 1_000_000)
+    assert (result.ended, result.exit_code, result.instructions) == (ended, None, 1_000_000)
+
+
+def test_a_run_ends_in_front_of_an_instruction(tmp_path: Path) -> None:
+    elf = build(tmp_path, "alone", [PROGRAM], SCRIPT, ["-DDOES=NOTHING", "-Wl,--no-warn-rwx-segments"])
+    symbols = symbols_of(elf)
+    limits = Limits(1_000_000, until=symbols["reset"] | 1)
+    result = run_program(find_emulator(BOARD.soc), elf, stop=lambda _: False, limits=limits)
+    assert (result.ended, result.exit_code, result.instructions, result.findings) == ("until", None, 0, ())
+    assert result.at.endswith("in reset()")
 
 
 def test_who_sleeps_for_ever_is_at_the_limit_at_once(tmp_path: Path) -> None:
     """Years of guest time, which an emulator that waited for them would not see the end of."""
     result = run(tmp_path, "SLEEP_FOR_EVER", Limits(1_000_000_000 * 86400 * 365))
-    assert result.ended == "timeout"
+    assert result.ended == "silent"
     assert result.instructions < 100
 
 

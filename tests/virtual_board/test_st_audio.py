@@ -16,6 +16,7 @@ from n6build.hardware.linker_script import fsbl_script
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.recording import convert_recording
 from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, RunResult, nor_command, read_findings, run_nor
+from n6build.virtual_board.source_lines import Places
 from samples import sample
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -98,6 +99,6 @@ def test_the_audio_application_as_published_reaches_its_network(tmp_path: Path) 
     machine = command.index("-M") + 1
     command[machine] += ",strict-clocks=off"
     assert subprocess.run(command, check=False).returncode == LIMIT_STATUS
-    found, _ = read_findings(findings, [])
+    found, _ = read_findings(findings, Places([]))
     assert "# Start Processing" in console.read_text()
     assert [finding.kind for finding in found] == ["npu"]

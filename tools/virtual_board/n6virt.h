@@ -119,6 +119,8 @@ int64_t n6virt_now(void);
 int64_t n6virt_instructions(void);
 /* The console has said or heard a byte. */
 void n6virt_not_silent(void);
+/* The console has said this byte, which may be the last one of a text that ends the run (n6virt_until.c). */
+void n6virt_said(uint8_t byte);
 /* Ends the emulator as a limit does. why: for the summary. */
 void n6virt_end(const char *why);
 void n6virt_start_time(void);

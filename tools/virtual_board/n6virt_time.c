@@ -12,6 +12,7 @@
 #include "n6virt.h"
 #include "n6virt_qemu.h"
 
+#include "cpu.h"
 #include "qapi/error.h"
 #include "qemu/bswap.h"
 #include "qemu/error-report.h"
@@ -126,7 +127,8 @@ static void add_properties(Object *machine)
 
 static void summarise(GString *summary)
 {
-    g_string_append_printf(summary, ", \"instructions\": %" PRId64 ", \"ended\": \"%s\"", n6virt_instructions(), ended ? ended : "");
+    g_string_append_printf(summary, ", \"instructions\": %" PRId64 ", \"ended\": \"%s\", \"pc\": \"0x%08x\"", n6virt_instructions(),
+                           ended ? ended : "", ARM_CPU(first_cpu)->env.regs[15]);
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .summarise = summarise};

@@ -114,6 +114,7 @@ static void transmit(uint8_t character)
     }
     qemu_chr_fe_write_all(&console, &character, 1);
     n6virt_not_silent();
+    n6virt_said(character);
 }
 
 static uint32_t status(void)

@@ -143,16 +143,21 @@ def read_at_most(path: Path, limit: int) -> bytes:
     return read_bytes(path)
 
 
-def read_in_chunks(path: Path, chunk: int = 1 << 20, *, first: int | None = None) -> Iterator[bytes]:
-    """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. Raises N6-FILE-002 if the file
-    cannot be read."""
+def read_in_chunks(
+    path: Path, chunk: int = 1 << 20, *, first: int | None = None, offset: int = 0, size: int | None = None
+) -> Iterator[bytes]:
+    """For files too large for memory. chunk, first: bytes of each chunk, and of the first one. offset, size: of the part that is
+    read, in bytes; None: to the end. Raises N6-FILE-002 if the file cannot be read."""
     uses.note("content", path)
+    left = (1 << 62) if size is None else size
     try:
         with path.open("rb") as file:
-            data = file.read(chunk if first is None else first)
+            file.seek(offset)
+            data = file.read(min(left, chunk if first is None else first))
             while data:
                 yield data
-                data = file.read(chunk)
+                left -= len(data)
+                data = file.read(min(left, chunk))
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 

@@ -32,7 +32,7 @@ def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
     """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
     images = []
     for segment in manifest.segments:
-        data = read_bytes(folder / segment.file)
+        data = read_bytes(folder / segment.file)[segment.offset :][: segment.length]
         if sha256(data) != segment.sha256:
             raise N6Error(
                 "N6-FLASH-001", "is not the file that the manifest lists", where=segment.file, hint="build again"

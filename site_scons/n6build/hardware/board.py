@@ -14,6 +14,7 @@ from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
+Severity = Literal["warning", "error"]
 
 # The pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
@@ -178,6 +179,7 @@ class BoardFile:
     alias: Alias = "secure"
     fuses: tuple[Fuse, ...] = ()
     i2c: tuple[I2cDevice, ...] = ()
+    unmodelled_registers: Severity = "warning"
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,8 @@ class Board:
     """max_speed: the fastest clock that every board of this kind supports. smps_overdrive: pin that raises the core supply,
     such as PB12. pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used.
 
-    alias: of the chip's memories, which the pools are in. files: all that describe the board, board.yaml first. soc_files:
+    unmodelled_registers: what a run on the virtual board makes of registers that it only stores. alias: of the chip's memories,
+    which the pools are in. files: all that describe the board, board.yaml first. soc_files:
     those of the chip alone, its own first.
     """
 
@@ -217,6 +220,7 @@ class Board:
     alias: Alias
     fuses: tuple[Fuse, ...]
     i2c: tuple[OnBus, ...]
+    unmodelled_registers: Severity
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 

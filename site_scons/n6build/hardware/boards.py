@@ -77,6 +77,7 @@ def read_board(path: Path) -> Board:
         pool_sizes=described.pool_sizes,
         fuses=described.fuses,
         i2c=_devices(described, i2c_paths, folder),
+        unmodelled_registers=described.unmodelled_registers,
         alias=described.alias,
         files=(
             folder / name / "board.yaml",

@@ -7,7 +7,15 @@ import struct
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
-from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VECTOR_BYTES, VERSION_2_3, BinaryType
+from n6build.formats.boot_header import (
+    ACCEPTED_VERSIONS,
+    BASE,
+    HEADER_BYTES,
+    MAGIC,
+    VECTOR_BYTES,
+    VERSION_2_3,
+    BinaryType,
+)
 
 _PADDING_EXTENSION_BYTES = HEADER_BYTES - BASE.size
 _PADDING_EXTENSION_TYPE = b"ST\xff\xff"
@@ -26,22 +34,24 @@ class BootHeader:
     binary_type: int
 
 
-def with_boot_header(payload: bytes, address: int, binary_type: BinaryType, payload_offset: int) -> bytes:
+def with_boot_header(
+    payload: bytes, address: int, binary_type: BinaryType, payload_offset: int, where: str | None = None
+) -> bytes:
     """The whole image for flash. payload: vector table first; its second word is the entry point, Thumb bit kept.
 
     address: where the payload will run. payload_offset: where it begins in the image, in bytes, as the chip's description says;
-    at least HEADER_BYTES. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin with its vector table.
+    at least HEADER_BYTES. where: the payload's file, for messages. Raises N6-IMAGE-002, N6-IMAGE-003 where it does not begin
+    with its vector table.
     """
     if len(payload) < VECTOR_BYTES:
-        raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table")
+        raise N6Error("N6-IMAGE-002", f"a payload of {len(payload)} bytes holds no vector table", where=where)
     entry = struct.unpack_from("<I", payload, 4)[0]
     if entry & 1 == 0:
-        raise N6Error(
-            "N6-IMAGE-003", f"the reset vector 0x{entry:08X} lacks the Thumb bit", hint="is .vectors the first section?"
-        )
+        what = f"the reset vector 0x{entry:08X} lacks the Thumb bit"
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
     if not address <= entry < address + len(payload):
         what = f"the reset vector 0x{entry:08X} is outside the program (0x{address:08X}, {len(payload)} bytes)"
-        raise N6Error("N6-IMAGE-003", what, hint="is .vectors the first section?")
+        raise N6Error("N6-IMAGE-003", what, where=where, hint="is .vectors the first section?")
     body = bytes(payload_offset - HEADER_BYTES) + payload
     base = BASE.pack(
         magic=int.from_bytes(MAGIC, "little"),
@@ -58,6 +68,25 @@ def with_boot_header(payload: bytes, address: int, binary_type: BinaryType, payl
     # ST's tool fills the extension with random bytes; these look the same and are equal for equal payloads.
     filler = hashlib.shake_128(payload).digest(_PADDING_EXTENSION_BYTES - len(extension_head))
     return base + extension_head + filler + body
+
+
+def check_foreign_header(image: bytes, where: str) -> None:
+    """Of an image that another tool made, as the boot ROM and FSBLs look at it: flash padding may follow, and the entry may be
+    anywhere. Raises N6-IMAGE-004 for a version that is not known, a length beyond the end, or a wrong checksum."""
+    what = ""
+    if len(image) < HEADER_BYTES:
+        what = f"{len(image)} bytes are too few for a boot header"
+    else:
+        base = BASE.unpack(image)
+        end = HEADER_BYTES + base["image_bytes"]
+        if base["version"] not in ACCEPTED_VERSIONS:
+            what = f"has header version 0x{base['version']:08X}"
+        elif end > len(image):
+            what = f"says {base['image_bytes']} bytes after the header, the file has {len(image) - HEADER_BYTES}"
+        elif (found := sum(image[HEADER_BYTES:end]) & 0xFFFF_FFFF) != base["checksum"]:
+            what = f"has checksum 0x{base['checksum']:08X}, its bytes add up to 0x{found:08X}"
+    if what:
+        raise N6Error("N6-IMAGE-004", what, where=where, hint="sign the program again, or give its ELF file")
 
 
 def read_boot_header(image: bytes, where: str, payload_offset: int) -> BootHeader:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from n6build.base.elf_damage import elf_damage
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes
+from n6build.base.files import read_bytes, require_at_most
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,36 @@ class Section:
 
 def _open(path: Path) -> Any:
     """An ELFFile."""
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - planning opens no ELF file.
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
 
     try:
         return ELFFile(io.BytesIO(read_bytes(path)))
-    except ELFError as error:
+    except elf_damage() as error:
         raise N6Error("N6-IMAGE-001", f"is not an ELF file: {error}", where=path.name) from error
+
+
+def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, bytes]]:
+    """(load address, bytes) of what has to be somewhere before a program of somebody else starts, by address. most_of_file,
+    most: bytes of the file, and of what is loaded. Raises N6-FILE-003, and N6-IMAGE-001 for what is not such an
+    ELF file."""
+    require_at_most(path, most_of_file)
+    elf = _open(path)
+    parts: list[tuple[int, bytes]] = []
+    try:
+        for segment in elf.iter_segments("PT_LOAD"):
+            size = segment["p_filesz"]
+            most -= size
+            if most < 0:
+                raise N6Error("N6-IMAGE-001", f"has {-most} bytes to load more than the NOR has", where=path.name)
+            if size:
+                parts.append((segment["p_paddr"], segment.data()))
+                if len(parts[-1][1]) != size:
+                    raise N6Error("N6-IMAGE-001", "ends before its last segment", where=path.name)
+    except elf_damage() as error:
+        raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
+    if not parts:
+        raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
+    return sorted(parts)
 
 
 def payload_of(path: Path) -> Payload:

@@ -23,11 +23,12 @@ _RECORD_BYTES = 16
 
 @dataclass(frozen=True)
 class _Placed:
-    """size: of the file as it is."""
+    """size: bytes, from `offset` in the file."""
 
     name: str
     address: int
     path: Path
+    offset: int
     size: int
 
     @property
@@ -37,7 +38,7 @@ class _Placed:
 
 def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
     """The file in pieces, each of no more than 64 KiB of flash. Raises N6-IMAGE-006 where two segments overlap, before any."""
-    placed = [_Placed(each.name, each.address, folder / each.file, file_size(folder / each.file)) for each in segments]
+    placed = [_placed(each, folder / each.file) for each in segments]
     ordered = sorted((part for part in placed if part.size), key=lambda part: part.address)
     for part, behind in itertools.pairwise(ordered):
         if part.end > behind.address:
@@ -46,11 +47,17 @@ def hex_chunks(segments: Sequence[Segment], folder: Path) -> Iterator[bytes]:
     return _records(_runs(_pieces(ordered)), extended=extended)
 
 
+def _placed(segment: Segment, path: Path) -> _Placed:
+    """As far as the file reaches."""
+    size = min(segment.length, max(file_size(path) - segment.offset, 0))
+    return _Placed(segment.name, segment.address, path, segment.offset, size)
+
+
 def _pieces(parts: Iterable[_Placed]) -> Iterator[tuple[int, bytes]]:
     """(address, data), none across the end of a page."""
     for part in parts:
         address = part.address
-        for data in read_in_chunks(part.path, _PAGE, first=_PAGE - address % _PAGE):
+        for data in read_in_chunks(part.path, _PAGE, first=_PAGE - address % _PAGE, offset=part.offset, size=part.size):
             yield address, data
             address += len(data)
 

@@ -15,25 +15,32 @@ from n6build.base.span import Span
 from n6build.hardware.board import Board, Slot
 from n6build.hardware.slots import slots_around, weights_slot
 
+# Segments that bring their address along, and may take room from slots.
+_PLACED = ("weights", "data")
+
 
 @dataclass(frozen=True)
 class Segment:
-    """file: relative to the manifest. address: in the memory-mapped window. length: bytes."""
+    """file: relative to the manifest. address: in the memory-mapped window. length: bytes. offset: of the first of them in the
+    file. sha256: of these bytes. name: of a slot; 'data' is what somebody else puts anywhere."""
 
     name: str
     file: str
     address: int
     length: int
     sha256: str
+    offset: int = 0
 
 
 @dataclass(frozen=True)
 class FlashFile:
-    """address: None for the start of its slot."""
+    """address: None for the start of its slot. offset, length: of the part that is meant, in bytes; None: to the end."""
 
     slot: str
     path: Path
     address: int | None = None
+    offset: int = 0
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,8 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
     """
     segments = []
     for file in files:
-        data = read_bytes(file.path)
+        data = read_bytes(file.path)[file.offset :]
+        data = data if file.length is None else data[: file.length]
         if not data and file.slot in ("fsbl", "appli"):
             what = "is empty: the board would keep running its old program"
             raise N6Error("N6-IMAGE-008", what, where=file.path.name, hint="build again")
@@ -71,7 +79,7 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
             continue
         address = dict(board.slots.items())[file.slot].address if file.address is None else file.address
         name = Path(os.path.relpath(file.path, folder)).as_posix()
-        segments.append(Segment(file.slot, name, address, len(data), sha256(data)))
+        segments.append(Segment(file.slot, name, address, len(data), sha256(data), file.offset))
     manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
     for slot in used_slots(board, manifest):
         _check_room(board, slot)
@@ -80,16 +88,22 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
 
 
 def used_slots(board: Board, manifest: FlashManifest) -> list[UsedSlot]:
-    """The board's slots, empty ones too, then those of weights that their networks want elsewhere."""
-    weights = [Span(each.address, each.length) for each in manifest.segments if each.name == "weights"]
+    """The board's slots, empty ones too, then those of weights and data that go elsewhere."""
+    placed = [each for each in manifest.segments if each.name in _PLACED]
+    slots = slots_around(board, [Span(each.address, each.length) for each in placed])
+    data = {weights_slot(board, each.address) for each in placed if each.name == "data"}
     return [
-        UsedSlot(name, slot, tuple(each for each in manifest.segments if _slot_of(board, each) == name))
-        for name, slot in slots_around(board, weights).items()
+        UsedSlot(
+            name.replace("weights at", "data at") if name in data else name,
+            slot,
+            tuple(each for each in manifest.segments if _slot_of(board, each) == name),
+        )
+        for name, slot in slots.items()
     ]
 
 
 def _slot_of(board: Board, segment: Segment) -> str:
-    return weights_slot(board, segment.address) if segment.name == "weights" else segment.name
+    return weights_slot(board, segment.address) if segment.name in _PLACED else segment.name
 
 
 def _check_room(board: Board, used: UsedSlot) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,13 +41,12 @@ def program_extent(name: str, elf: Path) -> ProgramExtent:
     return ProgramExtent(name, begin, max(section.address + section.bytes for section in sections) - begin)
 
 
-def region_uses(board: Board, manifest: FlashManifest, fsbl: Path, appli: Path) -> list[RegionUse]:
-    """The RAM of both programs and the flash slots in use. fsbl, appli: ELF files. Raises N6-IMAGE-001."""
+def region_uses(board: Board, manifest: FlashManifest, programs: Mapping[str, Path]) -> list[RegionUse]:
+    """The RAM of programs and the flash slots in use. programs: ELF files of FSBL and Appli, as far as they are this project's.
+    Raises N6-IMAGE-001."""
     boot, load = board.soc.boot, board.soc.load_and_run
-    uses = [
-        RegionUse("FSBL in RAM", program_extent("FSBL", fsbl).size, boot.max_image - boot.payload_offset),
-        RegionUse("Appli in RAM", program_extent("Appli", appli).size, load.max_bytes - load.payload_offset),
-    ]
+    limits = {"FSBL": boot.max_image - boot.payload_offset, "Appli": load.max_bytes - load.payload_offset}
+    uses = [RegionUse(f"{name} in RAM", program_extent(name, elf).size, limits[name]) for name, elf in programs.items()]
     for each in used_slots(board, manifest):
         used = sum(part.length for part in each.segments)
         uses += [RegionUse(f"flash slot {each.name}", used, each.slot.size)] if used else []

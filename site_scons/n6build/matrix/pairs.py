@@ -16,10 +16,14 @@ ALL = "all"
 def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
     """Choices for one application each, on a virtual board of its own; pairs whose board lacks the profile are omitted.
 
-    boards, models: 'all', or names separated by commas. Raises N6-OPTION-008 for option mode, N6-BOARD-00x, N6-MODEL-00x.
+    boards, models: 'all', or names separated by commas. Raises N6-OPTION-008 for option mode, N6-OPTION-013 for programs of
+    somebody else, N6-BOARD-00x, N6-MODEL-00x.
     """
     if choices.modes:
         raise N6Error("N6-OPTION-008", "'mode' is for target run, not for a matrix", hint="omit mode")
+    if choices.is_foreign or choices.until or choices.data:
+        what = "'fsbl', 'appli', 'data' and 'until' are for a run of one application, not for a matrix"
+        raise N6Error("N6-OPTION-013", what, hint="omit them")
     found = [load_board(name) for name in _names(boards, board_names())]
     described = [(name, load_model(name)) for name in _names(models, model_names())]
     return [

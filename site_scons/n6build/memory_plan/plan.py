@@ -158,8 +158,8 @@ class MemoryPlan:
 
 
 def application_name(models: Sequence[str]) -> str:
-    """models: their names."""
-    return "+".join(models)
+    """models: their names; of none, it is programs of somebody else."""
+    return "+".join(models) or "programs"
 
 
 def plan_json(plan: MemoryPlan) -> str:

@@ -11,7 +11,22 @@ from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import member_names
 from n6build.network.backend_names import backend_names
-from n6build.options.option import Loader, Setting, chosen, count, names, number, parsed, path, paths, switch, word
+from n6build.options.option import (
+    Loader,
+    PlacedFile,
+    Setting,
+    chosen,
+    count,
+    names,
+    number,
+    parsed,
+    path,
+    paths,
+    placed_files,
+    switch,
+    word,
+)
+from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
 # Names of the modules, which need not be loaded for that.
@@ -92,6 +107,15 @@ class Choices:
         f"({', '.join(_PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
     )
+    fsbl: str = path(
+        "an FSBL of your own in place of this project's: a signed image, or elf, hex or bin, which get a header"
+    )
+    appli: str = path(
+        "an Appli of your own, as fsbl; without option model there is no network, and nothing of this project in it"
+    )
+    data: tuple[PlacedFile, ...] = placed_files(
+        "more files for the NOR: FILE@0x70180000, or hex files, which say where; several: a@0x70180000,b.hex"
+    )
     sign: str = word(
         "",
         "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
@@ -125,6 +149,13 @@ class Choices:
         "run on a real board: flash is a reset; ram lets the debugger start the FSBL, with the boot selectors as for programming",
         ("flash", "ram"),
     )
+    until: Until | None = parsed(
+        None,
+        "run (virtual board): ends at text:PART OF A LINE, symbol:NAME (symbol:fsbl:main of that program), address:0x34000400 or "
+        "instructions:N; nothing is compared then; default with appli: instructions:1_000_000_000",
+        parse_until,
+        name="until",
+    )
     gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
@@ -135,6 +166,11 @@ class Choices:
     pair: str = ""
     c_flags: tuple[str, ...] = ()
     launched: str = ""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a program of somebody else starts on the board."""
+        return bool(self.fsbl or self.appli)
 
 
 @dataclass(frozen=True)
@@ -160,6 +196,9 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     choices = chosen(Choices, settings, launched, launched=str(launched))
     if settings["debug"].value == "1":
         choices = replace(choices, verbosity=2)
+    if choices.appli and settings["model"].origin != "command line":
+        # A model that is only the usual one is not part of somebody's program.
+        choices = replace(choices, models=())
     if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):
         what = f"'name={choices.name}' names a single network, with letters, digits and _"
         raise N6Error("N6-OPTION-005", what, hint="network.name in each model.yaml names several")

@@ -27,6 +27,14 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class PlacedFile:
+    """A file for the NOR. address: in the memory-mapped window; None if the file says it itself."""
+
+    path: str
+    address: int | None
+
+
+@dataclass(frozen=True)
 class Option:
     """default: as text. choices: empty if any text is possible. environment: variable that gives the value, or None. loader:
     the only one that it is for, or None. field: of the dataclass that holds the value. parse: makes the value; relative paths
@@ -120,6 +128,28 @@ def paths(help: str, *, environment: str | None = None) -> Any:
         return tuple(str(launched / each) for each in setting.value.split(os.pathsep) if each)
 
     return _field((), "", help, parse, (), environment, None)
+
+
+def placed_files(help: str) -> Any:
+    """FILE@ADDRESS, or FILE alone; several: a,b. Relative paths start where the command was typed. Its `parse` raises
+    N6-OPTION-002."""
+
+    def parse(setting: Setting, launched: Path) -> tuple[PlacedFile, ...]:
+        return tuple(_placed(setting, each, launched) for each in setting.value.split(",") if each)
+
+    return _field((), "", help, parse, (), None, None)
+
+
+def _placed(setting: Setting, text: str, launched: Path) -> PlacedFile:
+    name, at, address = text.rpartition("@")
+    if not at:
+        return PlacedFile(str(launched / text), None)
+    try:
+        return PlacedFile(str(launched / name), int(address, 0))
+    except ValueError as error:
+        what = f"'{address}' is not an address"
+        hint = f"{setting.option}={name}@0x70180000"
+        raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint) from error
 
 
 def parsed(default: T, help: str, parse: Callable[[Setting], T], *, name: str) -> T:

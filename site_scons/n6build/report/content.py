@@ -114,13 +114,34 @@ class NetworkSection:
 
 
 @dataclass(frozen=True)
+class RegisterRow:
+    """A register that the virtual board only stored. where: of the first access. reads, writes: how often."""
+
+    address: int
+    name: str
+    where: str
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """What a run on the virtual board had to say. ended: one line, empty if inferences were made. findings: what the board
+    objects to, with source lines."""
+
+    ended: str
+    findings: tuple[str, ...]
+    registers: tuple[RegisterRow, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """elsewhere: used ranges that are not completely inside a memory or region of the board, so that no axis shows all of
     them.
 
     versions: of tools and libraries. actions: steps that this call of scons has done. plan_svg: picture of the build plan, an
     element made by `plan_svg` of n6build.plan.picture, which the page shows as it is; empty: no picture. meanings: what the
-    virtual board's instructions say of cycles, empty where none were counted.
+    virtual board's instructions say of cycles, empty where none were counted. run: None if nothing ran.
     """
 
     application: str
@@ -136,6 +157,7 @@ class Report:
     seconds: float
     plan_svg: str = ""
     meanings: dict[str, Meaning] = field(default_factory=dict)
+    run: RunSection | None = None
 
 
 def urgency(result: Result) -> tuple[int, str]:

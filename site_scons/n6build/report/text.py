@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from n6build.base.console import kib, printable
 from n6build.checks.run import summary
-from n6build.report.content import AddressRange, NetworkSection, Part, Report, Unit, urgency
+from n6build.report.content import AddressRange, NetworkSection, Part, Report, RunSection, Unit, urgency
 
 _COLUMNS = 100
 _WIDTH = 64
@@ -24,7 +24,10 @@ def report_text(report: Report) -> str:
         lines += [*_axis(axis), ""]
     if report.elsewhere:
         lines += ["Not wholly inside a memory of the board", *map(_part, report.elsewhere), ""]
-    lines += [*_checks(report), "", "Versions"]
+    lines += [*_checks(report), ""]
+    if report.run:
+        lines += [*_run(report.run), ""]
+    lines.append("Versions")
     width = min(max((len(name) for name, _ in report.versions), default=0), 40) + 2
     lines += [f"  {name:<{width}}{version}" for name, version in report.versions]
     lines += ["", *_actions(report)]
@@ -99,6 +102,16 @@ def _checks(report: Report) -> Iterator[str]:
             answer = f"waived: {check.reason}" if check.state == "waived" else f"hint: {finding.hint}"
             for text in (finding.what, answer):
                 yield from textwrap.wrap(text, _COLUMNS, initial_indent=" " * 10, subsequent_indent=" " * 10)
+
+
+def _run(run: RunSection) -> Iterator[str]:
+    registers = f"{len(run.registers)} registers that no model answers"
+    yield f"Run: {run.ended or 'inferences made'}; {len(run.findings)} findings, {registers}"
+    for finding in run.findings:
+        yield from textwrap.wrap(f"finding  {finding}", _COLUMNS, initial_indent="  ", subsequent_indent=" " * 10)
+    for each in run.registers:
+        counted = f"{each.reads} reads, {each.writes} writes"
+        yield f"  stored   0x{each.address:08X} {each.name}, {counted}, first at {each.where}"
 
 
 def _actions(report: Report) -> Iterator[str]:

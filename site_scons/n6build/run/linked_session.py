@@ -27,8 +27,10 @@ from n6build.memory_plan.vectors import VectorSet, rows
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
-from n6build.run.session import NetworkOutcome, Outcome, RunModel, boot_of, longest_line, outcome_of
+from n6build.run.registers import registers_of
+from n6build.run.session import NetworkOutcome, Outcome, RunModel, longest_line, outcome_of
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.findings import show_findings
 from n6build.virtual_board.run import (
     GUEST_HZ,
     HANGS_S,
@@ -38,8 +40,9 @@ from n6build.virtual_board.run import (
     end,
     nor_command,
     read_findings,
-    show_findings,
+    unmodelled_of,
 )
+from n6build.virtual_board.source_lines import Places
 
 T = TypeVar("T")
 
@@ -93,13 +96,13 @@ def run_on_real_board(
 
 
 def run_on_linked_virtual_board(
-    board: Board,
+    boot: NorBoot,
     networks: Sequence[LinkedNetwork],
-    nor: Path,
     programs: Sequence[Path],
     on_text: Callable[[str], None],
 ) -> Outcome:
     """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to."""
+    board = boot.board
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
         path = Path(folder) / "findings.jsonl"
@@ -107,15 +110,18 @@ def run_on_linked_virtual_board(
         clock_hz = board.clock.cpu_hz
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
-            with virtual_link(find_emulator(board.soc), boot_of(board, nor), path, _noted(lines, on_text)) as link:
+            with virtual_link(find_emulator(board.soc), boot, path, _noted(lines, on_text)) as link:
                 clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
         except N6Error as error:
             broken = error
-        findings = show_findings(read_findings(path, programs)[0])
+        places = Places(programs)
+        found, summary = read_findings(path, places)
+        registers = registers_of(board, unmodelled_of(summary, places))
+    findings = show_findings(found)
     if broken and not findings:
         raise broken
     models = read_console(lines).models
-    outcome = Outcome(board.name, clock_hz, "instructions", outcomes, findings, models)
+    outcome = Outcome(board.name, clock_hz, "instructions", outcomes, findings, models, registers=registers)
     if broken:
         outcome.raise_if_wrong()
     return outcome

@@ -10,15 +10,16 @@ from typing import Literal
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
-from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.run.instructions import Meaning
+from n6build.run.registers import Register, registers_of
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.findings import show_findings
 from n6build.virtual_board.recording import Recording
-from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor, show_findings
+from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,27 @@ class NetworkOutcome:
 
 
 @dataclass(frozen=True)
+class Watched:
+    """A program that was only watched. until: what it had to reach. why_not: empty if it did. instructions: until then. at: where
+    the program was, a source line, a symbol or an address. lines: of its console."""
+
+    until: str
+    why_not: str
+    instructions: int
+    at: str
+    lines: int
+
+    @property
+    def sentence(self) -> str:
+        """How it ended."""
+        how = f"after {self.instructions:,} instructions, at {self.at}"
+        return f"without {self.until}: {self.why_not}; {how}" if self.why_not else f"reached {self.until} {how}"
+
+
+@dataclass(frozen=True)
 class Outcome:
     """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision).
+    registers: those that no model answers. watched: None if inferences were made.
 
     clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle; meanings: what they say of
     cycles, by kind of code.
@@ -57,9 +77,17 @@ class Outcome:
     findings: tuple[str, ...]
     models: dict[str, tuple[int, int]]
     meanings: dict[str, Meaning] = field(default_factory=dict)
+    registers: tuple[Register, ...] = ()
+    watched: Watched | None = None
 
     def raise_if_wrong(self) -> None:
-        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ."""
+        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ, N6-RUN-008 if a program that was watched did not
+        get where it had to, whatever else there is to object to."""
+        if self.watched:
+            if self.watched.why_not:
+                what = f"the run ended before it reached {self.watched.until}: {self.watched.why_not}"
+                raise N6Error("N6-RUN-008", what, where=self.watched.at, hint="gdb=1 looks into the program")
+            return
         if self.findings:
             raise N6Error("N6-RUN-004", f"the virtual board has {len(self.findings)} findings", where=self.findings[0])
         verdicts = [verdict for network in self.networks for verdict in network.verdicts]
@@ -90,13 +118,8 @@ def read_outcome(path: Path) -> Outcome:
         raise N6Error("N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="scons run") from error
 
 
-def boot_of(board: Board, nor: Path) -> NorBoot:
-    """nor: the file with the flash content."""
-    return NorBoot(nor, board)
-
-
-def start_virtual_board(board: Board, models: int, folder: Path, programs: Sequence[Path]) -> Started:
-    """Boots until `models` models have started, or the firmware has nothing more to say. folder: of the virtual board. Raises
+def start_virtual_board(boot: NorBoot, models: int, programs: Sequence[Path]) -> Started:
+    """Boots until `models` models have started, or the firmware has nothing more to say. Raises
     N6-RUN-001 for a fault, N6-RUN-006 where no firmware starts that knows relocatable models."""
     started: set[str] = set()
 
@@ -105,8 +128,8 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
         return ends_run(line) or len(started) >= models
 
     result = run_nor(
-        find_emulator(board.soc),
-        boot_of(board, folder / "nor.bin"),
+        find_emulator(boot.board.soc),
+        boot,
         programs=programs,
         stop=enough,
         on_line=show_line,
@@ -128,21 +151,19 @@ def start_virtual_board(board: Board, models: int, folder: Path, programs: Seque
 
 
 def run_on_virtual_board(
-    board: Board,
+    boot: NorBoot,
     networks: Sequence[tuple[RunModel, NetworkArtifacts]],
-    folder: Path,
     programs: Sequence[Path],
     *,
     heard: Recording | None,
     gdb: bool,
     on_line: Callable[[str], None],
 ) -> Outcome:
-    """networks: in the order of the application. folder: of the virtual board, with its NOR. programs: ELF files, for source
-    lines. heard: by the board's microphones. on_line: called with each line of the console. Raises as `check_complete`, unless
-    there are findings."""
+    """networks: in the order of the application. programs: ELF files, for source lines. heard: by the board's microphones.
+    on_line: called with each line of the console. Raises as `check_complete`, unless there are findings."""
     result = run_nor(
-        find_emulator(board.soc),
-        replace(boot_of(board, folder / "nor.bin"), heard=heard),
+        find_emulator(boot.board.soc),
+        replace(boot, heard=heard),
         programs=programs,
         stop=ends_run,
         on_line=on_line,
@@ -161,8 +182,10 @@ def run_on_virtual_board(
         expected = rows(read_vectors(model.expected)) if model.expected else []
         outcomes.append(outcome_of(model, artifacts, inferences, expected, model.labels))
         first += count
+    board = boot.board
     clock_hz = log.clock_hz or board.clock.cpu_hz
-    return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models)
+    registers = registers_of(board, result.unmodelled)
+    return Outcome(board.name, clock_hz, "instructions", tuple(outcomes), findings, log.models, registers=registers)
 
 
 def longest_line(networks: Sequence[NetworkArtifacts]) -> int:

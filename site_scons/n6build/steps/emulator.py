@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from n6build.base import c_format
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
@@ -10,6 +12,12 @@ from n6build.hardware import soc_header
 from n6build.hardware.board import Board
 from n6build.steps.flash_board import Target
 from n6build.virtual_board import machine
+from n6build.virtual_board.run import NorBoot
+
+
+def boot_of(target: Target, board: Board) -> NorBoot:
+    """What the virtual board of a target starts from."""
+    return NorBoot(Path(target.virtual_board) / "nor.bin", board, strict_clocks=not target.foreign)
 
 
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:

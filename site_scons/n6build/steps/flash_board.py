@@ -25,7 +25,7 @@ class Target:
     """A board that is programmed. file: its description, which decides how that is done, not what is written. probe: as given
     by the option. name: of the programmer, such as 'virtual' or a serial number. virtual_board: folder of the virtual board.
     start: from flash, or from RAM by the debugger. everything: program all sectors, whatever the board is believed to hold.
-    dry: only report."""
+    dry: only report. foreign: a program of somebody else is on it."""
 
     file: str
     board: BoardChoice
@@ -35,6 +35,7 @@ class Target:
     start: Literal["flash", "ram"]
     everything: bool = False
     dry: bool = False
+    foreign: bool = False
 
 
 def target_of(
@@ -46,9 +47,10 @@ def target_of(
     *,
     everything: bool,
     dry: bool,
+    foreign: bool,
 ) -> Target:
     """As `Target`, with the description and the choices of a board."""
-    return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry)
+    return Target(board_files(board)[0], choice_of(board), probe, name, virtual_board, start, everything, dry, foreign)
 
 
 def flash_board_step(output: str, manifest: str, images: Sequence[str], board: Board, target: Target) -> Step:

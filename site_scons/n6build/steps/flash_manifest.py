@@ -11,15 +11,18 @@ from n6build.image.manifest import FlashFile, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.foreign_image import placed_files
 
 
 @dataclass(frozen=True)
 class FlashPart:
-    """content: None for a program, which is at the start of its slot."""
+    """content: None for a program, which is at the start of its slot. placed: file that says where the parts of `file` go, which
+    then may be in any slot; empty for images of this project."""
 
     slot: str
     file: str
     content: Content | None = None
+    placed: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,21 +33,25 @@ class _Place:
 
 @dataclass(frozen=True)
 class Parameters:
-    """places: of the images, in the order of the sources that follow the plan."""
+    """places: of the images, in the order of the sources that follow the plan. placed: of which of them a further source says
+    where its parts go, in the order of these sources."""
 
     board: BoardChoice
     places: tuple[_Place, ...]
+    placed: tuple[int, ...]
 
 
 def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, board: Board) -> Step:
     """plan: memory_plan.json, which gives the addresses of images that share a slot."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
+    placed = tuple(number for number, part in enumerate(parts) if part.placed)
+    lists = (part.placed for part in parts if part.placed)
     return Step(
         verb="Manifest",
         stage="image",
         outputs=(output,),
-        sources=(plan, *(part.file for part in parts), *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), places)),
+        sources=(plan, *(part.file for part in parts), *lists, *board_files(board)),
+        parameters=to_parameters(Parameters(choice_of(board), places, placed)),
         function="n6build.steps.flash_manifest:make",
     )
 
@@ -53,12 +60,16 @@ def make(call: Call) -> None:
     """Writes flash_manifest.json."""
     given = call.parameters_as(Parameters)
     addresses = read_plan(call.sources[0]).flash_addresses()
-    images = call.sources[1 : 1 + len(given.places)]
-    # An image without an address in the plan is empty, and gets none.
-    files = [
-        FlashFile(place.slot, image, addresses.get(place.content) if place.content else None)
-        for place, image in zip(given.places, images, strict=True)
-    ]
+    behind = 1 + len(given.places)
+    images = call.sources[1:behind]
+    lists = dict(zip(given.placed, call.sources[behind : behind + len(given.placed)], strict=True))
+    files: list[FlashFile] = []
+    for number, (place, image) in enumerate(zip(given.places, images, strict=True)):
+        if number in lists:
+            files += placed_files(image, lists[number])
+        else:
+            # An image without an address in the plan is empty, and gets none.
+            files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
     output = call.outputs[0]
     manifest = make_manifest(chosen_board(call.sources, given.board), files, output.parent)
     write_atomically(output, manifest_json(manifest))

@@ -22,26 +22,26 @@ from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board
 from n6build.steps.board import board_as_chosen, boards_folder
-from n6build.steps.emulator import emulator_files, emulator_templates
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
 
 def flash_models_step(
     output: str,
     plan: str,
-    elves: tuple[str, str],
+    elves: Sequence[str],
     images: Sequence[str],
     board: Board,
     target: Target,
     after: Sequence[str],
 ) -> Step:
-    """output: the receipt. plan: memory_plan.json. elves: of FSBL and Appli, for source lines. after: receipts of the
-    programs."""
+    """output: the receipt. plan: memory_plan.json. elves: of the programs, for source lines, as far as they are at hand.
+    after: receipts of the programs."""
     return Step(
         verb="Flash",
         stage="flash",
         outputs=(output,),
-        sources=(plan, *elves, *images, *emulator_files(target, board)),
+        sources=(plan, *images, *elves, *emulator_files(target, board)),
         parameters=to_parameters(target),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
@@ -55,9 +55,9 @@ def make(call: Call) -> None:
     """Programs new models into their free slots, and writes the receipt."""
     target = call.parameters_as(Target)
     board = board_as_chosen(Path(target.file), target.board)
-    path, *elves = call.sources[:3]
-    folder = Path(target.virtual_board)
-    programmer = chosen_programmer(target.probe, board, folder)
+    path = call.sources[0]
+    elves = [file for file in call.sources if file.suffix == ".elf"]
+    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
     record = programmer.record
     with board_lock(programmer):
         # Before anything is read: a different board would be read in the wrong way.
@@ -82,7 +82,7 @@ def make(call: Call) -> None:
         say("Update", update.model, f"{what} slot {update.letter} as revision {update.revision}")
     say_flashed(flash, programmer, board, starts_from_ram=target.start == "ram")
     if target.probe == VIRTUAL:
-        started = start_virtual_board(board, len(updates), folder, elves)
+        started = start_virtual_board(boot_of(target, board), len(updates), elves)
         remember_running(record, started.models)
         check_running(updates, started.models, started.refused)
     write_receipt(call.outputs[0], receipt_of(flash, board, programmer))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.paths import project_path
 from n6build.formats.boot_header import BinaryType
+from n6build.image.foreign import Role, elf_of
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
 from n6build.options.choices import Choices
-from n6build.plan.step import Step
+from n6build.plan.step import Step, output_with
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware import Program, Signing, appli, board_firmware, fsbl, image_step, reloc_appli
 from n6build.steps.flash_manifest import FlashPart
+from n6build.steps.foreign_image import foreign_image_step
 from n6build.steps.job import Job
 from n6build.steps.memory_plan import memory_plan_step
 from n6build.steps.reloc import ModelSteps, reloc_network, reloc_plan
@@ -24,21 +26,16 @@ from n6build.steps.weights_image import weights_image_step
 
 @dataclass(frozen=True)
 class Images:
-    """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. models: only
-    relocatable ones."""
+    """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. own: names and ELF files
+    of the programs of this project. elves: name and file of all ELF files at hand, FSBL first. models: only relocatable ones."""
 
     plan: Step
     programs: tuple[FlashPart, ...]
     weights: tuple[FlashPart, ...]
-    fsbl: Program
-    appli: Program
+    own: dict[str, str]
+    elves: dict[str, str]
     steps: tuple[Step, ...]
     models: tuple[tuple[NetworkSteps, ModelSteps], ...]
-
-    @property
-    def elves(self) -> tuple[str, str]:
-        """ELF files of FSBL and Appli."""
-        return self.fsbl.elf, self.appli.elf
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -57,12 +54,57 @@ def _signing(choices: Choices) -> Signing | None:
     return Signing(find_signing_tool(), None if choices.sign == "tool" else find_keys(Path(choices.sign)))
 
 
-def _programs(job: Job, loader: Program, application: Program) -> tuple[Step, Step]:
-    signing, board = _signing(job.choices), job.board
-    return (
-        image_step(f"{job.board_folder}/fsbl_image.bin", loader, BinaryType.FSBL, board, signing),
-        image_step(f"{job.folder}/appli_image.bin", application, BinaryType.SSBL, board, signing),
+@dataclass(frozen=True)
+class _Placed:
+    """A program as it goes into flash. elf: empty if there is none. own: made by this project."""
+
+    steps: tuple[Step, ...]
+    part: FlashPart
+    elf: str
+    own: bool
+
+
+def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
+    if job.choices.fsbl:
+        return _foreign(job, "fsbl", job.choices.fsbl)
+    program = make()
+    image = image_step(f"{job.board_folder}/fsbl_image.bin", program, BinaryType.FSBL, job.board, _signing(job.choices))
+    return _Placed((*program.steps, image), FlashPart("fsbl", image.name), program.elf, own=True)
+
+
+def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
+    """None if the FSBL's file holds the Appli, too."""
+    if job.choices.appli:
+        return None if job.choices.appli == job.choices.fsbl else _foreign(job, "appli", job.choices.appli)
+    program = make()
+    image = image_step(f"{job.folder}/appli_image.bin", program, BinaryType.SSBL, job.board, _signing(job.choices))
+    return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf, own=True)
+
+
+def _foreign(job: Job, role: Role, file: str) -> _Placed:
+    step = foreign_image_step(
+        f"{job.folder}/{role}_placed.bin",
+        file,
+        role,
+        job.board,
+        copied_by_ours=role == "appli" and not job.choices.fsbl,
     )
+    elf = elf_of(Path(file))
+    return _Placed(
+        (step,),
+        FlashPart(role, step.name, placed=output_with(step, ".json")),
+        project_path(elf) if elf else "",
+        own=False,
+    )
+
+
+def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
+    """Further files for the NOR."""
+    steps = [
+        foreign_image_step(f"{job.folder}/data_{number}.bin", each.path, "data", job.board, address=each.address)
+        for number, each in enumerate(job.choices.data, 1)
+    ]
+    return steps, [FlashPart("data", step.name, placed=output_with(step, ".json")) for step in steps]
 
 
 def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[tuple[Step, FlashPart]]:
@@ -85,8 +127,8 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     board, runtime = job.board, job.runtime
     plan = memory_plan_step(job.folder, board, job.choices.profile, networks, runtime.identity)
     firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags)
-    loader = fsbl(firmware)
-    application = appli(job.folder, firmware, runtime, networks, plan)
+    loader = _loader(job, lambda: fsbl(firmware))
+    application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan))
     weights = []
     for network in networks:
         for raw in network.raws:
@@ -116,8 +158,10 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         load_mode=choices.load,
     )
     firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags)
-    loader = fsbl(firmware)
-    application = reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
+    loader = _loader(job, lambda: fsbl(firmware))
+    application = _application(
+        job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
+    )
     weights = list(zip(placed.slots, placed.parts, strict=True))
     return _images(job, placed.plan, loader, application, networks, weights, models)
 
@@ -125,32 +169,28 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
 def _images(
     job: Job,
     plan: Step,
-    loader: Program,
-    application: Program,
+    loader: _Placed,
+    application: _Placed | None,
     networks: Sequence[NetworkSteps],
     weights: Sequence[tuple[Step, FlashPart]],
     models: tuple[tuple[NetworkSteps, ModelSteps], ...],
 ) -> Images:
-    fsbl_image, appli_image = _programs(job, loader, application)
+    named = {"FSBL": loader, "Appli": application}
+    programs = {name: each for name, each in named.items() if each}
     vectors = _vectors(job, networks)
+    data_steps, data_parts = _data(job)
     return Images(
         plan=plan,
-        programs=(
-            FlashPart("fsbl", fsbl_image.name),
-            FlashPart("appli", appli_image.name),
-            *(part for _, part in vectors),
-        ),
+        programs=(*(each.part for each in programs.values()), *(part for _, part in vectors), *data_parts),
         weights=tuple(part for _, part in weights),
-        fsbl=loader,
-        appli=application,
+        own={name: each.elf for name, each in programs.items() if each.own},
+        elves={name: each.elf for name, each in programs.items() if each.elf},
         steps=(
             *(step for _, model in models for step in model.steps),
             plan,
-            *loader.steps,
-            *application.steps,
-            fsbl_image,
-            appli_image,
+            *dict.fromkeys(step for each in programs.values() for step in each.steps),
             *(step for step, _ in vectors),
+            *data_steps,
             *(step for step, _ in weights),
         ),
         models=models,

@@ -76,7 +76,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
     board = load_board(choices.board)
     models = tuple(load_model(name, relative_to=Path(choices.launched)) for name in choices.models)
-    if choices.name:
+    if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board.profile(choices.profile)
     if not choices.secure:
@@ -89,13 +89,14 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
-    folder = f"{board_folder}/{'+'.join(model.name for model in models)}{profile}{loader}"
+    own = "+".join(model.name for model in models) or "programs"
+    folder = f"{board_folder}/{own}{profile}{loader}{'-foreign' if choices.is_foreign else ''}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009 and -011, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no effect or make no
-    sense."""
+    """Raises N6-OPTION-006 to -009, -011 to -013 and -015, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no effect or
+    make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -104,6 +105,8 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
         raise N6Error("N6-OPTION-006", what, hint="mode=no-flash, if that is intended")
     if choices.loader != "reloc" and "flash-model" in goals:
         raise N6Error("N6-FLASH-023", "the network is linked into the Appli", hint="loader=reloc")
+    if choices.appli and {"flash-model"} & set(goals):
+        raise N6Error("N6-FLASH-023", "the Appli is somebody else's", hint="omit appli, or flash all of it")
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
         raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
@@ -120,8 +123,21 @@ def check_device(job: Job, goals: Collection[str]) -> None:
         check_device_header(job.runtime.foreign_folders, job.flags)
 
 
+def runs_until(choices: Choices) -> bool:
+    """Whether a run only watches a program, since it is not ours or is to end somewhere."""
+    return bool(choices.appli or choices.until)
+
+
 def _check_run(choices: Choices) -> None:
     is_virtual = choices.probe == VIRTUAL
+    if runs_until(choices):
+        if not is_virtual and "no-run" not in choices.modes:
+            what = "a program of somebody else, or a run with 'until', is watched on the virtual board only"
+            raise N6Error("N6-OPTION-012", what, hint="probe=virtual, or mode=no-run to start it on this board")
+        if choices.inputs or choices.expected or choices.runs:
+            what = "'inputs', 'expected' and 'runs' are for a run of this project's Appli to its end"
+            raise N6Error("N6-OPTION-013", what, hint="omit them, or appli and until")
+        return
     linked = bool(choices.inputs or choices.expected or choices.runs) or not is_virtual
     if (choices.inputs or choices.expected) and len(choices.models) > 1:
         what = "'inputs' and 'expected' are for a single network"
@@ -131,6 +147,6 @@ def _check_run(choices: Choices) -> None:
         raise N6Error("N6-OPTION-009", what, hint="probe=virtual, without inputs, expected and runs")
     if choices.audio and linked:
         what = "'audio' is for a run on the virtual board with the test vectors in flash"
-        raise N6Error("N6-OPTION-012", what, hint="probe=virtual, without inputs, expected and runs")
+        raise N6Error("N6-OPTION-015", what, hint="probe=virtual, without inputs, expected and runs")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")

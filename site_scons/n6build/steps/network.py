@@ -38,6 +38,8 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
     Raises N6Error for invalid pools, a backend that cannot take a model, and missing tools.
     """
     names = network_names(models)
+    if not models:
+        return ()
     pools_of_each = pools_of_networks(given.board, given.profile, [model.network.pools for model in models])
     roomier = roomier_profiles(given.board, given.profile)
     networks = []

@@ -6,15 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
+from n6build.options.until import BY_DEFAULT
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.images import Images
-from n6build.steps.job import FLASHING, ON_A_BOARD, Job
+from n6build.steps.job import FLASHING, ON_A_BOARD, Job, runs_until
 from n6build.steps.part import Part
 from n6build.steps.run_board import Session, run_board_step
+from n6build.steps.run_until import run_until_step
 from n6build.steps.start_board import start_board_step
 
 
@@ -47,6 +49,7 @@ def on_board(
         choices.start,
         everything="flash-all" in asked,
         dry=choices.dry,
+        foreign=choices.is_foreign,
     )
     steps = [] if "no-flash" in choices.modes else _flash_steps(job, images, before, asked, target)
     receipts = outputs_of(steps)
@@ -96,7 +99,7 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     files = [part.file for part in images.weights]
     after = (*before_flash, *outputs_of(first))
     receipt = _receipt(job, target, "models")
-    return [*first, flash_models_step(receipt, images.plan.name, images.elves, files, board, target, after)]
+    return [*first, flash_models_step(receipt, images.plan.name, [*images.elves.values()], files, board, target, after)]
 
 
 def _run_step(
@@ -105,7 +108,17 @@ def _run_step(
     choices = job.choices
     receipts = [name for name in receipts if "/flash/" in name]
     if "no-run" in choices.modes:
-        return start_board_step(f"{job.folder}/started.json", receipts, images.fsbl.elf, job.board, target)
+        return start_board_step(f"{job.folder}/started.json", receipts, images.elves.get("FSBL", ""), job.board, target)
+    if runs_until(choices):
+        return run_until_step(
+            f"{job.folder}/run.json",
+            receipts,
+            images.elves,
+            job.board,
+            target,
+            choices.until or BY_DEFAULT,
+            gdb=choices.gdb,
+        )
     session = Session(
         choices.inputs,
         choices.expected,

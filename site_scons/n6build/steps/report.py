@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import report_json
+from n6build.report.content import RegisterRow, RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.session import Outcome, read_outcome
@@ -43,12 +43,13 @@ class _Network:
 
 @dataclass(frozen=True)
 class Parameters:
-    """run: run.json, empty if nothing ran."""
+    """run: run.json, empty if nothing ran. programs: names of those whose ELF files are among the sources."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     run: str
+    programs: tuple[str, ...]
 
 
 def report_step(
@@ -58,20 +59,29 @@ def report_step(
     runtime: RuntimeVersion,
     plan: str,
     manifest: str,
-    elves: tuple[str, str],
+    elves: Mapping[str, str],
     checks: str,
     run: str,
     others: Sequence[str],
 ) -> Step:
-    """plan: memory_plan.json. run: run.json, empty if nothing is run. others: further files that this build makes."""
+    """plan: memory_plan.json. elves: of the programs of this project, by name. run: run.json, empty if nothing is run.
+    others: further files that this build makes."""
     described = tuple(_Network(each.name, each.folder, each.backend.name) for each in networks)
     files = (file for each in networks for file in each.outputs)
     return Step(
         verb="Report",
         stage="report",
         outputs=tuple(f"{folder}/report.{suffix}" for suffix in ("html", "txt", "json")),
-        sources=(plan, manifest, *elves, checks, *dict.fromkeys(files), *([run] if run else []), *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), described, runtime, run)),
+        sources=(
+            plan,
+            manifest,
+            checks,
+            *elves.values(),
+            *dict.fromkeys(files),
+            *([run] if run else []),
+            *board_files(board),
+        ),
+        parameters=to_parameters(Parameters(choice_of(board), described, runtime, run, tuple(elves))),
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
         after=tuple(others),
         function="n6build.steps.report:make",
@@ -84,7 +94,7 @@ def report_step(
 def make(call: Call) -> None:
     """Prints the report, and writes report.html, report.txt and report.json."""
     given = call.parameters_as(Parameters)
-    plan, manifest, fsbl, appli, checks = call.sources[:5]
+    plan, manifest, checks, *files = call.sources
     artifacts = [read_artifacts(Path(each.folder), each.name) for each in given.networks]
     tools = [tool for each in artifacts for tool in each.tools]
     site = current_site()
@@ -95,7 +105,7 @@ def make(call: Call) -> None:
         plan=read_plan(plan),
         manifest=read_manifest(manifest),
         networks=[(network.backend, each) for network, each in zip(given.networks, artifacts, strict=True)],
-        programs=[program_extent(name, path) for name, path in (("FSBL", fsbl), ("Appli", appli))],
+        programs=[program_extent(name, path) for name, path in zip(given.programs, files, strict=False)],
         cycles=_cycles(outcome) if outcome else [],
         checks=read_results(checks),
         versions=[
@@ -108,6 +118,8 @@ def make(call: Call) -> None:
     )
     if outcome:
         report = replace(report, meanings=outcome.meanings)
+    if outcome and outcome.counts == "instructions":
+        report = replace(report, run=_run_section(outcome))
     if site and site.plan.steps:
         # Without Graphviz, which not every machine has: the page is the same everywhere.
         report = replace(report, plan_svg=plan_svg(site.plan, {each.target for each in site.done}))
@@ -120,3 +132,10 @@ def make(call: Call) -> None:
 
 def _cycles(outcome: Outcome) -> list[dict[int, int]]:
     return [{epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()} for network in outcome.networks]
+
+
+def _run_section(outcome: Outcome) -> RunSection:
+    registers = tuple(
+        RegisterRow(each.address, each.name, each.where, each.reads, each.writes) for each in outcome.registers
+    )
+    return RunSection(outcome.watched.sentence if outcome.watched else "", outcome.findings, registers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -21,13 +21,14 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import emulator_files, emulator_templates
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
-from n6build.steps.start_board import begin
+from n6build.steps.start_board import begin, no_elf
 from n6build.virtual_board.recording import convert_recording
 
 
@@ -66,23 +67,26 @@ class Session:
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli."""
+    """networks: in the order of the Appli. elves: number of ELF files, the first sources."""
 
     target: Target
     networks: tuple[_Network, ...]
     session: Session
+    elves: int
 
 
 def run_board_step(
     output: str,
     receipts: Sequence[str],
     networks: Sequence[NetworkSteps],
-    elves: tuple[str, str],
+    elves: Mapping[str, str],
     board: Board,
     target: Target,
     session: Session,
 ) -> Step:
-    """output: run.json. elves: of FSBL and Appli, for source lines in findings."""
+    """output: run.json. elves: at hand, by name, for source lines in findings. Raises N6-OPTION-014."""
+    if target.start == "ram" and "FSBL" not in elves:
+        raise no_elf()
     described = tuple(_network(each) for each in networks)
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.expected, session.audio) if file]
@@ -92,8 +96,8 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml"))),
-        sources=(*elves, *receipts, *files, *emulator_files(target, board), *meanings),
-        parameters=to_parameters(Parameters(target, described, session)),
+        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board), *meanings),
+        parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
         state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.run_board:make",
@@ -113,20 +117,20 @@ def make(call: Call) -> None:
     """Runs the board and writes run.json and run.xml. Raises N6-VEC-00x, N6-RUN-00x, N6-LINK-00x and N6-AUDIO-001."""
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
-    elves = call.sources[:2]
+    elves = call.sources[: given.elves]
     folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
     networks = [(_model(each), read_artifacts(Path(each.folder), each.name)) for each in given.networks]
     programmer = chosen_programmer(given.target.probe, board, folder)
     if given.target.probe != VIRTUAL:
-        outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), elves[0], on_line)
+        outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), call.sources[0], on_line)
     elif given.session.over_the_link:
-        nor = folder / "nor.bin"
-        outcome = run_on_linked_virtual_board(board, _linked(networks, given.session), nor, elves, on_line)
+        boot = boot_of(given.target, board)
+        outcome = run_on_linked_virtual_board(boot, _linked(networks, given.session), elves, on_line)
     else:
+        boot = boot_of(given.target, board)
         heard = convert_recording(Path(given.session.audio), folder / "audio.raw") if given.session.audio else None
-        gdb = given.session.gdb
-        outcome = run_on_virtual_board(board, networks, folder, elves, heard=heard, gdb=gdb, on_line=on_line)
+        outcome = run_on_virtual_board(boot, networks, elves, heard=heard, gdb=given.session.gdb, on_line=on_line)
     if outcome.counts == "instructions":
         outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
     if outcome.models:
@@ -135,7 +139,9 @@ def make(call: Call) -> None:
     write_atomically(call.outputs[1], run_junit(outcome))
     if not given.session.silent:
         print_results(outcome, [artifacts for _, artifacts in networks])
+        say_registers(outcome.registers, str(call.outputs[0]))
     outcome.raise_if_wrong()
+    check_registers(board, outcome.registers)
 
 
 def _model(network: _Network) -> RunModel:

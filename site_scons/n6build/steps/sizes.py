@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,28 +22,29 @@ from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_boar
 
 @dataclass(frozen=True)
 class Parameters:
-    """virtual_board: its folder."""
+    """virtual_board: its folder. programs: names of those whose ELF files are among the sources."""
 
     board: BoardChoice
     virtual_board: str
+    programs: tuple[str, ...]
 
 
 def sizes_step(
     output: str,
     board: Board,
     manifest: str,
-    elves: tuple[str, str],
+    elves: Mapping[str, str],
     plan: str,
     images: Sequence[str],
     virtual_board: str,
 ) -> Step:
-    """elves: of FSBL and Appli."""
+    """elves: of the programs of this project, by name."""
     return Step(
         verb="Sizes",
         stage="image",
         outputs=(output,),
-        sources=(manifest, *elves, plan, *images, *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), virtual_board)),
+        sources=(manifest, plan, *elves.values(), *images, *board_files(board)),
+        parameters=to_parameters(Parameters(choice_of(board), virtual_board, tuple(elves))),
         state=(virtual_board,),
         function="n6build.steps.sizes:make",
     )
@@ -53,8 +54,8 @@ def make(call: Call) -> None:
     """Prints and writes the table, and says how many sectors would be programmed."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
-    manifest, fsbl, appli, plan_file = call.sources[:4]
-    uses = region_uses(board, read_manifest(manifest), fsbl, appli)
+    manifest, plan_file, *files = call.sources
+    uses = region_uses(board, read_manifest(manifest), dict(zip(given.programs, files, strict=False)))
     plan = read_plan(plan_file)
     named = {each.name: f" of {each.model}" if len(plan.networks) > 1 else "" for each in plan.networks}
     uses += pool_uses([(f"{pool.fname}{named[pool.network]}", pool.used, pool.size) for pool in plan.pools])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.probe_programmer import ProbeProgrammer
@@ -21,12 +22,15 @@ from n6build.steps.flash_board import Target
 
 
 def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Board, target: Target) -> Step:
-    """output: a note of what was started. fsbl: its ELF file."""
+    """output: a note of what was started. fsbl: its ELF file, empty if there is none at hand. Raises N6-OPTION-014 if
+    it is needed."""
+    if target.start == "ram" and not fsbl:
+        raise no_elf()
     return Step(
         verb="Start",
         stage="run",
         outputs=(output,),
-        sources=(fsbl, *receipts),
+        sources=(*([fsbl] if fsbl else []), *receipts),
         parameters=to_parameters(target),
         state=(target.virtual_board, boards_folder(board)),
         function="n6build.steps.start_board:make",
@@ -34,6 +38,12 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
         shared=False,
         quiet=True,
     )
+
+
+def no_elf() -> N6Error:
+    """For a start from RAM without a program to load."""
+    what = "'start=ram' loads the FSBL from its ELF file, which is not at hand"
+    return N6Error("N6-OPTION-014", what, hint="fsbl=FILE.elf")
 
 
 def make(call: Call) -> None:
@@ -45,6 +55,7 @@ def make(call: Call) -> None:
     else:
         programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
         with board_lock(programmer):
+            # Without an ELF file, this is a receipt, and the board starts from flash.
             begin(programmer, target.start, call.sources[0])
         say("Started", f"{board.name} ({programmer.name})", "no inference: mode=no-run")
     write_atomically(call.outputs[0], to_json({"board": board.name, "probe": target.name}))

@@ -24,8 +24,9 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.virtual_board.board_values import board_values
+from n6build.virtual_board.findings import Finding, Unmodelled
 from n6build.virtual_board.recording import Recording
-from n6build.virtual_board.source_lines import find_line
+from n6build.virtual_board.source_lines import Places
 
 GDB_PORT = 1234
 # An instruction is a unit of guest time, and sleep takes no time of the host.
@@ -40,47 +41,13 @@ _HANGS_HINT = "is it stopped, or the host out of memory?"
 _LOOK_S = 1.0
 # Characters of a line of a program that nobody knows: one that prints garbage may end none.
 LONGEST_LINE = 1 << 16
-_WARNINGS = frozenset({"nor-range"})
-
-
-@dataclass(frozen=True)
-class Finding:
-    """kind: a fixed word, such as ram-off. text: a sentence. where: source line of the instruction, or its address."""
-
-    kind: str
-    text: str
-    where: str
-
-    @property
-    def is_warning(self) -> bool:
-        """Whether programs that real boards run do the same."""
-        return self.kind in _WARNINGS
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.text}"
-
-
-def show_findings(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Says all of them; -> those that are no warnings, as text."""
-    for finding in findings:
-        say("Warning" if finding.is_warning else "Finding", str(finding))
-    return tuple(str(finding) for finding in findings if not finding.is_warning)
-
-
-@dataclass(frozen=True)
-class Unmodelled:
-    """A register that no model answers: it keeps what is written. where: of the first access, a source line or an address."""
-
-    address: int
-    where: str
-    reads: int
-    writes: int
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, or 'exited' by itself, only
-    then with an exit_code. instructions: executed in total, without sleep.
+    """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
+    'until' at the address or text of `Limits`, or 'exited' by itself, only then with an exit_code. instructions: executed
+    in total, without sleep. at: where the program was then, a source line, a symbol or an address.
 
     banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of RAM whose cache lines were cleaned
     by address. unmodelled: by address.
@@ -88,17 +55,19 @@ class RunResult:
 
     lines: tuple[str, ...]
     findings: tuple[Finding, ...]
-    ended: Literal["stopped", "timeout", "exited"]
+    ended: Ended
     exit_code: int | None
     instructions: int
     banks_on: tuple[str, ...]
     cleaned: tuple[tuple[int, int], ...]
     unmodelled: tuple[Unmodelled, ...] = ()
+    at: str = ""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of guest time, in instructions; None: no limit. silence: during which the console neither sends nor receives a byte.
+    """Of guest time, in instructions; None: no limit. silence: during which the console neither sends nor receives a byte. until:
+    address before whose instruction the run ends. text: with which on the console it ends; empty: none.
 
     An idle host executes 200 million per second, but only 15 million of code that polls a peripheral: firmware that computes
     forever is stopped after half a minute, firmware that polls after some minutes, firmware that restarts again and again
@@ -107,15 +76,25 @@ class Limits:
 
     instructions: int | None = 40_000_000_000
     silence: int | None = 4_000_000_000
+    until: int | None = None
+    text: str = ""
 
     @property
     def options(self) -> str:
         """As properties of QEMU's machine."""
-        values = {"max-instructions": self.instructions, "max-silence": self.silence}
+        values = {
+            "max-instructions": self.instructions,
+            "max-silence": self.silence,
+            "until": self.until,
+            "until-text": self.text.encode().hex() or None,
+        }
         return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
 UNLIMITED = Limits(None, None)
+Ended = Literal["stopped", "timeout", "silent", "until", "exited"]
+# By what the emulator says.
+_ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until"}
 
 
 @dataclass
@@ -156,11 +135,14 @@ class GuestTime:
 @dataclass(frozen=True)
 class NorBoot:
     """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
-    that. keeps_writes: what the program erases and programs is kept in the file. heard: by its microphones; None: silence."""
+    that. strict_clocks: peripherals have no clock until the program gives them one, as is right for programs built here; others
+    rely on what the boot ROM leaves on. keeps_writes: what the program erases and programs is kept in the file. heard: by its
+    microphones; None: silence."""
 
     nor: Path
     board: Board
     jedec_id: int | None = None
+    strict_clocks: bool = True
     keeps_writes: bool = False
     heard: Recording | None = None
 
@@ -176,10 +158,11 @@ class RunOptions(TypedDict, total=False):
 
 
 class Summary(TypedDict, total=False):
-    """What the emulator writes when it ends. ended: why, at a limit. cleaned: pairs of hexadecimal addresses. unmodelled:
-    address, program counter, reads, writes."""
+    """What the emulator writes when it ends. ended: why, at a limit. pc: hexadecimal, where the program was. cleaned: pairs
+    of hexadecimal addresses. unmodelled: address, program counter, reads, writes."""
 
     ended: str
+    pc: str
     instructions: int
     banks_on: list[str]
     cleaned: list[tuple[str, str]]
@@ -217,7 +200,7 @@ def nor_command(
 
 
 def _nor_options(boot: NorBoot) -> str:
-    values = board_values(boot.board)
+    values = board_values(boot.board) | {"strict-clocks": "on" if boot.strict_clocks else "off"}
     if boot.jedec_id is not None:
         values["nor-jedec-id"] = boot.jedec_id
     if boot.keeps_writes:
@@ -340,9 +323,8 @@ def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: in
     arrived.put(None)
 
 
-def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], Summary]:
-    """path: what the emulator has written. programs: ELF files, for source lines. The summary is empty if the emulator did
-    not end properly."""
+def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
+    """path: what the emulator has written. The summary is empty if the emulator did not end properly."""
     findings: list[Finding] = []
     summary: Summary = {}
     for text in path.read_text().splitlines() if path.is_file() else []:
@@ -350,20 +332,29 @@ def read_findings(path: Path, programs: Sequence[Path]) -> tuple[list[Finding], 
         if entry["kind"] == "summary":
             summary = entry
         else:
-            findings.append(Finding(entry["kind"], entry["text"], _where(int(entry["pc"], 16), programs)))
+            findings.append(Finding(entry["kind"], entry["text"], places.of(int(entry["pc"], 16))))
     return findings, summary
 
 
+def unmodelled_of(summary: Summary, places: Places) -> tuple[Unmodelled, ...]:
+    """Registers that no model answers, by address."""
+    return tuple(
+        Unmodelled(int(address, 16), places.of(int(pc, 16)), reads, writes)
+        for address, pc, reads, writes in summary.get("unmodelled", ())
+    )
+
+
 def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
-    findings, summary = read_findings(path, programs)
+    places = Places(programs)
+    findings, summary = read_findings(path, places)
     # The summary is written at every proper end, even if the emulator gave up before the first instruction.
-    started = bool(findings) or int(summary.get("instructions", 0)) > 0
+    started = bool(findings or summary.get("ended")) or int(summary.get("instructions", 0)) > 0
     if watched.exit_code and not started:
         reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
-    ended: Literal["stopped", "timeout", "exited"] = "stopped" if watched.exit_code is None else "exited"
+    ended: Ended = "stopped" if watched.exit_code is None else "exited"
     if watched.exit_code == LIMIT_STATUS and summary.get("ended"):
-        ended = "timeout"
+        ended = _ENDS.get(summary["ended"], "exited")
     return RunResult(
         lines=watched.lines,
         findings=tuple(findings),
@@ -372,13 +363,6 @@ def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResul
         instructions=int(summary.get("instructions", 0)),
         banks_on=tuple(summary.get("banks_on", ())),
         cleaned=tuple((int(start, 16), int(end, 16)) for start, end in summary.get("cleaned", ())),
-        unmodelled=tuple(
-            Unmodelled(int(address, 16), _where(int(pc, 16), programs), reads, writes)
-            for address, pc, reads, writes in summary.get("unmodelled", ())
-        ),
+        unmodelled=unmodelled_of(summary, places),
+        at=places.of(int(summary.get("pc", "0"), 16)),
     )
-
-
-def _where(pc: int, programs: Sequence[Path]) -> str:
-    line = find_line(pc, programs) if pc else None
-    return str(line) if line else f"0x{pc:08x}"

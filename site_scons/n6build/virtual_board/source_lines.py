@@ -1,17 +1,25 @@
-"""Program counter -> source line, from the debug information of the programs that are in flash."""
+"""Program counter -> source line or symbol, and symbol -> address, from the ELF files of the programs that are in flash."""
 
 from __future__ import annotations
 
+import bisect
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from n6build.base.elf_damage import elf_damage
 from n6build.base.files import read_bytes
+
+# sh_flags, SHF_EXECINSTR.
+_EXECUTABLE = 4
 
 
 @dataclass(frozen=True)
@@ -26,32 +34,145 @@ class SourceLine:
         return f"{self.file}:{self.line}" + (f" in {self.function}()" if self.function else "")
 
 
-def find_line(pc: int, programs: Sequence[Path]) -> SourceLine | None:
-    """The line for an address. The programs' addresses do not overlap, so the first program that knows it is right."""
-    for program in programs:
-        elf = ELFFile(io.BytesIO(read_bytes(program)))
-        if not elf.has_dwarf_info():
-            continue
-        line = _line_in(elf.get_dwarf_info(), pc)
-        if line:
-            return SourceLine(*line, _function_in(elf, pc))
-    return None
+@dataclass(frozen=True)
+class _Function:
+    start: int
+    size: int
+    name: str
 
 
-def _line_in(dwarf: DWARFInfo, pc: int) -> tuple[str, int] | None:
-    for unit in dwarf.iter_CUs():
-        program = dwarf.line_program_for_CU(unit)
-        if program is None:
-            continue
-        before = None
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
+class Places:
+    """Where addresses are in the given programs. Their addresses do not overlap, so the first program that knows one is right.
+    A file that is damaged, or has no symbols, knows none."""
+
+    def __init__(self, programs: Sequence[Path]) -> None:
+        self._programs = [_Program(path) for path in programs]
+        self._known: dict[int, str] = {}
+
+    def of(self, pc: int) -> str:
+        """A source line, a function with an offset, or the address itself."""
+        if not pc:
+            return f"0x{pc:08x}"
+        if pc not in self._known:
+            line = self.line(pc)
+            function = next((found for program in self._programs if (found := program.function(pc))), None)
+            symbol = f"{function.name}+0x{pc - function.start:x} (0x{pc:08x})" if function else f"0x{pc:08x}"
+            self._known[pc] = str(line) if line else symbol
+        return self._known[pc]
+
+    def line(self, pc: int) -> SourceLine | None:
+        """None without debug information for the address."""
+        for program in self._programs:
+            if found := program.line(pc):
+                function = program.function(pc)
+                return SourceLine(*found, function.name if function else "")
+        return None
+
+
+def symbols_of(program: Path) -> dict[str, int]:
+    """Name -> address, Thumb bit cleared, of functions and labels; of two with one name, the first. Empty for a damaged file."""
+    found: dict[str, int] = {}
+    try:
+        for symbol in _symbols(ELFFile(io.BytesIO(read_bytes(program)))):
+            if symbol["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE") and symbol["st_shndx"] != "SHN_UNDEF":
+                found.setdefault(str(symbol.name), symbol["st_value"] & ~1)
+    except elf_damage():
+        return {}
+    return found
+
+
+class _Program:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _elf(self) -> ELFFile | None:
+        try:
+            return ELFFile(io.BytesIO(read_bytes(self._path)))
+        except elf_damage():
+            return None
+
+    @cached_property
+    def _functions(self) -> list[_Function]:
+        if self._elf is None:
+            return []
+        try:
+            found = [
+                _Function(symbol["st_value"] & ~1, symbol["st_size"], str(symbol.name))
+                for symbol in _symbols(self._elf)
+                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
+            ]
+        except elf_damage():
+            return []
+        return sorted(found, key=lambda each: each.start)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [function.start for function in self._functions]
+
+    @cached_property
+    def _code(self) -> list[tuple[int, int]]:
+        """Addresses of sections with instructions."""
+        if self._elf is None:
+            return []
+        try:
+            return [
+                (section["sh_addr"], section["sh_addr"] + section["sh_size"])
+                for section in self._elf.iter_sections()
+                if section["sh_flags"] & _EXECUTABLE
+            ]
+        except elf_damage():
+            return []
+
+    @cached_property
+    def _units(self) -> list[tuple[DWARFInfo, CompileUnit]]:
+        if self._elf is None:
+            return []
+        try:
+            if not self._elf.has_dwarf_info():
+                return []
+            dwarf = self._elf.get_dwarf_info()
+            return [(dwarf, unit) for unit in dwarf.iter_CUs()]
+        except elf_damage():
+            return []
+
+    def function(self, pc: int) -> _Function | None:
+        place = bisect.bisect_right(self._starts, pc)
+        found = self._functions[place - 1] if place else None
+        return found if found and pc < found.start + found.size else None
+
+    def line(self, pc: int) -> tuple[str, int] | None:
+        # Reading every line table takes a second for each megabyte.
+        if not any(start <= pc < end for start, end in self._code):
+            return None
+        for dwarf, unit in self._units:
+            try:
+                if found := _line_in(dwarf, unit, pc):
+                    return found
+            except elf_damage():
                 continue
-            if before and not before.end_sequence and before.address <= pc < state.address:
-                name = program.header.file_entry[before.file - (1 if program.header.version < 5 else 0)].name
-                return _path_of(program, before.file, name), before.line
-            before = state
+        return None
+
+
+def _symbols(elf: ELFFile) -> Iterator[Any]:
+    section = elf.get_section_by_name(".symtab")
+    if isinstance(section, SymbolTableSection):
+        yield from section.iter_symbols()
+
+
+def _line_in(dwarf: DWARFInfo, unit: CompileUnit, pc: int) -> tuple[str, int] | None:
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return None
+    before = None
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if before and not before.end_sequence and before.address <= pc < state.address:
+            name = program.header.file_entry[before.file - (1 if program.header.version < 5 else 0)].name
+            return _path_of(program, before.file, name), before.line
+        before = state
     return None
 
 
@@ -63,14 +184,3 @@ def _path_of(program: object, index: int, name: bytes) -> str:
         return name.decode()
     folder = header.include_directory[directory].decode()
     return f"{folder}/{name.decode()}" if folder not in ("", ".") else name.decode()
-
-
-def _function_in(elf: ELFFile, pc: int) -> str:
-    symbols = elf.get_section_by_name(".symtab")
-    if not isinstance(symbols, SymbolTableSection):
-        return ""
-    for symbol in symbols.iter_symbols():
-        start = symbol["st_value"] & ~1
-        if symbol["st_info"]["type"] == "STT_FUNC" and start <= pc < start + symbol["st_size"]:
-            return str(symbol.name)
-    return ""

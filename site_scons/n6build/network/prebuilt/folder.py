@@ -7,10 +7,9 @@ to know beforehand follows from the names of the files alone; nothing is parsed 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import (
@@ -23,11 +22,8 @@ from n6build.base.files import (
     write_atomically,
     write_chunks_atomically,
 )
+from n6build.base.intel_hex import read_intel_hex
 from n6build.network.artifacts.description import weights_name
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 # The part of a file's name that names the memory pool of its initializers, as in od_atonbuf.xSPI2.raw or network_data.xSPI2.hex.
 _POOL_IN_NAME = re.compile(r"\.(x?SPI\d|\w*RAM\d?|AXIFLEXMEM|[A-Za-z]\w*)$", re.ASCII)
@@ -47,10 +43,6 @@ _TOOLS_NAME = re.compile(r"(\w+)_atonbuf\b", re.ASCII)
 # Defined by every network.
 _EPOCH_TABLE = re.compile(rb"\bLL_ATON_EpochBlockItems_\w+\s*\(\s*void\s*\)\s*\{")
 MAX_WEIGHTS_BYTES = 256 << 20
-# Of a hex file: the lines that are in a dictionary at a time, and the bytes of a page that they are moved to.
-_LINES = 1000
-_PAGE = 1 << 16
-_LONGER_THAN_A_RECORD = 600
 
 
 @dataclass(frozen=True)
@@ -161,8 +153,8 @@ def _owner(path: Path, networks: Collection[str]) -> str | None:
 
 
 def import_network(network: PrebuiltNetwork, out: Path) -> None:
-    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is damaged, empty, or spans several
-    pools."""
+    """Writes `network.outputs` to the folder `out`. Raises N6-PRE-003 for a hex file that is empty or spans several pools, and as
+    `read_intel_hex`."""
     for path in (network.source, *network.others, *network.weight_sources):
         write_atomically(out / path.name, read_bytes(path))
     for weights in network.weights:
@@ -174,100 +166,15 @@ def _initializers(path: Path) -> Iterable[bytes]:
     if path.suffix != ".hex":
         require_at_most(path, MAX_WEIGHTS_BYTES)
         return read_in_chunks(path)
-    # A byte takes a little more than two characters.
-    require_at_most(path, 3 * MAX_WEIGHTS_BYTES)
-    memory = _read_hex(path)
-    if memory.end <= memory.start:
+    memory = read_intel_hex(path, MAX_WEIGHTS_BYTES)
+    start, end = memory.start, memory.end
+    if end <= start:
         raise N6Error("N6-PRE-003", "is an empty Intel hex file", where=path.name)
-    if not memory.is_whole:
+    if end - start > MAX_WEIGHTS_BYTES:
         raise N6Error(
             "N6-PRE-003",
-            f"spans {memory.end - memory.start} bytes, from 0x{memory.start:08X} to 0x{memory.end:08X}: "
-            "more than one memory pool",
+            f"spans {end - start} bytes, from 0x{start:08X} to 0x{end:08X}: more than one memory pool",
             where=path.name,
             hint="give the raw file of each pool instead",
         )
-    return memory.chunks()
-
-
-def _read_hex(path: Path) -> _Memory:
-    import intelhex  # noqa: PLC0415 - most networks come without a hex file.
-
-    memory = _Memory()
-    image = intelhex.IntelHex()
-    try:
-        file = path.open(encoding="ascii")
-    except OSError as error:
-        raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
-    try:
-        with file:
-            image.loadhex(_Emptying(file, image, memory))
-        memory.take(image)
-    except (OSError, ValueError, intelhex.IntelHexError) as error:
-        raise N6Error("N6-PRE-003", f"is not an Intel hex file: {error}", where=path.name) from error
-    return memory
-
-
-class _Emptying:
-    """Lines of `file` for `image.loadhex`, which keeps a dictionary entry for every byte: `memory` removes them in time."""
-
-    def __init__(self, file: TextIO, image: Any, memory: _Memory) -> None:
-        self._file, self._image, self._memory = file, image, memory
-
-    def read(self) -> str:
-        """By this loadhex recognises an open file; it never calls it."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[str]:
-        # A file without line ends is not one line in memory.
-        for count, line in enumerate(iter(lambda: self._file.readline(_LONGER_THAN_A_RECORD), "")):
-            if count % _LINES == 0:
-                self._memory.take(self._image)
-            yield line
-
-
-class _Memory:
-    """Bytes by address, in pages: 16 bits for each, -1 where nothing is, which as a byte is what an erased flash holds.
-
-    start, end: of what has been taken. Once they are too far apart, nothing is kept.
-    """
-
-    def __init__(self) -> None:
-        self.start, self.end = 1 << 64, 0
-        self._pages: dict[int, NDArray[np.int16]] = {}
-
-    @property
-    def is_whole(self) -> bool:
-        return self.end - self.start <= MAX_WEIGHTS_BYTES
-
-    def take(self, image: Any) -> None:
-        """Moves the bytes of an IntelHex here. Raises ValueError where there is one already at an address."""
-        import numpy as np  # noqa: PLC0415 - as intelhex.
-
-        held = image.todict()
-        held.pop("start_addr", None)
-        if not held:
-            return
-        for address in held:
-            del image[address]
-        addresses = np.fromiter(held.keys(), np.int64, len(held))
-        values = np.fromiter(held.values(), np.int16, len(held))
-        self.start, self.end = min(self.start, int(addresses.min())), max(self.end, int(addresses.max()) + 1)
-        if not self.is_whole:
-            self._pages.clear()
-            return
-        numbers = addresses // _PAGE
-        for number in np.unique(numbers).tolist():
-            page = self._pages.setdefault(number, np.full(_PAGE, -1, np.int16))
-            here = numbers == number
-            places = addresses[here] % _PAGE
-            if (taken := places[page[places] >= 0]).size:
-                raise ValueError(f"data overlap at address 0x{number * _PAGE + int(taken.min()):X}")
-            page[places] = values[here]
-
-    def chunks(self) -> Iterator[bytes]:
-        """All from start to end."""
-        for begin in range(self.start - self.start % _PAGE, self.end, _PAGE):
-            wanted = slice(max(self.start - begin, 0), min(self.end - begin, _PAGE))
-            page = self._pages.get(begin // _PAGE)
-            yield b"\xff" * (wanted.stop - wanted.start) if page is None else page[wanted].astype("uint8").tobytes()
+    return memory.chunks(start, end)

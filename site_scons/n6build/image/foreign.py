@@ -1,0 +1,236 @@
+"""Programs and data of somebody else: from whatever file they come in, to what is put where in flash.
+
+A file is recognised by its content: a signed image (header STM2), an ELF file, an Intel hex file, or the bytes of a program that
+begin with its vector table. A signed image is put into flash as it is. What has no header gets one of ours, unless it is already
+where it has to be in flash.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, read_at_most, read_bytes
+from n6build.base.intel_hex import ERASED, read_intel_hex
+from n6build.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
+from n6build.hardware.board import Board
+from n6build.image.boot_header import check_foreign_header, with_boot_header
+from n6build.image.elf import loaded_parts
+
+Role = Literal["fsbl", "appli", "data"]
+
+_ELF = b"\x7fELF"
+# With its debug information.
+_MAX_ELF_BYTES = 512 << 20
+_ELF_SUFFIXES = (".elf", ".axf", ".out")
+_SIGNED = ("-trusted", "_trusted", "-signed", "_signed", "-sign", "_sign")
+_TITLES = {"fsbl": "FSBL", "appli": "Appli"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes in flash, by their address in the memory-mapped window."""
+
+    address: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """The first address behind it."""
+        return self.address + len(self.data)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A program without a header. address: where it runs."""
+
+    address: int
+    data: bytes
+
+
+def flash_pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
+    """What of a file goes into flash, in ascending order; each begins with a sector, and no two share one.
+
+    address: of data that does not say it itself. copied_by_ours: the Appli is started by the FSBL of this project, which copies
+    it to one fixed place. Raises N6-FOREIGN-001 to -006, N6-HEX-001, N6-FILE-003, N6-IMAGE-001 to -004.
+    """
+    found = _pieces(path, role, board, address, copied_by_ours=copied_by_ours)
+    nor = board.nor
+    for piece in found:
+        if piece.address < nor.base or piece.end > nor.base + nor.size:
+            what = f"puts {len(piece.data)} bytes at 0x{piece.address:08X}, not in the NOR"
+            hint = f"the board's is at 0x{nor.base:08X} to 0x{nor.base + nor.size:08X}"
+            raise N6Error("N6-FOREIGN-001", what, where=path.name, hint=hint)
+    return _in_sectors(found, nor.sector, path.name)
+
+
+def elf_of(file: Path) -> Path | None:
+    """The ELF file of a program, for source lines: the file itself, or one beside it with the same name, as a build leaves it;
+    what signing adds to a name may be missing there. None if there is none."""
+    stem = file.stem
+    for ending in _SIGNED:
+        stem = stem.removesuffix(ending)
+    beside = [file.with_name(f"{name}.elf") for name in dict.fromkeys((file.stem, stem))]
+    candidates = [file, *beside] if file.suffix in _ELF_SUFFIXES else beside
+    return next((path for path in candidates if is_file(path)), None)
+
+
+def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
+    head = _head(path)
+    if head.startswith(_ELF):
+        if role == "data":
+            hint = "objcopy -O binary or -O ihex makes data of it"
+            raise N6Error("N6-FOREIGN-002", "is an ELF file, which is no data for flash", where=path.name, hint=hint)
+        loaded = [Piece(*part) for part in loaded_parts(path, _MAX_ELF_BYTES, board.nor.size)]
+        return _placed(path, role, board, loaded, copied_by_ours=copied_by_ours)
+    if _is_hex(head):
+        memory = read_intel_hex(path, board.nor.size)
+        parts = [Piece(span.address, b"".join(memory.chunks(span.address, span.end))) for span in memory.spans()]
+        if not parts:
+            raise N6Error("N6-FOREIGN-002", "is an empty Intel hex file", where=path.name)
+        return parts if role == "data" else _placed(path, role, board, parts, copied_by_ours=copied_by_ours)
+    data = read_at_most(path, board.nor.size)
+    if role == "data":
+        if address is None:
+            hint = f"data={path.name}@0x{board.slots.weights.address:08X}"
+            raise N6Error("N6-FOREIGN-003", "does not say where in flash it goes", where=path.name, hint=hint)
+        return [Piece(address, data)] if data else []
+    if data.startswith(MAGIC):
+        return [Piece(_slot(board, role), _signed(path, role, board, data, copied_by_ours=copied_by_ours))]
+    return _with_header(path, role, board, _bare(path, role, board, data), copied_by_ours=copied_by_ours)
+
+
+def _head(path: Path) -> bytes:
+    return read_bytes(path)[:64] if path.is_file() else read_bytes(path)
+
+
+def _is_hex(head: bytes) -> bool:
+    line = head.lstrip().split(b"\n")[0].rstrip()
+    return line.startswith(b":") and line[1:].isalnum()
+
+
+def _slot(board: Board, role: Role) -> int:
+    return dict(board.slots.items())[role].address
+
+
+def _signed(path: Path, role: Role, board: Board, data: bytes, *, copied_by_ours: bool) -> bytes:
+    check_foreign_header(data, path.name)
+    if role == "appli" and copied_by_ours:
+        _check_copied(path, board, BASE.unpack(data)["entry"])
+    return data
+
+
+def _check_copied(path: Path, board: Board, runs_at: int) -> None:
+    load = board.soc.load_and_run
+    if not load.load_address <= runs_at < load.load_address + load.max_bytes:
+        what = (
+            f"runs at 0x{runs_at & ~1:08X}, but the FSBL of this project copies an Appli to 0x{load.load_address:08X}"
+        )
+        hint = "fsbl=FILE names an FSBL that starts it there: one that executes in place, or copies to PSRAM"
+        raise N6Error("N6-FOREIGN-004", what, where=path.name, hint=hint)
+
+
+def _bare(path: Path, role: Role, board: Board, data: bytes) -> _Program:
+    """A program without addresses: its reset vector says where it runs."""
+    if len(data) < VECTOR_BYTES:
+        raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes hold no vector table", where=path.name)
+    (entry,) = struct.unpack_from("<I", data, 4)
+    places = _places(board, role)
+    for address in places:
+        if address <= entry < address + len(data):
+            return _Program(address, data)
+    what = f"begins neither with a boot header nor with the vector table of an {_TITLES[role]}: its second word is 0x{entry:08X}"
+    known = ", ".join(f"0x{address:08X}" for address in places)
+    hint = f"give the ELF or hex file, which says where it runs; without that it has to be one of {known}"
+    raise N6Error("N6-FOREIGN-002", what, where=path.name, hint=hint)
+
+
+def _places(board: Board, role: Role) -> list[int]:
+    """Where a program without addresses may run: loaded, in place, in external RAM."""
+    boot, load = board.soc.boot, board.soc.load_and_run
+    if role == "fsbl":
+        return [boot.header_address + boot.payload_offset]
+    places = [load.load_address, board.slots.appli.address]
+    if board.external_ram:
+        places.append(board.soc.memories[board.external_ram.memory].base)
+    return [place + load.payload_offset for place in places]
+
+
+def _placed(path: Path, role: Role, board: Board, parts: list[Piece], *, copied_by_ours: bool) -> list[Piece]:
+    """parts: of a file with addresses. What is for flash stays; the rest is a program that has to be loaded."""
+    nor = board.nor
+    in_flash = [part for part in parts if nor.base <= part.address < nor.base + nor.size]
+    loaded = [part for part in parts if part not in in_flash]
+    if loaded:
+        return [
+            *_with_header(path, role, board, _joined(path, loaded, board), copied_by_ours=copied_by_ours),
+            *in_flash,
+        ]
+    slot = _slot(board, role)
+    offset = board.soc.load_and_run.payload_offset
+    if role == "appli" and min(part.address for part in in_flash) == slot + offset:
+        # Linked to be executed in place, behind a header that the file does not have.
+        program = _joined(path, in_flash, board)
+        return _with_header(path, role, board, program, copied_by_ours=copied_by_ours)
+    at_slot = next((part for part in in_flash if part.address == slot), None)
+    if at_slot is None and role == "fsbl":
+        what = f"has nothing for 0x{slot:08X}, where the boot ROM looks for an FSBL"
+        raise N6Error(
+            "N6-FOREIGN-005", what, where=path.name, hint=f"its lowest address is 0x{in_flash[0].address:08X}"
+        )
+    if at_slot and at_slot.data.startswith(MAGIC):
+        _signed(path, role, board, at_slot.data, copied_by_ours=copied_by_ours)
+    elif role == "appli" and copied_by_ours:
+        _check_copied(path, board, (at_slot or in_flash[0]).address)
+    return in_flash
+
+
+def _joined(path: Path, parts: list[Piece], board: Board) -> _Program:
+    """Gaps are filled with zeros, as a loader of ELF files leaves them."""
+    start, end = min(part.address for part in parts), max(part.end for part in parts)
+    if end - start > board.nor.size:
+        what = f"has content from 0x{start:08X} to 0x{end:08X}, which a single image in flash cannot hold"
+        raise N6Error(
+            "N6-FOREIGN-006",
+            what,
+            where=path.name,
+            hint="initialised data is to be loaded from the program's own place",
+        )
+    data = bytearray(end - start)
+    for part in parts:
+        data[part.address - start : part.end - start] = part.data
+    return _Program(start, bytes(data))
+
+
+def _with_header(path: Path, role: Role, board: Board, program: _Program, *, copied_by_ours: bool) -> list[Piece]:
+    boot, load, slot = board.soc.boot, board.soc.load_and_run, _slot(board, role)
+    if role == "fsbl":
+        wanted = boot.header_address + boot.payload_offset
+        if program.address != wanted:
+            what = f"begins at 0x{program.address:08X}, but the boot ROM starts an FSBL at 0x{wanted:08X}"
+            raise N6Error("N6-FOREIGN-005", what, where=path.name, hint="is it an Appli? Then appli=FILE")
+        kind, offset = BinaryType.FSBL, boot.payload_offset
+    else:
+        if copied_by_ours:
+            _check_copied(path, board, program.address)
+        kind, offset = BinaryType.SSBL, load.payload_offset
+    return [Piece(slot, with_boot_header(program.data, program.address, kind, offset, path.name))]
+
+
+def _in_sectors(pieces: list[Piece], sector: int, where: str) -> list[Piece]:
+    """Begins each with its sector, and joins those that share one; what nobody fills is erased."""
+    made: list[Piece] = []
+    for piece in sorted(pieces, key=lambda each: each.address):
+        start = piece.address - piece.address % sector
+        before = made.pop() if made and made[-1].end > start else Piece(start, b"")
+        if before.end > piece.address:
+            what = f"has two contents for 0x{piece.address:08X}"
+            raise N6Error(
+                "N6-FOREIGN-006", what, where=where, hint="one of them is a program that is linked to a place in flash"
+            )
+        filled = before.data.ljust(piece.address - before.address, bytes([ERASED]))
+        made.append(Piece(before.address, filled + piece.data))
+    return made

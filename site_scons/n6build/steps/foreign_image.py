@@ -1,0 +1,82 @@
+"""A program or data of somebody else -> its bytes for flash, and a list of where they go."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.paths import project_path
+from n6build.hardware.board import Board
+from n6build.image.foreign import Role, flash_pieces
+from n6build.image.manifest import FlashFile
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """address: of data whose file does not say it. copied_by_ours: the FSBL of this project starts the Appli."""
+
+    board: BoardChoice
+    role: Role
+    address: int | None
+    copied_by_ours: bool
+
+
+@dataclass(frozen=True)
+class PlacedPiece:
+    """slot: 'fsbl', 'appli' or 'data'. offset: in the file with all pieces."""
+
+    slot: str
+    address: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """pieces: by address."""
+
+    pieces: tuple[PlacedPiece, ...]
+
+
+def foreign_image_step(
+    output: str, file: str, role: Role, board: Board, *, address: int | None = None, copied_by_ours: bool = False
+) -> Step:
+    """output: file with all pieces, one behind the other; beside it is a .json that lists them. file: somebody's."""
+    return Step(
+        verb="Place",
+        stage="image",
+        outputs=(output, str(Path(output).with_suffix(".json"))),
+        sources=(project_path(file), *board_files(board)),
+        parameters=to_parameters(Parameters(choice_of(board), role, address, copied_by_ours)),
+        function="n6build.steps.foreign_image:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Writes both files. Raises what `flash_pieces` raises."""
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    file = call.sources[0]
+    pieces = flash_pieces(file, given.role, board, given.address, copied_by_ours=given.copied_by_ours)
+    placed: list[PlacedPiece] = []
+    offset = 0
+    starts = {board.slots.fsbl.address: "fsbl", board.slots.appli.address: "appli"}
+    for piece in pieces:
+        slot = starts.get(piece.address, "data")
+        placed.append(PlacedPiece(slot, piece.address, offset, len(piece.data)))
+        offset += len(piece.data)
+        say("At", f"0x{piece.address:08X}", f"{len(piece.data)} bytes of {file.name}")
+    write_atomically(call.outputs[0], b"".join(piece.data for piece in pieces))
+    write_atomically(call.outputs[1], to_json(asdict(Placed(tuple(placed)))))
+
+
+def placed_files(image: Path, listed: Path) -> list[FlashFile]:
+    """Of what this step wrote: the parts of a manifest."""
+    import msgspec  # noqa: PLC0415 - planning reads no lists.
+
+    placed = msgspec.json.decode(read_bytes(listed), type=Placed)
+    return [FlashFile(each.slot, image, each.address, each.offset, each.length) for each in placed.pieces]

@@ -1,0 +1,81 @@
+"""Boots a program on the virtual board and watches it until it gets somewhere: run.json, and the same as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.files import to_json, write_atomically
+from n6build.base.junit import Case, junit
+from n6build.hardware.board import Board
+from n6build.options.until import Until
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.registers import check_registers, say_registers
+from n6build.run.session import Outcome, show_line
+from n6build.run.until import run_until
+from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.flash_board import Target
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """programs: names of those whose ELF files are the first sources."""
+
+    target: Target
+    until: Until
+    programs: tuple[str, ...]
+    gdb: bool
+
+
+def run_until_step(
+    output: str,
+    receipts: Sequence[str],
+    elves: Mapping[str, str],
+    board: Board,
+    target: Target,
+    until: Until,
+    *,
+    gdb: bool,
+) -> Step:
+    """output: run.json. elves: at hand, by name, for symbols and source lines."""
+    return Step(
+        verb="Run",
+        stage="run",
+        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        sources=(*elves.values(), *receipts, *emulator_files(target, board)),
+        parameters=to_parameters(Parameters(target, until, tuple(elves), gdb)),
+        templates=emulator_templates(target),
+        state=(target.virtual_board, boards_folder(board)),
+        function="n6build.steps.run_until:make",
+        # Asking for a run means running again.
+        always=True,
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    """Runs the board and writes run.json and run.xml. Raises N6-RUN-008 if the program does not get there, N6-RUN-009 and
+    N6-RUN-010."""
+    given = call.parameters_as(Parameters)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
+    programs = dict(zip(given.programs, call.sources, strict=False))
+    outcome = run_until(boot_of(given.target, board), given.until, programs, gdb=given.gdb, on_line=show_line)
+    write_atomically(call.outputs[0], to_json(asdict(outcome)))
+    write_atomically(call.outputs[1], _junit(outcome))
+    say_registers(outcome.registers, str(call.outputs[0]))
+    outcome.raise_if_wrong()
+    check_registers(board, outcome.registers)
+
+
+def _junit(outcome: Outcome) -> bytes:
+    assert outcome.watched is not None
+    watched = outcome.watched
+    where = f"{watched.instructions:,} instructions, at {watched.at}"
+    cases = [Case("virtual board", f"reaches {watched.until}", 0.0, watched.why_not, where)]
+    # What the board objects to is told, and does not fail the program of somebody else.
+    cases += [
+        Case("virtual board", f"finding {number}", 0.0, "", text) for number, text in enumerate(outcome.findings, 1)
+    ]
+    return junit(f"{outcome.board} until {watched.until}", cases)

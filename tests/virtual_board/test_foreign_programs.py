@@ -1,0 +1,119 @@
+"""Programs made by others, unmodified, each FSBL with each Appli: how far they come on the virtual board today.
+
+A row that comes further is good news: put its new result into `MATRIX`, which says what stops the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from end_to_end.conftest import make_project
+from n6build.base.errors import N6Error
+from n6build.hardware.boards import load_board
+from n6build.image.foreign import Piece, Role, flash_pieces
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from samples import sample
+
+BOARD = load_board("stm32n6570-dk")
+OURS = "ours"
+FSBLS = {
+    "lrun 1.2": "boot/fsbl_fw_lrun_v1.2.0.bin",
+    "LoadAndRun": "boot/LoadAndRun-FSBL-trusted.bin",
+    "PSRAM": "boot/PSRAM-FSBL-trusted.bin",
+    "XIP": "boot/XIP-FSBL-trusted.bin",
+}
+APPLIS = {
+    "Audio": "boot/aed_bm.bin",
+    "LoadAndRun": "boot/LoadAndRun-Appli-trusted.bin",
+    "PSRAM": "boot/PSRAM-Appli-trusted.bin",
+    "XIP": "boot/XIP-Appli-trusted.bin",
+}
+WEIGHTS = "npu/yamnet-core-2.2/aed_weights.bin", 0x70180000
+STARTED = "n6 appli start"
+LIMITS = Limits(50_000_000, None, text=STARTED)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """ended: as RunResult says, or the id of the error that refused to put the two together. lines: of the console. findings:
+    their kinds, in the order in which they came first. stored: number of registers that no model answers. at: where a program is
+    that does not end, to 256 bytes."""
+
+    ended: str
+    lines: int = 0
+    findings: tuple[str, ...] = ()
+    stored: int = 0
+    at: str = ""
+
+
+# The FSBL sets the NOR and the controller in a way that the model of the NOR does not follow, copies ones and jumps to them.
+LOST = Reached("exited", findings=("nor-mode", "hole", "lockup"))
+LOST_EARLY = Reached("exited", findings=("nor-mode", "short-copy", "hole", "lockup"), stored=1)
+# FSBL, Appli: what comes of them.
+MATRIX = {
+    (OURS, OURS): Reached("until", 4),
+    # Waits for a device that is not modelled yet.
+    (OURS, "Audio"): Reached("timeout", 3, at="0x34007axx"),
+    # Blinks; the clock of GPIOO is one that its own FSBL leaves on.
+    (OURS, "LoadAndRun"): Reached("timeout", 3, ("clock-off",), at="0x34000exx"),
+    (OURS, "PSRAM"): Reached("N6-FOREIGN-004"),
+    (OURS, "XIP"): Reached("N6-FOREIGN-004"),
+    **{("lrun 1.2", appli): LOST_EARLY for appli in (OURS, *APPLIS)},
+    **{(fsbl, appli): LOST for fsbl in ("LoadAndRun", "PSRAM", "XIP") for appli in (OURS, *APPLIS)},
+    ("LoadAndRun", "Audio"): replace(LOST_EARLY, stored=0),
+}
+# The others are more of the same.
+ALWAYS = {(OURS, OURS), (OURS, "LoadAndRun"), (OURS, "XIP"), ("lrun 1.2", "Audio"), ("PSRAM", "PSRAM"), ("XIP", "XIP")}
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[Role, Path]:
+    """FSBL and Appli of this project; the Appli without its weights in flash."""
+    project = make_project(tmp_path_factory.mktemp("ours"))
+    result = project.scons(f"board={BOARD.name}", "model=keyword", "build")
+    assert result.status == 0, result.output
+    folder = project.root / "build" / BOARD.name
+    return {"fsbl": folder / "fsbl_image.bin", "appli": folder / "keyword/appli_image.bin"}
+
+
+def boot(folder: Path, fsbl: Path, appli: Path, *, ours_copies: bool, strict: bool) -> RunResult:
+    found: list[Piece] = flash_pieces(fsbl, "fsbl", BOARD, None, copied_by_ours=False)
+    found += flash_pieces(appli, "appli", BOARD, None, copied_by_ours=ours_copies)
+    file, address = WEIGHTS
+    found += flash_pieces(sample(file), "data", BOARD, address, copied_by_ours=False)
+    nor = bytearray(b"\xff") * BOARD.nor.size
+    for piece in found:
+        start = piece.address - BOARD.nor.base
+        nor[start : start + len(piece.data)] = piece.data
+    path = folder / "nor.bin"
+    path.write_bytes(nor)
+    booted = NorBoot(path, BOARD, strict_clocks=strict)
+    return run_nor(find_emulator(BOARD.soc), booted, programs=[], stop=lambda _: False, limits=LIMITS)
+
+
+def reached(folder: Path, ours: dict[Role, Path], fsbl: str, appli: str) -> Reached:
+    first = ours["fsbl"] if fsbl == OURS else sample(FSBLS[fsbl])
+    second = ours["appli"] if appli == OURS else sample(APPLIS[appli])
+    try:
+        result = boot(folder, first, second, ours_copies=fsbl == OURS, strict=fsbl == appli == OURS)
+    except N6Error as error:
+        return Reached(error.id)
+    kinds = tuple(dict.fromkeys(finding.kind for finding in result.findings))
+    at = f"{result.at[:-2]}xx" if result.ended == "timeout" else ""
+    return Reached(result.ended, len(result.lines), kinds, len(result.unmodelled), at)
+
+
+@pytest.mark.parametrize(
+    ("fsbl", "appli"),
+    [pytest.param(*pair, marks=() if pair in ALWAYS else pytest.mark.slow) for pair in MATRIX],
+)
+def test_it_comes_as_far_as_the_table_says(tmp_path: Path, ours: dict[Role, Path], fsbl: str, appli: str) -> None:
+    assert reached(tmp_path, ours, fsbl, appli) == MATRIX[fsbl, appli]
+
+
+def test_the_table_has_every_pair() -> None:
+    pairs = {(fsbl, appli) for fsbl in (OURS, *FSBLS) for appli in (OURS, *APPLIS)}
+    assert set(MATRIX) == pairs
