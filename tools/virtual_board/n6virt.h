@@ -142,6 +142,8 @@ void n6virt_ram_update(void);
 
 /* What a bus master reads; counts stale lines, the first of which is *first. False where it cannot read. */
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first);
+/* What it writes: lines that the CPU has in its cache stay as they are. False where it cannot write. */
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes);
 
 /* The board's pins (n6virt_gpio.c) */
 
@@ -150,6 +152,8 @@ bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
 /* 'E' of GPIOE; '?' */
 char n6virt_port_letter(uint32_t port);
 
+/* RIF lets the NPU access memory. */
+bool n6virt_npu_may_access(void);
 /* After an RCC reset of the NPU. */
 void n6virt_npu_reset(void);
 /* The test NPU (n6virt_test_npu.c), by offset in the NPU's registers. */

@@ -98,6 +98,24 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
     return true;
 }
 
+bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes)
+{
+    N6VirtRam *ram = n6virt_ram_at(address);
+    uint32_t offset;
+
+    if (!is_usable(ram) || bytes > ram->bytes) {
+        return false;
+    }
+    offset = (address | N6_SECURE_BIT) - ram->base;
+    if (offset > ram->bytes - bytes) {
+        uint32_t here = ram->bytes - offset;
+
+        return n6virt_master_write(address, data, here) && n6virt_master_write(address + here, (const uint8_t *)data + here, bytes - here);
+    }
+    memcpy(ram->memory + offset, data, bytes);
+    return true;
+}
+
 static void start(void)
 {
     n6virt_add_io(&operations, n6virt_processor_region(), &operation_ops, "n6.cache-maintenance", OPERATIONS,

@@ -9,7 +9,7 @@
 
 static uint32_t values[4];
 
-static bool npu_may_read(void)
+bool n6virt_npu_may_access(void)
 {
     uint32_t wanted = N6_RIFSC_RIMC_ATTR1_MSEC | N6_RIFSC_RIMC_ATTR1_MPRIV | 1u << N6_RIFSC_RIMC_ATTR1_MCID_POS;
 
@@ -22,7 +22,7 @@ static uint32_t sum_of(uint32_t source, uint32_t bytes)
     g_autofree uint8_t *data = NULL;
     uint32_t sum = 0, stale = 0, first = 0;
 
-    if (!npu_may_read()) {
+    if (!n6virt_npu_may_access()) {
         n6virt_finding("rif", source, "the NPU reads zeros from 0x%08x: RIF does not let it (RIFSC RIMC_ATTR1, SECCFGR3, PRIVCFGR3)",
                        source);
         return 0;
