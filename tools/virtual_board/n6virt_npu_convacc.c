@@ -54,15 +54,16 @@ static Shape shape_of(N6Npu *npu, unsigned index)
     right = FIELD(npu, unit, CONVACC, FHCROP, RIGHT);
     bottom = FIELD(npu, unit, CONVACC, FVCROP, BOTTOM);
     s.first_x = FIELD(npu, unit, CONVACC, FHCROP, LEFT) / s.batch;
-    s.end_x = right ? right / s.batch + 1 : s.width;
+    /* A last one of 0 or behind the frame crops nothing; both are met. */
+    s.end_x = right && right / s.batch < s.width ? right / s.batch + 1 : s.width;
     s.first_y = FIELD(npu, unit, CONVACC, FVCROP, TOP);
-    s.end_y = bottom ? bottom + 1 : s.height;
+    s.end_y = bottom && bottom < s.height ? bottom + 1 : s.height;
     s.feature_bits = simd == 1 ? 8 : 8 * FIELD(npu, unit, CONVACC, DFORMAT, FBYTES);
     s.kernel_bits = simd ? 8 : 16;
     if (!s.width || !s.height || !s.kernel_width || !s.kernel_height || !s.x_step || !s.y_step || !s.feature_bits) {
         npu_stop(npu, "%s is not configured (KFORMAT, SAMPLE, DFORMAT, FFORMAT)", npu_unit_name(unit));
     }
-    if (s.first_x >= s.end_x || s.end_x > s.width || s.first_y >= s.end_y || s.end_y > s.height) {
+    if (s.first_x >= s.end_x || s.first_y >= s.end_y) {
         npu_stop(npu, "%s crops %u x %u to columns %u to %u, lines %u to %u (FHCROP, FVCROP)", npu_unit_name(unit), s.height, s.width,
                  s.first_x, s.end_x - 1, s.first_y, s.end_y - 1);
     }
