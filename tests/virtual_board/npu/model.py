@@ -56,11 +56,26 @@ def value_of(kind: str, register: str, **fields: int) -> int:
     return value
 
 
-class Npu:
-    """memory: MEMORY_BYTES from address 0 on."""
+class Regions:
+    """Memory, by the address of its parts."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, parts: dict[int, np.ndarray]) -> None:
+        self._parts = parts
+
+    def at(self, address: int, count: int) -> np.ndarray | None:
+        """A view of these bytes; None where not all of them exist."""
+        for base, part in self._parts.items():
+            if base <= address and address + count <= base + part.size:
+                return part[address - base : address - base + count]
+        return None
+
+
+class Npu:
+    """regions: default MEMORY_BYTES from address 0 on, which is `memory`."""
+
+    def __init__(self, library: ctypes.CDLL, regions: Regions | None = None) -> None:
         self.memory = np.zeros(MEMORY_BYTES, np.uint8)
+        self._regions = regions or Regions({0: self.memory})
         self._library = library
         library.n6npu_new.restype = ctypes.c_void_p
         library.n6npu_run.restype = ctypes.c_char_p
@@ -73,32 +88,36 @@ class Npu:
     def close(self) -> None:
         self._library.n6npu_free(self._npu)
 
-    def _inside(self, address: int, count: int) -> bool:
-        return address + count <= MEMORY_BYTES
-
     def _read(self, _: object, address: int, to: int, count: int) -> bool:
-        if self._inside(address, count):
-            ctypes.memmove(to, self.memory[address:].ctypes.data, count)
-        return self._inside(address, count)
+        part = self._regions.at(address, count)
+        if part is not None:
+            ctypes.memmove(to, part.ctypes.data, count)
+        return part is not None
 
     def _write(self, _: object, address: int, source: int, count: int) -> bool:
-        if self._inside(address, count):
-            ctypes.memmove(self.memory[address:].ctypes.data, source, count)
-        return self._inside(address, count)
+        part = self._regions.at(address, count)
+        if part is not None:
+            ctypes.memmove(part.ctypes.data, source, count)
+        return part is not None
 
     def put(self, address: int, data: np.ndarray) -> None:
         raw = np.frombuffer(data.tobytes(), np.uint8)
-        self.memory[address : address + raw.size] = raw
+        part = self._regions.at(address, raw.size)
+        assert part is not None
+        part[:] = raw
 
     def get(self, address: int, count: int, kind: str = "int8") -> np.ndarray:
-        size = np.dtype(kind).itemsize
-        return np.frombuffer(self.memory[address : address + count * size].tobytes(), kind)
+        part = self._regions.at(address, count * np.dtype(kind).itemsize)
+        assert part is not None
+        return np.frombuffer(part.tobytes(), kind)
 
     def set(self, kind: str, index: int, register: str, **fields: int) -> None:
         self.write(unit(kind, index), offset_of(kind, register), value_of(kind, register, **fields))
 
     def write(self, number: int, offset: int, value: int) -> None:
-        self._library.n6npu_write(self._npu, ctypes.c_uint32(number * UNIT_BYTES + offset), ctypes.c_uint32(value & 0xFFFF_FFFF))
+        self._library.n6npu_write(
+            self._npu, ctypes.c_uint32(number * UNIT_BYTES + offset), ctypes.c_uint32(value & 0xFFFF_FFFF)
+        )
 
     def read(self, number: int, offset: int) -> int:
         return int(self._library.n6npu_read(self._npu, ctypes.c_uint32(number * UNIT_BYTES + offset))) & 0xFFFF_FFFF
@@ -118,11 +137,10 @@ class Npu:
         reason = self._library.n6npu_run(self._npu)
         return reason.decode() if reason else None
 
-    def run_blob(self, words: Sequence[int]) -> str | None:
-        self.memory[BLOB:] = 0
-        self.put(BLOB, np.array(words, np.uint32))
+    def run_blob(self, words: Sequence[int], address: int = BLOB) -> str | None:
+        self.put(address, np.array(words, np.uint32))
         self.write(unit("EPOCHCTRL"), 0, 2)
-        self.write(unit("EPOCHCTRL"), offset_of("EPOCHCTRL", "ADDR"), BLOB)
+        self.write(unit("EPOCHCTRL"), offset_of("EPOCHCTRL", "ADDR"), address)
         self.write(unit("EPOCHCTRL"), 0, 1)
         return self.run()
 

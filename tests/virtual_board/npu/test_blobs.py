@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import random
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from virtual_board.npu.model import (
     END,
     Npu,
@@ -90,7 +92,11 @@ DAMAGED = [
     ("no end", assembled(label(1)), "ends after 1 words without an end"),
     ("an unknown instruction", assembled([5], END), "has an instruction 5, word 0"),
     ("a missing unit", assembled(write_word(31, 0, 0), END), "asks for unit 31, word 0"),
-    ("words beyond memory", [0xCA057A7A, 1 << 21, *label(1) * 8], "without an end|where it cannot|is not known|writes bits"),
+    (
+        "words beyond memory",
+        [0xCA057A7A, 1 << 21, *label(1) * 8],
+        "without an end|where it cannot|is not known|writes bits",
+    ),
     ("more words than any blob has", [0xCA057A7A, 1 << 30, 12], "has 1073741824 words"),
     (
         "waits for what never comes",
@@ -102,8 +108,6 @@ DAMAGED = [
 
 @pytest.mark.parametrize(("words", "reason"), [case[1:] for case in DAMAGED], ids=[case[0] for case in DAMAGED])
 def test_a_damaged_blob_is_told_and_raises_the_error_interrupt(npu: Npu, words: list[int], reason: str) -> None:
-    import re
-
     found = npu.run_blob(words)
     assert found
     assert re.search(reason, found)
