@@ -39,7 +39,8 @@ def rounded(value: np.ndarray, shift: int) -> np.ndarray:
 
 def saturated(value: np.ndarray, width: int) -> np.ndarray:
     limit = 1 << (width - 1)
-    return np.minimum(np.maximum(value, -limit), limit - 1)
+    bounded: np.ndarray = np.minimum(np.maximum(value, -limit), limit - 1)
+    return bounded
 
 
 def test_versions_are_those_that_st_s_runtime_asks_for(npu: Npu) -> None:
