@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The NPU's registers, as far as a runtime needs them to start: identification, clock gates, and bits that clear themselves. Nothing
- * computes here; everything else is stored.
+ * The NPU on the board: its registers are those of the model (n6npu.h), its memory is what a bus master sees, RIF and unpowered banks
+ * included, its interrupts go to the processor. Work that is given to it is done a little later in guest time, when the program has
+ * set up everything, at once.
  */
-#include "qemu/osdep.h"
-
 #include "n6virt.h"
 
-#include "n6_soc.h"
-#include "n6virt_chip.h"
+#include "n6npu.h"
+#include "n6npu_registers.h"
+
+#include "exec/address-spaces.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "qemu/timer.h"
 
 #define UNIT_BYTES 0x1000u
 #define CTRL 0x0u
-#define VERSION 0x4u
-/* VERSION of those that start work: readers of memory, and the controller of whole epochs. */
-#define STRENG 0x01u
-#define EPOCHCTRL 0x21u
 #define CTRL_EN (1u << 0)
-/* CTRL: the pipeline is cleared, the configuration has its reset values. */
-#define CTRL_CLR (1u << 1)
-#define CTRL_CONFCLR (1u << 30)
+#define LINES 4
+/* From the last register that was written to the work, in guest time: a program starts engine after engine. */
+#define SETTLES 2000
 
-#define UNITS(name, first, count, version, clock, bit) {name, first, count, version, clock, bit},
+#define UNITS_OF(name, first, count, version, clock, bit) {name, first, count, clock, bit},
 typedef struct {
     const char *name;
-    uint32_t first, count, version;
+    uint32_t first, count;
     char clock; /* 0: it has no gate */
     uint8_t bit;
 } Units;
 
-static const Units units[] = {N6VIRT_NPU_UNITS(UNITS)};
+static const Units units[] = {N6VIRT_NPU_UNITS(UNITS_OF)};
+
+static N6Npu *npu;
+static QEMUTimer *work;
+static uint32_t started_at; /* program counter */
 
 #define GATES(name, clock, offset) {name, clock, offset},
 static const struct {
@@ -46,13 +50,6 @@ static const Units *units_of(uint32_t unit)
         }
     }
     return NULL;
-}
-
-static uint32_t version_of(uint32_t unit)
-{
-    const Units *kind = units_of(unit);
-
-    return kind ? kind->version : 0;
 }
 
 /* ST's runtime opens a unit's gate before it writes to the unit; what a real one makes of a write without its clock is not
@@ -72,7 +69,7 @@ static void check_clock(uint32_t address)
     } else {
         snprintf(name, sizeof(name), "%s", kind->name);
     }
-    if (!n6virt_has(N6VIRT_NPU_CLOCKS + CTRL, CTRL_EN)) {
+    if (!(n6npu_read(npu, N6VIRT_NPU_CLOCKS - N6_NPU_BASE + CTRL) & CTRL_EN)) {
         n6virt_finding("npu", address, "%s is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks", name);
         return;
     }
@@ -81,7 +78,7 @@ static void check_clock(uint32_t address)
             continue;
         }
         /* Of two registers for one gate, either may open it: what a real one wants of them is not documented. */
-        if (n6virt_has(N6VIRT_NPU_CLOCKS + gates[i].offset, 1u << (kind->bit + unit - kind->first))) {
+        if (n6npu_read(npu, N6VIRT_NPU_CLOCKS - N6_NPU_BASE + gates[i].offset) >> (kind->bit + unit - kind->first) & 1) {
             return;
         }
         closed = closed ? closed : gates[i].name;
@@ -90,64 +87,129 @@ static void check_clock(uint32_t address)
                    kind->bit + unit - kind->first);
 }
 
-static uint32_t unit_read(uint32_t address)
-{
-    uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
+/* Memory */
 
-    if ((address - N6_NPU_BASE) % UNIT_BYTES == VERSION) {
-        return version_of(unit);
+/* Zeros, or nothing, where RIF keeps the NPU out or a bank is off: as on the chip, without a word to the program. */
+static bool is_kept_out(uint32_t address, uint32_t bytes, bool writes)
+{
+    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, writes);
+    const N6VirtRam *ram = n6virt_ram_at(address);
+
+    if (objection) {
+        n6virt_finding("rif", address, "the NPU %s 0x%08x: %s (epoch %u)", writes ? "writes nothing to" : "reads zeros from", address,
+                       objection, n6npu_label(npu));
+        return true;
     }
-    return n6virt_get(address);
+    if (ram && !n6virt_ram_is_on(ram)) {
+        n6virt_finding("ram-off", address, "the NPU uses %s at 0x%08x, which is off (epoch %u)", ram->name, address, n6npu_label(npu));
+        return true;
+    }
+    return false;
 }
 
-static void unit_write(uint32_t address, uint32_t value)
+static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes)
 {
-    if ((address - N6_NPU_BASE) % UNIT_BYTES == CTRL) {
-        uint32_t kind = version_of((address - N6_NPU_BASE) / UNIT_BYTES) & 0xffu;
+    uint32_t stale = 0, first = 0;
 
-        value &= ~(CTRL_CLR | CTRL_CONFCLR);
-        if (value & CTRL_EN && (kind == STRENG || kind == EPOCHCTRL)) {
-            /* Whatever waits for it would wait for ever. */
-            n6virt_finding("npu", address, "the NPU is given work, and the virtual board's does not compute: networks with "
-                                           "hardware epochs need a real board, backend=reference makes one without");
-            n6virt_end("npu");
-        }
+    if (is_kept_out(address, bytes, false)) {
+        memset(to, 0, bytes);
+        return true;
     }
-    /* Second: of the findings of one kind at one instruction, the first counts. */
-    check_clock(address);
-    n6virt_set(address, value);
+    if (!n6virt_master_read(address, to, bytes, &stale, &first)) {
+        return false;
+    }
+    if (stale) {
+        n6virt_finding("stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU wrote "
+                       "them (epoch %u)", stale, first, n6npu_label(npu));
+    }
+    return true;
 }
 
-void n6virt_npu_reset(void)
+static bool memory_write(void *opaque, uint32_t address, const void *from, uint32_t bytes)
 {
-    for (uint32_t offset = 0; offset < N6VIRT_TEST_NPU; offset += 4) {
-        if (n6virt_get(N6_NPU_BASE + offset)) {
-            n6virt_set(N6_NPU_BASE + offset, 0);
-        }
+    uint32_t dirty = 0, first = 0;
+
+    if (is_kept_out(address, bytes, true)) {
+        return true;
     }
+    if (!n6virt_master_write(address, from, bytes, &dirty, &first)) {
+        return false;
+    }
+    if (dirty) {
+        n6virt_finding("dirty-cache", first, "the NPU writes under %u lines that the CPU wrote and never cleaned, the first at 0x%08x: they "
+                       "would overwrite it (epoch %u)", dirty, first, n6npu_label(npu));
+    }
+    return true;
+}
+
+/* Work */
+
+static void update_lines(void)
+{
+    static const unsigned numbers[LINES] = {N6_IRQ_NPU0, N6_IRQ_NPU1, N6_IRQ_NPU2, N6_IRQ_NPU3};
+
+    for (unsigned line = 0; line < LINES; line++) {
+        n6virt_interrupt(numbers[line], n6npu_line(npu, line));
+    }
+}
+
+/* What waits for an epoch that cannot be computed would wait for ever. */
+static void on_work(void *opaque)
+{
+    const char *reason = n6npu_has_work(npu) ? n6npu_run(npu) : NULL;
+
+    if (reason) {
+        n6virt_finding_at(started_at, "npu", N6_NPU_BASE, "the NPU cannot do its work: %s (epoch %u)", reason, n6npu_label(npu));
+        n6virt_end("npu");
+    }
+    update_lines();
 }
 
 static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
-    return n6virt_test_npu_is_at(offset) ? n6virt_test_npu_read(offset) : unit_read(block->base + offset);
+    return n6virt_test_npu_is_at(offset) ? n6virt_test_npu_read(offset) : n6npu_read(npu, offset & ~3u);
 }
 
 static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
 {
     if (n6virt_test_npu_is_at(offset)) {
         n6virt_test_npu_write(offset, value);
-    } else {
-        unit_write(block->base + offset, value);
+        return;
     }
+    check_clock(block->base + offset);
+    n6npu_write(npu, offset & ~3u, value);
+    if (n6npu_has_work(npu)) {
+        started_at = n6virt_pc();
+        timer_mod(work, n6virt_now() + SETTLES);
+    }
+    update_lines();
 }
 
 /* Of the whole window: what the units keep is their configuration. */
-static const N6VirtModel npu = {.read = npu_read, .write = npu_write};
+static const N6VirtModel model = {.read = npu_read, .write = npu_write};
+
+void n6virt_npu_reset(void)
+{
+    n6npu_reset(npu);
+    timer_del(work);
+    update_lines();
+}
 
 static void start(void)
 {
-    n6virt_model(N6_NPU_BASE, &npu);
+    static const N6NpuMemory memory = {.read = memory_read, .write = memory_write};
+
+    npu = n6npu_new(&memory);
+    work = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_work, NULL);
+    n6virt_model(N6_NPU_BASE, &model);
 }
 
-static const N6VirtModule module = {.start = start};
+static void summarise(GString *summary)
+{
+    const N6NpuWork *done = n6npu_work(npu);
+
+    g_string_append_printf(summary, ", \"npu_epochs\": %u, \"npu_macs\": %" PRIu64, done->epochs, done->macs);
+}
+
+static const N6VirtModule module = {.start = start, .reset = n6virt_npu_reset, .summarise = summarise};
 N6VIRT_MODULE(module)

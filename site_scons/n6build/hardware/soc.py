@@ -230,11 +230,21 @@ class NpuUnits:
 
 
 @dataclass(frozen=True)
+class NpuRegister:
+    """offset: in the unit. fields: a bit, or [lowest, highest]. unmodelled: those that the virtual NPU does not know."""
+
+    offset: Address
+    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
+    unmodelled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Npu:
     """units: by the names that the manual has for them. gates: offsets, in the unit that has them, of the registers of each
-    clock, by name."""
+    clock, by name. registers: by the name of the units that have them."""
 
     units: dict[str, NpuUnits]
+    registers: dict[str, dict[str, NpuRegister]]
     gates: dict[str, dict[str, int]]
 
 

@@ -14,11 +14,12 @@ from n6build.base.templates import render
 from n6build.formats import boot_header
 from n6build.hardware.blocks import blocks_of
 from n6build.hardware.board import Board
-from n6build.hardware.soc import Memory, Soc
+from n6build.hardware.soc import Memory, Soc, field_bits
 from n6build.hardware.soc_header import soc_header
 
 MACHINE_FILES = ROOT / "tools" / "virtual_board"
 TEMPLATE = MACHINE_FILES / "n6virt_chip.h.j2"
+NPU_TEMPLATE = MACHINE_FILES / "n6npu_registers.h.j2"
 # Not RAM: the ROM, and windows on what is outside the chip.
 _NOT_RAM = re.compile(r"BOOTROM|\w+_WINDOW")
 
@@ -28,6 +29,7 @@ def machine_sources(soc: Soc) -> dict[str, str]:
     sources = {path.name: read_bytes(path).decode() for path in files_in(MACHINE_FILES, "*.[ch]")}
     sources["n6_soc.h"] = soc_header(soc)
     sources["n6virt_chip.h"] = chip_header(soc)
+    sources["n6npu_registers.h"] = npu_header(soc)
     sources[boot_header.FORMAT.header] = header_text(boot_header.FORMAT)
     return sources
 
@@ -75,3 +77,20 @@ def chip_header(soc: Soc) -> str:
         "header_versions": boot_header.ACCEPTED_VERSIONS,
     }
     return render(TEMPLATE, values)
+
+
+def npu_header(soc: Soc) -> str:
+    """The text of n6npu_registers.h: registers and fields of the NPU's units, and what of them is not modelled."""
+    unmodelled = [
+        (kind, name, register.offset, field, _field_span(register.fields[field]))
+        for kind, registers in soc.npu.registers.items()
+        for name, register in registers.items()
+        for field in register.unmodelled
+    ]
+    return render(NPU_TEMPLATE, {"soc": soc, "unmodelled": unmodelled, "field_span": _field_span})
+
+
+def _field_span(bits: int | tuple[int, ...]) -> tuple[int, int]:
+    """Lowest bit, and how many."""
+    low, mask = field_bits(bits)
+    return low, (mask >> low).bit_length()

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A functional model of the NPU: its units, the streams between them, its epoch controller. It knows nothing of the emulator: memory
+ * and findings are functions that the board gives it. An epoch is computed at once when it has been started; how long the chip
+ * would take is not modelled.
+ *
+ * What it does not model ends a run with words that name unit, register, field and value. It never guesses.
+ */
+#ifndef N6NPU_H
+#define N6NPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct N6Npu N6Npu;
+
+typedef struct {
+    /* Bytes of memory as the NPU sees it; false where nothing answers. */
+    bool (*read)(void *opaque, uint32_t address, void *to, uint32_t bytes);
+    bool (*write)(void *opaque, uint32_t address, const void *from, uint32_t bytes);
+    void *opaque;
+} N6NpuMemory;
+
+/* Of one epoch, or of all since n6npu_new. */
+typedef struct {
+    uint64_t macs;
+    uint64_t bytes[10]; /* moved by each stream engine */
+    uint32_t epochs;
+} N6NpuWork;
+
+N6Npu *n6npu_new(const N6NpuMemory *memory);
+void n6npu_free(N6Npu *npu);
+/* All registers as after a reset. */
+void n6npu_reset(N6Npu *npu);
+
+/* offset: from the NPU's base, a multiple of 4. */
+uint32_t n6npu_read(N6Npu *npu, uint32_t offset);
+void n6npu_write(N6Npu *npu, uint32_t offset, uint32_t value);
+/* Whether a stream engine or the epoch controller has been started, and nothing of it has been computed. */
+bool n6npu_has_work(const N6Npu *npu);
+/* Computes it. NULL, or why it cannot be computed: the text lives until the next call. */
+const char *n6npu_run(N6Npu *npu);
+/* Level of one of the four interrupt lines. */
+bool n6npu_line(const N6Npu *npu, unsigned line);
+/* The number that the running blob has given its epoch; 0 without. */
+uint32_t n6npu_label(const N6Npu *npu);
+const N6NpuWork *n6npu_work(const N6Npu *npu);
+
+#endif

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The NPU's registers, its epochs, and the epoch controller, which writes registers and starts epochs as a blob in memory says.
+ */
+#include "n6virt_npu_model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CTRL_EN (1u << 0)
+#define CTRL_CLR (1u << 1)
+#define CTRL_CONFCLR (1u << 30)
+#define RUNNING (1u << 31)
+/* Configuration registers end here; behind it are coefficients and tables. */
+#define CONFIGURATION 0x400u
+#define LINES 4
+/* INTCTRL: pending interrupts. */
+#define DONE_OF_BLOB (1u << 28)
+#define ERROR_OF_BLOB (1u << 30)
+
+#define UNIT(name, first, count, version, clock, bit) {name, first, count, version},
+static const struct {
+    const char *name;
+    uint32_t first, count, version;
+} kinds[] = {N6VIRT_NPU_UNITS(UNIT)};
+
+static const char *names[UNITS];
+static char name_texts[UNITS][16];
+
+const char *npu_unit_name(unsigned unit)
+{
+    if (unit >= UNITS) {
+        return "a unit that does not exist";
+    }
+    for (unsigned i = 0; !names[unit] && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (unit - kinds[i].first < kinds[i].count) {
+            if (kinds[i].count > 1) {
+                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s%u", kinds[i].name, unit - kinds[i].first);
+            } else {
+                snprintf(name_texts[unit], sizeof(name_texts[unit]), "%s", kinds[i].name);
+            }
+            names[unit] = name_texts[unit];
+        }
+    }
+    return names[unit] ? names[unit] : "a unit that does not exist";
+}
+
+static uint32_t version_of(unsigned unit)
+{
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (unit - kinds[i].first < kinds[i].count) {
+            return kinds[i].version;
+        }
+    }
+    return 0;
+}
+
+void npu_stop(N6Npu *npu, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(npu->reason, sizeof(npu->reason), format, arguments);
+    va_end(arguments);
+    longjmp(npu->stop, 1);
+}
+
+/* Registers */
+
+static void reset_configuration(N6Npu *npu, unsigned unit)
+{
+    memset(npu->registers[unit], 0, CONFIGURATION);
+    if (unit >= ARITH && unit < ARITH + ARITHS) {
+        npu->registers[unit][0] = 2u << NPU_ARITH_CTRL_OBYTES_POS;
+    }
+    if (unit >= CONVACC && unit < CONVACC + CONVACCS) {
+        npu->registers[unit][NPU_CONVACC_AFILT / 4] = npu->registers[unit][NPU_CONVACC_KFILT / 4] = 1;
+    }
+}
+
+void n6npu_reset(N6Npu *npu)
+{
+    memset(npu->registers, 0, sizeof(npu->registers));
+    memset(npu->coefficients, 0, sizeof(npu->coefficients));
+    for (unsigned unit = 0; unit < UNITS; unit++) {
+        reset_configuration(npu, unit);
+    }
+    npu->has_work = false;
+}
+
+N6Npu *n6npu_new(const N6NpuMemory *memory)
+{
+    N6Npu *npu = calloc(1, sizeof(*npu));
+
+    if (npu) {
+        npu->memory = *memory;
+        n6npu_reset(npu);
+    }
+    return npu;
+}
+
+static void release(N6Npu *npu)
+{
+    while (npu->allocations) {
+        Allocation *next = npu->allocations->next;
+
+        free(npu->allocations);
+        npu->allocations = next;
+    }
+    npu->allocated = 0;
+    memset(npu->streams, 0, sizeof(npu->streams));
+}
+
+void n6npu_free(N6Npu *npu)
+{
+    release(npu);
+    free(npu);
+}
+
+static void write_coefficient(N6Npu *npu, unsigned index, uint32_t offset, uint32_t value)
+{
+    bool translate = reg(npu, ARITH + index, NPU_ARITH_TRANSLATEADDR) & 1;
+
+    npu->coefficients[index][(translate ? offset - CONFIGURATION : offset) / 4] = value;
+}
+
+static void write_control(N6Npu *npu, unsigned unit, uint32_t value)
+{
+    uint32_t before = npu->registers[unit][0];
+
+    if (value & CTRL_CONFCLR) {
+        reset_configuration(npu, unit);
+        value = (value & CTRL_CLR) ? 0 : npu->registers[unit][0];
+    }
+    /* The pipeline is empty, and nothing runs. */
+    if (value & CTRL_CLR) {
+        value = 0;
+    }
+    npu->registers[unit][0] = value & ~(CTRL_CLR | CTRL_CONFCLR | RUNNING);
+    if (!(before & CTRL_EN) && value & CTRL_EN && ((unit >= STRENG && unit < STRENG + ENGINES) || unit == EPOCHCTRL)) {
+        npu->registers[unit][0] |= RUNNING;
+        npu->has_work = true;
+    }
+}
+
+static void write_interrupts(N6Npu *npu, uint32_t offset, uint32_t value)
+{
+    uint32_t *pending = &npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4];
+
+    switch (offset) {
+    case NPU_INTCTRL_INTREG:
+        return;
+    case NPU_INTCTRL_INTSET:
+        *pending |= value;
+        return;
+    case NPU_INTCTRL_INTCLR:
+        *pending &= ~value;
+        return;
+    default:
+        npu->registers[INTCTRL][offset / 4] = value;
+    }
+}
+
+void npu_set(N6Npu *npu, unsigned unit, uint32_t offset, uint32_t value)
+{
+    if (unit >= UNITS || offset >= UNIT_BYTES || offset == NPU_VERSION) {
+        return;
+    }
+    if (offset == 0) {
+        write_control(npu, unit, value);
+    } else if (unit == INTCTRL) {
+        write_interrupts(npu, offset, value);
+    } else if (unit >= ARITH && unit < ARITH + ARITHS && offset >= CONFIGURATION) {
+        write_coefficient(npu, unit - ARITH, offset, value);
+    } else if (unit >= STRENG && unit < STRENG + ENGINES && offset == NPU_STRENG_IRQ) {
+        npu->registers[unit][offset / 4] &= ~value;
+    } else if (unit == EPOCHCTRL && offset == NPU_EPOCHCTRL_IRQ) {
+        npu->registers[unit][offset / 4] &= ~value;
+    } else {
+        npu->registers[unit][offset / 4] = value;
+    }
+}
+
+uint32_t n6npu_read(N6Npu *npu, uint32_t offset)
+{
+    unsigned unit = offset / UNIT_BYTES;
+
+    if (unit >= UNITS) {
+        return 0;
+    }
+    return offset % UNIT_BYTES == NPU_VERSION ? version_of(unit) : npu->registers[unit][offset % UNIT_BYTES / 4];
+}
+
+void n6npu_write(N6Npu *npu, uint32_t offset, uint32_t value)
+{
+    npu_set(npu, offset / UNIT_BYTES, offset % UNIT_BYTES, value);
+}
+
+bool n6npu_has_work(const N6Npu *npu)
+{
+    return npu->has_work;
+}
+
+uint32_t n6npu_label(const N6Npu *npu)
+{
+    return npu->label;
+}
+
+const N6NpuWork *n6npu_work(const N6Npu *npu)
+{
+    return &npu->work;
+}
+
+/* A set bit masks. OR: any that is not masked; AND: all that are not, of which there has to be one. */
+bool n6npu_line(const N6Npu *npu, unsigned line)
+{
+    uint32_t pending = reg(npu, INTCTRL, NPU_INTCTRL_INTREG);
+    uint32_t any = ~reg(npu, INTCTRL, NPU_INTCTRL_INTORMSK + 4 * line), all = ~reg(npu, INTCTRL, NPU_INTCTRL_INTANDMSK + 4 * line);
+
+    return line < LINES && ((pending & any) || (all && (pending & all) == all));
+}
+
+/* Epochs */
+
+#define UNMODELLED(kind, register_, offset, field, position, width) {#kind, kind, offset, #register_, #field, position, width},
+static const struct {
+    const char *kind;
+    unsigned unit;
+    uint32_t offset;
+    const char *register_, *field;
+    unsigned position, width;
+} unmodelled[] = {NPU_UNMODELLED(UNMODELLED)};
+
+static unsigned count_of(unsigned first)
+{
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i].first == first) {
+            return kinds[i].count;
+        }
+    }
+    return 0;
+}
+
+static void refuse_unmodelled(N6Npu *npu)
+{
+    for (unsigned i = 0; i < sizeof(unmodelled) / sizeof(unmodelled[0]); i++) {
+        for (unsigned unit = unmodelled[i].unit; unit < unmodelled[i].unit + count_of(unmodelled[i].unit); unit++) {
+            uint32_t value = bits(reg(npu, unit, unmodelled[i].offset), unmodelled[i].position, unmodelled[i].width);
+
+            if (is_on(npu, unit) && value) {
+                npu_stop(npu, "%s %s %s is %u: not modelled", npu_unit_name(unit), unmodelled[i].register_, unmodelled[i].field, value);
+            }
+        }
+    }
+    for (unsigned unit = 0; unit < UNITS; unit++) {
+        if (is_on(npu, unit) && ((unit >= DECUN && unit < ACTIV) || unit == RECBUF)) {
+            npu_stop(npu, "%s is on: not modelled", npu_unit_name(unit));
+        }
+    }
+}
+
+static void read_switch(N6Npu *npu)
+{
+    for (unsigned i = 0; i < DESTINATIONS; i++) {
+        uint32_t value = reg(npu, STRSWITCH, 8 + 4 * i);
+        unsigned first = bits(value, 1, 6), second = bits(value, 17, 6);
+        Port *port = &npu->ports[i];
+
+        *port = (Port){
+            .linked = value & 0x00010001u,
+            .source = value & 1 ? first : second,
+            .take = {value & 1, value >> 16 & 1},
+            .frames = {bits(value, 8, 8), bits(value, 24, 8)},
+        };
+        port->is_second = port->frames[0] || port->frames[1];
+        if (port->linked && port->is_second && first != second && (value & 0x00010001u) == 0x00010001u) {
+            npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: two sources for one destination are not modelled", 8 + 4 * i, value);
+        }
+        if (port->linked && port->is_second && port->take[0] != port->take[1]) {
+            /* The context that drops frames drops those of the same source. */
+            port->source = port->take[0] ? first : second;
+        }
+        if (port->linked && port->source >= SOURCES) {
+            npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: there is no source %u", 8 + 4 * i, value, port->source);
+        }
+    }
+}
+
+static bool writes(const N6Npu *npu, unsigned engine)
+{
+    return is_on(npu, STRENG + engine) && FIELD(npu, STRENG + engine, STRENG, CTRL, DIR);
+}
+
+/* Writers take turns, so that sums that go through memory are read before they are written anew. */
+static void write_all(N6Npu *npu)
+{
+    uint32_t most = 0;
+
+    for (unsigned engine = 0; engine < ENGINES; engine++) {
+        if (writes(npu, engine) && npu_engine_frames(npu, engine) > most) {
+            most = npu_engine_frames(npu, engine);
+        }
+    }
+    for (uint32_t turn = 0; turn < most; turn++) {
+        for (unsigned engine = 0; engine < ENGINES; engine++) {
+            uint32_t frames = writes(npu, engine) ? npu_engine_frames(npu, engine) : 0;
+            uint64_t due = (uint64_t)(turn + 1) * frames / most;
+
+            if (due) {
+                npu_write_up_to(npu, engine, due - 1);
+            }
+        }
+    }
+}
+
+void npu_epoch(N6Npu *npu)
+{
+    bool any = false;
+
+    release(npu);
+    memset(npu->frames_written, 0, sizeof(npu->frames_written));
+    memset(npu->ariths, 0, sizeof(npu->ariths));
+    refuse_unmodelled(npu);
+    read_switch(npu);
+    for (unsigned engine = 0; engine < ENGINES; engine++) {
+        any |= writes(npu, engine);
+    }
+    if (!any) {
+        npu_stop(npu, "no stream engine writes to memory: an epoch would never end");
+    }
+    write_all(npu);
+    for (unsigned engine = 0; engine < ENGINES; engine++) {
+        npu->registers[STRENG + engine][0] &= ~RUNNING;
+    }
+    npu->work.epochs++;
+    release(npu);
+}
+
+/* Blobs */
+
+#define MAGIC 0xCA057A7Au
+#define CONTAINER 0xECBF0050u
+#define HEADER_WORDS 2u
+#define MOST_WORDS (1u << 22)
+
+enum { WRITE_FIELD = 0, WRITE_BITS = 1, WRITE_ONE = 2, WRITE_MANY = 3, POLL = 4, END = 12, LABEL = 29 };
+
+typedef struct {
+    uint32_t address, words, at;
+    bool has_run;
+} Blob;
+
+static uint32_t fetch(N6Npu *npu, Blob *blob)
+{
+    uint32_t address = blob->address + 4 * (HEADER_WORDS + blob->at);
+    uint8_t bytes[4];
+
+    if (blob->at >= blob->words) {
+        npu_stop(npu, "the blob at 0x%08x ends after %u words without an end", blob->address, blob->words);
+    }
+    if (!npu->memory.read(npu->memory.opaque, address, bytes, sizeof(bytes))) {
+        npu_stop(npu, "the epoch controller reads its blob at 0x%08x, where it cannot", address);
+    }
+    blob->at++;
+    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static uint32_t word_at(N6Npu *npu, uint32_t address)
+{
+    Blob one = {.address = address - 4 * HEADER_WORDS, .words = 1};
+
+    return fetch(npu, &one);
+}
+
+static Blob find_blob(N6Npu *npu)
+{
+    Blob blob = {.address = reg(npu, EPOCHCTRL, NPU_EPOCHCTRL_ADDR)};
+    uint32_t magic = word_at(npu, blob.address);
+
+    if (magic == CONTAINER) {
+        blob.address += word_at(npu, blob.address + 16);
+        magic = word_at(npu, blob.address);
+    }
+    if (magic != MAGIC) {
+        npu_stop(npu, "the epoch controller finds no blob at 0x%08x: 0x%08x", blob.address, magic);
+    }
+    blob.words = word_at(npu, blob.address + 4);
+    if (blob.words > MOST_WORDS) {
+        npu_stop(npu, "the blob at 0x%08x has %u words", blob.address, blob.words);
+    }
+    return blob;
+}
+
+static void check_unit(N6Npu *npu, const Blob *blob, unsigned unit)
+{
+    if (unit >= UNITS || unit == EPOCHCTRL) {
+        npu_stop(npu, "the blob at 0x%08x asks for unit %u, word %u", blob->address, unit, blob->at - 1);
+    }
+}
+
+static void write_field(N6Npu *npu, unsigned unit, uint32_t offset, unsigned low, unsigned high, uint32_t value)
+{
+    uint32_t mask = (high - low == 31 ? UINT32_MAX : ((1u << (high - low + 1)) - 1) << low);
+
+    npu_set(npu, unit, offset, (reg(npu, unit, offset) & ~mask) | (value << low & mask));
+}
+
+static void poll(N6Npu *npu, Blob *blob, unsigned unit, uint32_t offset, unsigned low, unsigned high)
+{
+    uint32_t wanted, value;
+
+    (void)fetch(npu, blob); /* the interval or the limit of waiting */
+    wanted = fetch(npu, blob);
+    if (!blob->has_run && npu->has_work) {
+        npu_epoch(npu);
+        blob->has_run = true;
+        npu->has_work = false;
+    }
+    value = bits(reg(npu, unit, offset), low, high - low + 1);
+    if (value != wanted) {
+        npu_stop(npu, "the blob at 0x%08x waits for ever, word %u: %s +0x%02X bits %u to %u are %u, not %u", blob->address, blob->at - 3,
+                 npu_unit_name(unit), offset, low, high, value, wanted);
+    }
+}
+
+/* False at the end. */
+static bool step(N6Npu *npu, Blob *blob)
+{
+    uint32_t word = fetch(npu, blob), low = bits(word, 5, 5), high = bits(word, 10, 5), offset = 4 * bits(word, 16, 10);
+    unsigned unit = word >> 26, count = bits(word, 5, 11);
+
+    switch (word & 31) {
+    case END:
+        return false;
+    case LABEL:
+        npu->label = word >> 5;
+        npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_LABEL / 4] = npu->label;
+        blob->has_run = false;
+        return true;
+    case WRITE_FIELD:
+        check_unit(npu, blob, unit);
+        if (high < low) {
+            npu_stop(npu, "the blob at 0x%08x writes bits %u to %u, word %u", blob->address, low, high, blob->at - 1);
+        }
+        write_field(npu, unit, offset, low, high, fetch(npu, blob));
+        return true;
+    case WRITE_BITS:
+        check_unit(npu, blob, unit);
+        high = low + bits(word, 10, 3);
+        write_field(npu, unit, 4 * bits(word, 21, 5), low, high > 31 ? 31 : high, bits(word, 13, 8));
+        return true;
+    case WRITE_ONE:
+    case WRITE_MANY:
+        check_unit(npu, blob, unit);
+        for (unsigned i = 0; i < count; i++) {
+            npu_set(npu, unit, offset + ((word & 31) == WRITE_MANY ? 4 * i : 0), fetch(npu, blob));
+        }
+        return true;
+    case POLL:
+        check_unit(npu, blob, unit);
+        if (high < low) {
+            npu_stop(npu, "the blob at 0x%08x polls bits %u to %u, word %u", blob->address, low, high, blob->at - 1);
+        }
+        poll(npu, blob, unit, offset, low, high);
+        return true;
+    default:
+        npu_stop(npu, "the blob at 0x%08x has an instruction %u, word %u, which is not known", blob->address, word & 31, blob->at - 1);
+    }
+}
+
+void npu_blob(N6Npu *npu)
+{
+    Blob blob = find_blob(npu);
+
+    npu->label = 0;
+    npu->has_work = false;
+    while (step(npu, &blob)) {
+        npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_BC / 4]++;
+    }
+    npu->has_work = false;
+}
+
+const char *n6npu_run(N6Npu *npu)
+{
+    bool by_blob = reg(npu, EPOCHCTRL, 0) & RUNNING;
+
+    npu->reason[0] = '\0';
+    if (setjmp(npu->stop)) {
+        release(npu);
+        npu->has_work = false;
+        if (by_blob) {
+            npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4] |= ERROR_OF_BLOB;
+        }
+        return npu->reason;
+    }
+    npu->has_work = false;
+    if (by_blob) {
+        refuse_unmodelled(npu);
+        npu_blob(npu);
+        npu->registers[EPOCHCTRL][0] &= ~RUNNING;
+        npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_IRQ / 4] |= 1;
+        npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4] |= DONE_OF_BLOB;
+        return NULL;
+    }
+    npu->label = 0;
+    npu_epoch(npu);
+    for (unsigned engine = 0; engine < ENGINES; engine++) {
+        if (writes(npu, engine)) {
+            npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4] |= 1u << engine;
+        }
+    }
+    return NULL;
+}

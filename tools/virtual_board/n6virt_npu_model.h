@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Inside the model of the NPU: registers, streams, and who computes what.
+ */
+#ifndef N6VIRT_NPU_MODEL_H
+#define N6VIRT_NPU_MODEL_H
+
+#include <setjmp.h>
+
+#include "n6npu.h"
+#include "n6npu_registers.h"
+
+#define UNITS 31u
+#define UNIT_BYTES 0x1000u
+#define WORDS (UNIT_BYTES / 4u)
+
+enum {
+    CLKCTRL = 0x00, INTCTRL = 0x01, BUSIF = 0x02, STRSWITCH = 0x04, STRENG = 0x05, CONVACC = 0x0F, DECUN = 0x13, ACTIV = 0x15,
+    ARITH = 0x17, POOL = 0x1B, RECBUF = 0x1D, EPOCHCTRL = 0x1E,
+};
+enum { ENGINES = 10, CONVACCS = 4, ACTIVS = 2, ARITHS = 4, POOLS = 2 };
+/* Ports of the stream switch. */
+enum { SOURCES = 27, DESTINATIONS = 41 };
+
+/* What comes out of a unit in an epoch: elements of 24 bits, and where each frame ends. */
+typedef struct {
+    int32_t *data;
+    size_t count, room;
+    size_t *ends;
+    size_t frames, frame_room;
+    bool busy; /* its next frame is being made */
+} Stream;
+
+/* A destination's choice of a source. A port with two contexts takes the first one's frames, then the second one's. */
+typedef struct {
+    bool linked, is_second;
+    unsigned source;
+    bool take[2];
+    uint32_t frames[2];
+} Port;
+
+typedef struct {
+    size_t position;   /* of the stream, in elements */
+    uint64_t element;  /* since the epoch began */
+    int32_t address;   /* running, of coefficients */
+} ArithState;
+
+typedef struct Allocation {
+    struct Allocation *next;
+    size_t bytes;
+} Allocation;
+
+struct N6Npu {
+    N6NpuMemory memory;
+    uint32_t registers[UNITS + 1][WORDS];
+    uint32_t coefficients[ARITHS][1024]; /* 512 of {A, B}, {C} */
+    bool has_work;
+    /* Of the epoch that is being computed. */
+    Stream streams[SOURCES];
+    Port ports[DESTINATIONS];
+    uint32_t frames_written[ENGINES];
+    ArithState ariths[ARITHS];
+    Allocation *allocations;
+    size_t allocated;
+    uint32_t label;
+    N6NpuWork work;
+    jmp_buf stop;
+    char reason[240];
+};
+
+static inline uint32_t reg(const N6Npu *npu, unsigned unit, uint32_t offset)
+{
+    return npu->registers[unit][offset / 4];
+}
+
+static inline uint32_t bits(uint32_t value, unsigned position, unsigned width)
+{
+    return value >> position & (width == 32 ? UINT32_MAX : (1u << width) - 1);
+}
+
+/* FIELD(npu, unit, CONVACC, KFORMAT, NR) */
+#define FIELD(npu, unit, kind, register_, field) \
+    bits(reg(npu, unit, NPU_##kind##_##register_), NPU_##kind##_##register_##_##field##_POS, NPU_##kind##_##register_##_##field##_BITS)
+
+static inline int64_t sign_extended(int64_t value, unsigned width)
+{
+    int64_t sign = (int64_t)1 << (width - 1);
+
+    return ((value & ((sign << 1) - 1)) ^ sign) - sign;
+}
+
+static inline bool is_on(const N6Npu *npu, unsigned unit)
+{
+    return npu->registers[unit][0] & 1u;
+}
+
+/* Ends the run. */
+_Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* CONVACC2 */
+const char *npu_unit_name(unsigned unit);
+/* Zeroed, until the end of the epoch. Ends the run beyond what an epoch may need. */
+void *npu_allocate(N6Npu *npu, size_t count, size_t size);
+
+/* Shifts right, with rounding to the nearest, halves away from zero; to the left if negative. */
+static inline int64_t shifted(int64_t value, int shift, bool round)
+{
+    int64_t half;
+
+    if (shift <= 0) {
+        return (int64_t)((uint64_t)value << (-shift > 62 ? 62 : -shift));
+    }
+    if (shift > 62) {
+        return round ? 0 : value < 0 ? -1 : 0;
+    }
+    if (!round) {
+        return value >> shift;
+    }
+    /* Real outputs tell rounding from truncation, and not which way halves go (facts: section 12). This is the one place. */
+    half = (int64_t)1 << (shift - 1);
+    return value >= 0 ? (value + half) >> shift : -((-value + half) >> shift);
+}
+
+/* To bytes of output: saturated, or what is left of it. */
+static inline int32_t narrowed(int64_t value, unsigned bytes, bool saturate)
+{
+    int64_t limit = (int64_t)1 << (8 * bytes - 1);
+
+    if (!saturate) {
+        return (int32_t)sign_extended(value, 8 * bytes);
+    }
+    return (int32_t)(value < -limit ? -limit : value >= limit ? limit - 1 : value);
+}
+
+/* Streams */
+
+/* At least so many frames or elements of a source exist afterwards. */
+void npu_want_frames(N6Npu *npu, unsigned source, size_t frames);
+void npu_want_elements(N6Npu *npu, unsigned source, size_t count);
+/* Appends a frame: room for its elements, which end with the frame. */
+int32_t *npu_append(N6Npu *npu, unsigned source, size_t count);
+
+/* What arrives at a port: its i-th frame, or elements whatever frames they came in. Valid until more is asked for. */
+const int32_t *npu_port_frame(N6Npu *npu, unsigned destination, size_t frame, size_t *count);
+const int32_t *npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count);
+/* A port that takes every frame of one source: frame borders do not matter then. */
+static inline bool takes_all(const Port *port)
+{
+    return !port->is_second;
+}
+
+/* One frame more of a unit. */
+void npu_engine_frame(N6Npu *npu, unsigned engine);
+void npu_convacc_frame(N6Npu *npu, unsigned index);
+void npu_arith_frame(N6Npu *npu, unsigned index);
+void npu_pool_frame(N6Npu *npu, unsigned index);
+void npu_activ_frame(N6Npu *npu, unsigned index);
+
+/* Writes the frames up to this one of an engine that writes to memory. */
+void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame);
+uint32_t npu_engine_frames(const N6Npu *npu, unsigned engine);
+/* Bytes of an element in memory. */
+unsigned npu_engine_bytes(N6Npu *npu, unsigned engine);
+
+/* Epochs */
+
+/* Computes what the units are set to. */
+void npu_epoch(N6Npu *npu);
+/* Runs the epoch controller's blob. */
+void npu_blob(N6Npu *npu);
+/* A register write of whoever. */
+void npu_set(N6Npu *npu, unsigned unit, uint32_t offset, uint32_t value);
+
+#endif
