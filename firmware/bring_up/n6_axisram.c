@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_axisram.h"
 
+#include "n6_cache.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
 
+/* Through the data cache: what is read back has been in memory, and no dirty line is left, which would be written back later, over
+ * what the NPU has written there. */
 static bool keeps(uint32_t address, uint32_t pattern)
 {
     N6_REG32(address) = pattern;
-    n6_barrier();
+    n6_dcache_clean_invalidate(address, sizeof pattern);
     return N6_REG32(address) == pattern;
 }
 

@@ -19,7 +19,7 @@ from n6build.base.files import files_in, is_file, read_bytes
 INCLUDE = "include"
 _FILE_NAME = r"[A-Za-z0-9_][\w.-]*\.yaml"
 # Files in a chain of includes; nested mappings.
-_DEPTH = 4
+_DEPTH = 5
 _LEVELS = 32
 _NULL = "tag:yaml.org,2002:null"
 

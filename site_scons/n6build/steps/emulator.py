@@ -29,5 +29,5 @@ def emulator_templates(target: Target) -> tuple[str, ...]:
     """Templates of a step that runs the emulator; none for a real board."""
     if target.probe != VIRTUAL:
         return ()
-    templates = (soc_header.TEMPLATE, c_format.TEMPLATE, machine.TEMPLATE)
+    templates = (soc_header.TEMPLATE, c_format.TEMPLATE, machine.TEMPLATE, machine.NPU_TEMPLATE)
     return tuple(project_path(path) for template in templates for path in with_included(template))
