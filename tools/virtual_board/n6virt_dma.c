@@ -219,11 +219,9 @@ static void end_block(Channel *channel)
     if (last || PART(channel, CTR2, TCEM) != EVENT_AT_LAST) {
         channel->flags |= N6_DMA_CSR_TCF;
     }
-    if (last) {
-        stop(channel, 0);
-    } else if (!load_item(channel)) {
+    if (!last && !load_item(channel)) {
         stop(channel, N6_DMA_CSR_ULEF);
-    } else if (once) {
+    } else if (last || once) {
         stop(channel, 0);
     } else {
         begin_block(channel);
@@ -233,20 +231,17 @@ static void end_block(Channel *channel)
 /* What a request asks for: a burst, or all of the block. */
 static uint32_t burst_bytes(const Channel *channel)
 {
-    uint32_t from = (PART(channel, CTR1, SBL_1) + 1) << PART(channel, CTR1, SDW_LOG2);
-    uint32_t to = (PART(channel, CTR1, DBL_1) + 1) << PART(channel, CTR1, DDW_LOG2);
-
     if (HAS(channel, CTR2, SWREQ) || HAS(channel, CTR2, BREQ)) {
         return UINT32_MAX;
     }
-    return HAS(channel, CTR2, DREQ) ? to : from;
+    return HAS(channel, CTR2, DREQ) ? (PART(channel, CTR1, DBL_1) + 1) << PART(channel, CTR1, DDW_LOG2)
+                                    : (PART(channel, CTR1, SBL_1) + 1) << PART(channel, CTR1, SDW_LOG2);
 }
 
 static void serve(void *opaque)
 {
     Channel *channel = opaque;
     uint32_t width = 1u << PART(channel, CTR1, SDW_LOG2), most = burst_bytes(channel);
-    uint32_t block_mask = N6_DMA_CBR1_BNDT;
 
     for (uint32_t moved = 0; is_asked(channel) && moved < most; moved += width) {
         uint32_t left = PART(channel, CBR1, BNDT);
@@ -256,7 +251,7 @@ static void serve(void *opaque)
             break;
         }
         left -= width;
-        set(channel, N6_DMA_CBR1_OFFSET, (reg(channel, N6_DMA_CBR1_OFFSET) & ~block_mask) | left);
+        set(channel, N6_DMA_CBR1_OFFSET, (reg(channel, N6_DMA_CBR1_OFFSET) & ~N6_DMA_CBR1_BNDT) | left);
         if (left <= channel->block_bytes / 2 && left + width > channel->block_bytes / 2 &&
             (!reg(channel, N6_DMA_CLLR_OFFSET) || PART(channel, CTR2, TCEM) != EVENT_AT_LAST)) {
             channel->flags |= N6_DMA_CSR_HTF;
@@ -330,8 +325,7 @@ static uint32_t masked_interrupts(const N6VirtBlock *block, bool secure)
     uint32_t value = 0, secured = n6virt_get(block->base + N6_DMA_SECCFGR_OFFSET);
 
     for (unsigned i = 0; i < CHANNELS; i++) {
-        Channel *channel = &channels[block->base == N6_HPDMA1_BASE][i];
-
+        const Channel *channel = &channels[block->base == N6_HPDMA1_BASE][i];
         if ((secured >> i & 1) == secure && channel->flags & reg(channel, N6_DMA_CCR_OFFSET) & FLAGS) {
             value |= 1u << i;
         }
@@ -356,11 +350,7 @@ static void dma_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
 {
     Channel *channel = channel_at(block, offset);
 
-    if (!channel) {
-        n6virt_set(block->base + offset, value);
-        return;
-    }
-    switch (block->base + offset - channel->base) {
+    switch (channel ? block->base + offset - channel->base : UINT32_MAX) {
     case N6_DMA_CFCR_OFFSET:
         channel->flags &= ~value;
         break;
@@ -372,7 +362,9 @@ static void dma_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     default:
         n6virt_set(block->base + offset, value);
     }
-    update(channel);
+    if (channel) {
+        update(channel);
+    }
 }
 
 /* Of the whole block: privileges and locks are kept. */
