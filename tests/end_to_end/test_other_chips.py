@@ -29,7 +29,7 @@ NOR = {
     "write_register: 0x72": "write_register: 0x81",
     "read_register: 0x71": "read_register: 0x85",
     "register_dummy_cycles: 5": "register_dummy_cycles: 8",
-    "{address: 0x000, spi: 0, opi_str: 1, opi_dtr: 2}": "{address: 0x100, spi: 0xFF, opi_str: 0xB7, opi_dtr: 0xE7}",
+    "{address: 0x000, spi: 0, opi_str: 1, opi_dtr: 2,": "{address: 0x100, spi: 0xFF, opi_str: 0xB7, opi_dtr: 0xE7,",
     "address: 0x300": "address: 0x200",
     "chosen: 20": "chosen: 16",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,13 @@ def test_the_nor_has_the_clock_that_its_board_allows(name: str, clock_hz: int) -
 def test_without_a_pll_the_nor_is_slower_than_its_limit(boards: Path) -> None:
     edit(boards, "nucleo-n657/board.yaml", "clock_profile: hsi", "clock_profile: hsi-only")
     assert load_board("nucleo-n657", boards).nor_clock_hz == 32_000_000
+
+
+def test_a_nor_that_is_read_on_one_line_is_clocked_more_slowly() -> None:
+    board = load_board("stm32n6570-dk")
+    assert board.nor_clock_hz == 100_000_000
+    one_line = replace(board, nor=replace(board.nor, mode="spi"))
+    assert one_line.nor_clock_hz == board.nor_commands.read_max_hz == 50_000_000
 
 
 def test_an_unknown_board_gets_the_nearest_name() -> None:

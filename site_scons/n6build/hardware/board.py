@@ -226,8 +226,11 @@ class Board:
 
     @property
     def xspi_divider(self) -> int:
-        """Divides the clock source of XSPI2 so that the NOR stays within its limit."""
-        return -(-self.clock.xspi_source_hz // self.nor.max_clock_hz)
+        """Divides the clock source of XSPI2 so that the NOR stays within its limit, which is lower for reads on one line."""
+        limit = self.nor.max_clock_hz
+        if self.nor.mode == "spi":
+            limit = min(limit, self.nor_commands.read_max_hz)
+        return -(-self.clock.xspi_source_hz // limit)
 
     @property
     def nor_clock_hz(self) -> int:

@@ -72,7 +72,7 @@ class MaxFactors:
 
 @dataclass(frozen=True)
 class ParameterTables:
-    """What the tables of JESD216 say beyond the part's commands and size: see `n6build.hardware.sfdp`, which puts them together.
+    """What the tables of JESD216 say beyond the commands and the size: see `n6build.virtual_board.sfdp`, which joins them.
 
     basic_from_12: the last nine words of the basic table. registers: the map of status and control registers. to_octal: commands
     and their bytes, at most seven each. profile, four_byte: words without the opcodes that are told elsewhere.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from n6build.hardware.board import Board
-from n6build.hardware.sfdp import parameter_tables
 from n6build.hardware.soc import field_bits
+from n6build.virtual_board.sfdp import parameter_tables
 
 
 def board_values(board: Board) -> dict[str, int | str]:

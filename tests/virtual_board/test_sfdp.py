@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.hardware.boards import load_board
-from n6build.hardware.sfdp import parameter_tables
+from n6build.virtual_board.sfdp import parameter_tables
 
 BOARD = load_board("stm32n6570-dk")
 COMMANDS = BOARD.nor_commands
