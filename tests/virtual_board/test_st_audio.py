@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import random
 import struct
-import subprocess
 import wave
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from firmware_build import bring_up, build, image_of, write_nor
+from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import fsbl_script
 from n6build.virtual_board.build import find_emulator
-from n6build.virtual_board.recording import convert_recording
-from n6build.virtual_board.run import LIMIT_STATUS, Limits, NorBoot, RunResult, nor_command, read_findings, run_nor
-from n6build.virtual_board.source_lines import Places
+from n6build.virtual_board.recording import Recording, convert_recording
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from samples import sample
 
 PROGRAMS = Path(__file__).parent / "programs"
 BOARD = load_board("stm32n6570-dk")
 HAL = ("i2c", "i2c_ex", "mdf", "sai", "dma", "dma_ex", "gpio", "rcc", "rcc_ex", "cortex")
+
+
+def recording(tmp_path: Path, samples: Sequence[int]) -> Recording:
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as writer:
+        writer.setparams((1, 2, 16_000, len(samples), "NONE", ""))
+        writer.writeframes(struct.pack(f"<{len(samples)}h", *samples))
+    return convert_recording(tmp_path / "sound.wav", tmp_path / "sound.raw")
 
 
 def run_st_audio(tmp_path: Path) -> RunResult:
@@ -48,10 +55,7 @@ def run_st_audio(tmp_path: Path) -> RunResult:
     program = [PROGRAMS / "st_audio.c", *sources, *bring_up()]
     elf = build(tmp_path, "st_audio", program, fsbl_script(BOARD.soc), flags, BOARD)
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
-    with wave.open(str(tmp_path / "tone.wav"), "wb") as writer:
-        writer.setparams((1, 2, 16_000, 16_000, "NONE", ""))
-        writer.writeframes(struct.pack("<16000h", *range(16_000)))
-    heard = convert_recording(tmp_path / "tone.wav", tmp_path / "tone.raw")
+    heard = recording(tmp_path, range(16_000))
     return run_nor(
         find_emulator(BOARD.soc),
         NorBoot(nor, BOARD, heard=heard),
@@ -82,23 +86,25 @@ def test_st_s_own_drivers_find_the_codec_and_hear_the_recording(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="the NOR does not answer all commands of ST's loader and driver (SFDP, polling of the status)", strict=True
-)
-def test_the_audio_application_as_published_reaches_its_network(tmp_path: Path) -> None:
-    """Loader, program and weights as a board's owner flashes them; the README beside the sources shows a real board's console."""
-    boot = sample("boot")
-    parts = {0x7000_0000: boot / "fsbl_fw_lrun_v1.2.0.bin", 0x7010_0000: boot / "aed_bm.bin"}
-    parts[0x7018_0000] = sample("npu/yamnet-core-2.2") / "aed_weights.bin"
-    nor = write_nor(tmp_path / "nor.bin", {address: path.read_bytes() for address, path in parts.items()}, 128 << 20)
+def test_the_audio_application_as_published_names_what_it_hears(tmp_path: Path) -> None:
+    """Program and weights as a board's owner flashes them; the README beside the sources shows a real board's console."""
+    elf = build_fsbl(tmp_path, PROGRAMS / "load_for_st.c", board=BOARD)
+    parts = {
+        BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL),
+        BOARD.slots.appli.address: (sample("boot") / "aed_bm.bin").read_bytes(),
+        0x7018_0000: (sample("npu/yamnet-core-2.2") / "aed_weights.bin").read_bytes(),
+    }
+    nor = write_nor(tmp_path / "nor.bin", parts, 128 << 20)
+    noise = random.Random(1)
+    heard = recording(tmp_path, [noise.randrange(-8000, 8000) for _ in range(32_000)])
     board = replace(BOARD, console=replace(BOARD.console, baud=14_400))
-    console, findings = tmp_path / "console", tmp_path / "findings"
-    limits = Limits(4_000_000_000, 800_000_000)
-    command = nor_command(find_emulator(BOARD.soc), NorBoot(nor, board), findings, f"file:{console}", limits)
-    # Programs of others count on clocks that the boot ROM leaves on.
-    machine = command.index("-M") + 1
-    command[machine] += ",strict-clocks=off"
-    assert subprocess.run(command, check=False).returncode == LIMIT_STATUS
-    found, _ = read_findings(findings, Places([]))
-    assert "# Start Processing" in console.read_text()
-    assert [finding.kind for finding in found] == ["npu"]
+    result = run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(nor, board, heard=heard, strict_clocks=False),
+        programs=[],
+        stop=lambda line: '{"class":"' in line,
+        limits=Limits(4_000_000_000, 1_500_000_000),
+    )
+    assert result.findings == ()
+    assert '{"class":"' in result.lines[-1]
+    assert result.ended == "stopped"

@@ -2,6 +2,7 @@
  *
  * Transfers of DMA channels from memory to memory; -DDOES= says which.
  */
+#include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"
@@ -74,6 +75,7 @@ static void uncleaned(void)
     N6_REG32(N6_RCC_AHB2ENSR) = N6_RCC_AHB2ENR_RAMCFGEN;
     N6_REG32(N6_RCC_MEMENSR) = N6_RCC_MEMENR_AXISRAM3EN;
     N6_REG32(N6_RAMCFG_SRAM3_CR) = 0u;
+    n6_caches_enable();
     N6_REG32(N6_AXISRAM3_BASE) = 0x55u;
     prepare(2u, 2u, 4u);
     set(N6_HPDMA1_CSAR, N6_AXISRAM3_BASE);
