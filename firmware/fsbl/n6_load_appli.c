@@ -71,7 +71,9 @@ _Noreturn void n6_start_appli(void)
     n6_barrier();
     uint32_t stack = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS);
     uint32_t entry = N6_REG32(N6_APPLI_PAYLOAD_ADDRESS + 4u);
+    /* Nothing is enabled and nothing pends: the Appli finds interrupts as they are after a reset, which ST's Applis count on. */
     __asm volatile("movs r2, #0\n\t"
+                   "msr primask, r2\n\t"
                    "msr msplim, r2\n\t"
                    "msr msp, %0\n\t"
                    "dsb\n\t"

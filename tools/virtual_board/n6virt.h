@@ -208,6 +208,8 @@ bool n6virt_test_npu_is_at(uint32_t offset);
 uint32_t n6virt_test_npu_read(uint32_t offset);
 void n6virt_test_npu_write(uint32_t offset, uint32_t value);
 
+/* The program is one that was built for this board; one from elsewhere may count on what is not known of the chip. */
+bool n6virt_is_strict(void);
 /* The boot ROM (n6virt_boot.c): starts what it finds in the NOR, or ends the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
 

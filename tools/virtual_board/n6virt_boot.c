@@ -123,6 +123,11 @@ static const MemoryRegionOps rom_ops = {
     .impl.max_access_size = 8, .valid.unaligned = true, .impl.unaligned = true,
 };
 
+bool n6virt_is_strict(void)
+{
+    return strict_clocks;
+}
+
 static bool get_strict(Object *object, Error **errp)
 {
     return strict_clocks;

@@ -224,10 +224,27 @@ static uint32_t dirty_lines(const N6VirtRam *ram, uint32_t line)
     return count;
 }
 
+/* INFERRED: published FSBLs, compiled without optimisation, switch the cache off with the variables of their loop over sets and ways
+ * in dirty lines, and work. What the chip makes of that is not known: programs from elsewhere get the benefit of it. */
+static void clean_everything(void)
+{
+    N6VirtRam *ram;
+
+    for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
+        for (uint32_t offset = 0; ram->cacheable && offset < ram->bytes; offset += LINE) {
+            clean(ram, offset);
+        }
+    }
+}
+
 static void switch_off(void)
 {
     N6VirtRam *ram;
 
+    if (!n6virt_is_strict()) {
+        clean_everything();
+        return;
+    }
     for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
         for (uint32_t line = 0; ram->cacheable && line < ram->bytes / LINE; line++) {
             uint32_t count = dirty_lines(ram, line);
