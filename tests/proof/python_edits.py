@@ -373,8 +373,8 @@ EDITS = (
     ),
     Edit(
         "steps/reloc_model.py",
-        "crc32_of(params_chunks(weights)))",
-        "(7, crc32_of(params_chunks(weights))[1]))",
+        "crc32_of(with_blobs(linked, params_chunks(weights)))",
+        "(7, crc32_of(with_blobs(linked, params_chunks(weights)))[1])",
         "whole",
         f"{WHOLE}/network_rel/network_rel.bin",
         _WHOLE_RELOC,

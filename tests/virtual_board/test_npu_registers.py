@@ -1,4 +1,4 @@
-"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says when it is given work."""
+"""The NPU of the virtual board: it answers as a runtime expects at its start, misses clocks, and says why work cannot be done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from n6build.virtual_board.run import RunResult
 
 from virtual_board.test_findings import PROGRAMS, boot, line_of
 
-WORK = "the NPU is given work, and the virtual board's does not compute"
+# An engine alone, which reads for nobody.
+WORK = "the NPU cannot do its work: no stream engine writes to memory: an epoch would never end"
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
@@ -19,7 +20,7 @@ def run(tmp_path: Path, *defines: str) -> RunResult:
     return boot(tmp_path, {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}, [elf])
 
 
-def test_what_a_runtime_asks_is_answered_and_work_ends_the_run(tmp_path: Path) -> None:
+def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tmp_path: Path) -> None:
     result = run(tmp_path)
     versions = [int(line.removeprefix("version="), 16) for line in result.lines if line.startswith("version=")]
     units = {
@@ -30,9 +31,10 @@ def test_what_a_runtime_asks_is_answered_and_work_ends_the_run(tmp_path: Path) -
     assert dict(enumerate(versions)) == units
     # STRENG 5.0, as ST's header has it.
     assert versions[5] == 0x5001
-    assert {"ctrl=0x00000001", "gates=0xffffffff"} <= set(result.lines)
+    # A unit that is cleared is off, and has done so at once.
+    assert {"ctrl=0x00000000", "gates=0xffffffff"} <= set(result.lines)
     (finding,) = result.findings
-    assert finding.kind == "npu"
+    assert finding.kind == "npu-work"
     assert WORK in finding.text
     assert str(finding).startswith(line_of("npu_registers.c", "/* WORK */"))
     assert "end" not in result.lines

@@ -159,7 +159,7 @@ static void on_work(void *opaque)
     const char *reason = n6npu_has_work(npu) ? n6npu_run(npu) : NULL;
 
     if (reason) {
-        n6virt_finding_at(started_at, "npu", N6_NPU_BASE, "the NPU cannot do its work: %s (epoch %u)", reason, n6npu_label(npu));
+        n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "the NPU cannot do its work: %s (epoch %u)", reason, n6npu_label(npu));
         n6virt_end("npu");
     }
     update_lines();

@@ -49,6 +49,9 @@ int main(void)
     put("ctrl=", N6_REG32(UNIT(4u)));
     N6_REG32(UNIT(0x11u) + 8u) = 1u; /* CONVOLUTION */
     N6_REG32(UNIT(5u)) = 1u;         /* WORK */
+    /* Until it is done. */
+    for (volatile uint32_t i = 0; i < 10000u; i++) {
+    }
     n6_put("end");
     n6_put_end();
     return 0;
