@@ -44,12 +44,13 @@ def test_what_a_runtime_asks_is_answered_and_work_without_an_end_ends_the_run(tm
 @pytest.mark.parametrize(
     ("define", "expected"),
     [
-        # All that is written to before the NPU has work.
+        # All that is written to.
         (
             "CLOCKED=0",
             {
                 "SWITCH": "STRSWITCH is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
                 "CONVOLUTION": "CONVACC2 is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+                "WORK": "STRENG0 is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
             },
         ),
         ("A_GATES=0x7u", {"SWITCH": "STRSWITCH is written to while its clock gate is closed (CLKCTRL AGATES0, bit 3)"}),
