@@ -10,6 +10,8 @@
 
 #if QEMU_VERSION_MAJOR < 10
 
+#include "hw/core/tcg-cpu-ops.h"
+#include "qemu/main-loop.h"
 #include "sysemu/cpu-timers.h"
 #include "sysemu/reset.h"
 #include "sysemu/sysemu.h"
@@ -23,9 +25,17 @@ static inline void *n6virt_env(CPUState *cpu)
     return cpu->env_ptr;
 }
 
+/* QEMU's big lock. */
+static inline void n6virt_lock(void)
+{
+    qemu_mutex_lock_iothread();
+}
+
 #else
 
+#include "accel/tcg/cpu-ops.h"
 #include "hw/resettable.h"
+#include "qemu/main-loop.h"
 #include "system/cpu-timers.h"
 #include "system/reset.h"
 #include "system/system.h"
@@ -38,6 +48,11 @@ typedef ResetType N6VirtReset;
 static inline void *n6virt_env(CPUState *cpu)
 {
     return cpu_env(cpu);
+}
+
+static inline void n6virt_lock(void)
+{
+    bql_lock();
 }
 
 #endif

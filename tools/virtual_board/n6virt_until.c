@@ -10,7 +10,7 @@
 
 #include "cpu.h"
 #include "hw/core/cpu.h"
-#include "hw/core/tcg-cpu-ops.h"
+#include "n6virt_qemu.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 
@@ -32,7 +32,7 @@ static void on_breakpoint(CPUState *cpu)
         original->debug_excp_handler(cpu);
         return;
     }
-    qemu_mutex_lock_iothread();
+    n6virt_lock();
     n6virt_end("until");
 }
 

@@ -31,6 +31,21 @@ _SECURE_DEBUG = (
     "        .in_secure = arm_feature(env, ARM_FEATURE_M) ? env->v7m.secure : arm_is_secure(env),\n"
     "        .in_debug = true,\n",
 )
+# Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
+_HOOKS = "void *(*n6virt_fetch)(void *host);\nvoid (*n6virt_fetched)(uint32_t pc, uint32_t bytes);\n\n"
+_FIRST_PAGE = (
+    "accel/tcg/translator.c",
+    "    db->host_addr[0] = host_pc;\n",
+    "    db->host_addr[0] = n6virt_fetch && host_pc ? n6virt_fetch(host_pc) : host_pc;\n",
+)
+_BLOCK = (
+    "accel/tcg/translator.c",
+    "    tb->icount = db->num_insns;\n",
+    "    tb->icount = db->num_insns;\n"
+    "    if (n6virt_fetched) {\n"
+    "        n6virt_fetched(db->pc_first, tb->size);\n"
+    "    }\n",
+)
 _CACHES = (
     # Whole vectors at once.
     (
@@ -38,19 +53,12 @@ _CACHES = (
         "DO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n",
         '#include "../../hw/arm/n6virt_mve.h"\n\nDO_VLDR(vldrb, 1, ldub, 1, uint8_t)\n',
     ),
-    # Instructions come from memory, not from the data cache: the machine says where the bytes are, and hears what was read.
     (
         "accel/tcg/translator.c",
         "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
-        "void *(*n6virt_fetch)(void *host);\n"
-        "void (*n6virt_fetched)(uint32_t pc, uint32_t bytes);\n\n"
-        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
+        f"{_HOOKS}void translator_loop(CPUState *cpu, TranslationBlock *tb, int max_insns,\n",
     ),
-    (
-        "accel/tcg/translator.c",
-        "    db->host_addr[0] = host_pc;\n",
-        "    db->host_addr[0] = n6virt_fetch && host_pc ? n6virt_fetch(host_pc) : host_pc;\n",
-    ),
+    _FIRST_PAGE,
     (
         "accel/tcg/translator.c",
         "            page_protect(end);\n#endif\n            host = db->host_addr[1];\n",
@@ -60,14 +68,25 @@ _CACHES = (
         "            }\n"
         "            host = db->host_addr[1];\n",
     ),
+    _BLOCK,
+)
+# Helium code is slower there: its vectors are loaded by elements.
+_CACHES_10_0 = (
     (
         "accel/tcg/translator.c",
-        "    tb->icount = db->num_insns;\n",
-        "    tb->icount = db->num_insns;\n"
-        "    if (n6virt_fetched) {\n"
-        "        n6virt_fetched(db->pc_first, tb->size);\n"
-        "    }\n",
+        "void translator_loop(CPUState *cpu, TranslationBlock *tb, int *max_insns,\n",
+        f"{_HOOKS}void translator_loop(CPUState *cpu, TranslationBlock *tb, int *max_insns,\n",
     ),
+    _FIRST_PAGE,
+    (
+        "accel/tcg/translator.c",
+        "        new_page1 = get_page_addr_code_hostp(env, base, &db->host_addr[1]);\n",
+        "        new_page1 = get_page_addr_code_hostp(env, base, &db->host_addr[1]);\n"
+        "        if (n6virt_fetch && db->host_addr[1]) {\n"
+        "            db->host_addr[1] = n6virt_fetch(db->host_addr[1]);\n"
+        "        }\n",
+    ),
+    _BLOCK,
 )
 _CONFIGURE = (
     "--target-list=arm-softmmu",
@@ -97,7 +116,7 @@ class Release:
 RELEASES = (
     Release("7.2", ("debian", "12"), _CONFIGURE, (*_EDITS, _SECURE_DEBUG, *_CACHES), names_meson=True),
     # Without --disable-download its configure asks a package registry for what it lacks.
-    Release("10.0", ("debian", "13"), (*_CONFIGURE, "--disable-download"), _EDITS, names_meson=False),
+    Release("10.0", ("debian", "13"), (*_CONFIGURE, "--disable-download"), (*_EDITS, *_CACHES_10_0), names_meson=False),
 )
 
 

@@ -201,6 +201,9 @@ def nor_command(
 
 def _nor_options(boot: NorBoot) -> str:
     values = board_values(boot.board) | {"strict-clocks": "on" if boot.strict_clocks else "off"}
+    if not boot.strict_clocks:
+        # A program from elsewhere has a rate of its own, for which a terminal would be set.
+        values["console-baud"] = 0
     if boot.jedec_id is not None:
         values["nor-jedec-id"] = boot.jedec_id
     if boot.keeps_writes:
