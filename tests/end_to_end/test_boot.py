@@ -86,7 +86,10 @@ def test_only_the_lines_of_copied_weights_and_buffers_are_cleaned(nors: dict[str
     assert result.findings == ()
     weights = [span for span in result.cleaned if span[0] == 0x342E_0000]
     assert weights == [(0x342E_0000, 0x342E_0000 + -(-WEIGHTS_BYTES // 32) * 32)]
-    assert all(0x3420_0000 <= start < end <= 0x3427_0000 for start, end in result.cleaned if start != 0x342E_0000)
+    # The test of a bank writes its first and its last word through the cache.
+    last_line = (0x3434_FFE0, 0x3435_0000)
+    others = [span for span in result.cleaned if span[0] != 0x342E_0000 and span != last_line]
+    assert all(0x3420_0000 <= start < end <= 0x3427_0000 for start, end in others)
 
 
 def test_another_nor_is_named_with_what_was_expected(nors: dict[str, bytes], tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
     if kind:
         assert result.findings[0].where.startswith(("firmware/fsbl/n6_load_appli.c:", "firmware/bring_up/n6_"))
     else:
-        assert (result.ended, result.findings) == ("timeout", ())
+        assert (result.ended, result.findings) == ("silent", ())
 
 
 def test_a_fault_says_where(project: Project) -> None:

@@ -78,7 +78,7 @@ CHANGES = [
     Change("times of files, not their content", touch, []),
     Change(
         "a comment at the end of a line of the FSBL",
-        edit("firmware/fsbl/main.c", "open_nor();\n    load", "open_nor(); /* new */\n    load"),
+        edit("firmware/fsbl/main.c", "n6_caches_enable();\n    load", "n6_caches_enable(); /* new */\n    load"),
         ["Compile firmware/fsbl/main.c"],
     ),
     Change(

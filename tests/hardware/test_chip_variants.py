@@ -70,7 +70,7 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
-    of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml"]
+    of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml", "stm32n6-npu.yaml"]
     assert [Path(path).name for path in soc_files(board)] == of_chip
     assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
