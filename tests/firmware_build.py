@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n6build.base.c_format import header_text
+from n6build.base.intel_hex import ERASED
 from n6build.base.paths import FIRMWARE
 from n6build.compiler import toolchain
-from n6build.flash.sectors import ERASED
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header

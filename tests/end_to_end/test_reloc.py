@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from core_tree import make_core
+from n6build.base.intel_hex import ERASED
 from n6build.flash.model_update import Running, Update, plan_updates
-from n6build.flash.sectors import ERASED, sectors_of
+from n6build.flash.sectors import sectors_of
 from n6build.hardware.boards import load_board
 from n6build.memory_plan.plan import read_plan
 from n6build.reloc.layout import ABI_C, CONTEXT_FIELDS, STRUCT_SIZES_FIELD, WORD

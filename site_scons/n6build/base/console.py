@@ -62,3 +62,8 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
+
+
+def clipped(text: str, columns: int) -> str:
+    """The text in as many columns, with an ellipsis where it is longer."""
+    return text.rstrip() if len(text) <= columns else f"{text[: columns - 3]}..."

@@ -162,6 +162,11 @@ def read_in_chunks(
         raise N6Error("N6-FILE-002", f"cannot read: {error.strerror}", where=str(path)) from error
 
 
+def read_part(path: Path, offset: int, size: int | None) -> bytes:
+    """As `read_in_chunks`, at once."""
+    return b"".join(read_in_chunks(path, offset=offset, size=size))
+
+
 def remove_others(folder: Path, keep: Collection[str]) -> None:
     """Deletes the files in `folder` whose names are not in `keep`: what another tool left there would be mistaken for ours."""
     if folder.is_dir():

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, sha256
+from n6build.base.files import read_part, sha256
+from n6build.base.intel_hex import ERASED
 from n6build.image.manifest import FlashManifest
-
-ERASED = 0xFF
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
     """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
     images = []
     for segment in manifest.segments:
-        data = read_bytes(folder / segment.file)[segment.offset :][: segment.length]
+        data = read_part(folder / segment.file, segment.offset, segment.length)
         if sha256(data) != segment.sha256:
             raise N6Error(
                 "N6-FLASH-001", "is not the file that the manifest lists", where=segment.file, hint="build again"

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from n6build.base.errors import N6Error
+from n6build.base.intel_hex import ERASED
 from n6build.base.span import Span
 from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.read_back import check_read_back
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
-from n6build.flash.sectors import ERASED, Sector
+from n6build.flash.sectors import Sector
 
 _CHUNK = 1 << 20
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_at_most, read_bytes
+from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.hardware.board import Board
@@ -79,7 +79,7 @@ def elf_of(file: Path) -> Path | None:
 
 
 def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
-    head = _head(path)
+    head = read_part(path, 0, 64)
     if head.startswith(_ELF):
         if role == "data":
             hint = "objcopy -O binary or -O ihex makes data of it"
@@ -101,10 +101,6 @@ def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied
     if data.startswith(MAGIC):
         return [Piece(_slot(board, role), _signed(path, role, board, data, copied_by_ours=copied_by_ours))]
     return _with_header(path, role, board, _bare(path, role, board, data), copied_by_ours=copied_by_ours)
-
-
-def _head(path: Path) -> bytes:
-    return read_bytes(path)[:64] if path.is_file() else read_bytes(path)
 
 
 def _is_hex(head: bytes) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, sha256, to_json
+from n6build.base.files import read_bytes, read_part, sha256, to_json
 from n6build.base.span import Span
 from n6build.hardware.board import Board, Slot
 from n6build.hardware.slots import slots_around, weights_slot
@@ -70,8 +70,7 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
     """
     segments = []
     for file in files:
-        data = read_bytes(file.path)[file.offset :]
-        data = data if file.length is None else data[: file.length]
+        data = read_part(file.path, file.offset, file.length)
         if not data and file.slot in ("fsbl", "appli"):
             what = "is empty: the board would keep running its old program"
             raise N6Error("N6-IMAGE-008", what, where=file.path.name, hint="build again")

@@ -54,7 +54,7 @@ def parse_until(setting: Setting) -> Until | None:
     if kind in ("address", "instructions"):
         if not _NUMBER.fullmatch(value) or value.endswith("_") or "__" in value:
             raise N6Error("N6-OPTION-002", f"'{value}' is not a number", where=setting.origin, hint=hint)
-        number = int(value.lstrip("0") or "0", 0) if not value.startswith("0x") else int(value, 16)
+        number = int(value, 16 if value.startswith("0x") else 10)
         if not 0 < number < (_LARGEST if kind == "instructions" else 1 << 32):
             raise N6Error("N6-OPTION-002", f"{value} is out of range", where=setting.origin, hint=hint)
         value = f"0x{number:08x}" if kind == "address" else str(number)

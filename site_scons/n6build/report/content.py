@@ -7,8 +7,10 @@ from typing import Literal
 
 from n6build.base.files import to_json
 from n6build.checks.run import Result, counts
+from n6build.network.artifacts.timed_epochs import epoch_numbers
 from n6build.plan.perform import DoneStep
 from n6build.run.instructions import Meaning
+from n6build.run.registers import Register
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
 Unit = Literal["NPU", "CPU", "both"]
@@ -74,8 +76,8 @@ class EpochRow:
 
     @property
     def number(self) -> str:
-        """'7', or '7-12' of a blob."""
-        return str(self.index) if self.last in {None, self.index} else f"{self.index}-{self.last}"
+        """As `epoch_numbers`."""
+        return epoch_numbers(self.index, self.index if self.last is None else self.last)
 
 
 @dataclass(frozen=True)
@@ -114,24 +116,13 @@ class NetworkSection:
 
 
 @dataclass(frozen=True)
-class RegisterRow:
-    """A register that the virtual board only stored. where: of the first access. reads, writes: how often."""
-
-    address: int
-    name: str
-    where: str
-    reads: int
-    writes: int
-
-
-@dataclass(frozen=True)
 class RunSection:
     """What a run on the virtual board had to say. ended: one line, empty if inferences were made. findings: what the board
     objects to, with source lines."""
 
     ended: str
     findings: tuple[str, ...]
-    registers: tuple[RegisterRow, ...]
+    registers: tuple[Register, ...]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from n6build.base.console import kib, printable
+from n6build.base.console import clipped, kib, printable
 from n6build.checks.run import summary
 from n6build.report.content import AddressRange, NetworkSection, Part, Report, RunSection, Unit, urgency
 
@@ -31,11 +31,7 @@ def report_text(report: Report) -> str:
     width = min(max((len(name) for name, _ in report.versions), default=0), 40) + 2
     lines += [f"  {name:<{width}}{version}" for name, version in report.versions]
     lines += ["", *_actions(report)]
-    return "".join(f"{_clipped(printable(line), _COLUMNS)}\n" for line in lines)
-
-
-def _clipped(line: str, columns: int) -> str:
-    return line.rstrip() if len(line) <= columns else f"{line[: columns - 3]}..."
+    return "".join(f"{clipped(printable(line), _COLUMNS)}\n" for line in lines)
 
 
 def _end(path: str, columns: int) -> str:
@@ -63,7 +59,7 @@ def _network(network: NetworkSection) -> Iterator[str]:
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
         moved = f"{kib(epoch.bytes):>11}" if epoch.bytes else " " * 11
         cycles = f"{epoch.cycles:>14,} cycles" if epoch.cycles is not None else ""
-        kind = _clipped(printable(epoch.kind), 34 - width)
+        kind = clipped(printable(epoch.kind), 34 - width)
         macs = f"{epoch.macs:>14,} MACs" if epoch.macs else " " * 19
         yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
     if len(network.epochs) > len(largest):
@@ -85,11 +81,11 @@ def _axis(axis: AddressRange) -> Iterator[str]:
         yield f"  {space.name:<16}0x{space.address:08X}  {kib(space.size):>10}{kib(space.used):>12} used {share:>7}"
         yield from map(_part, space.parts)
     for pool in axis.pools:
-        yield f"  {_clipped(printable(pool.label), 44):<46}0x{pool.address:08X}  {kib(pool.size):>12}"
+        yield f"  {clipped(printable(pool.label), 44):<46}0x{pool.address:08X}  {kib(pool.size):>12}"
 
 
 def _part(part: Part) -> str:
-    label = _clipped(printable(part.label), 40)
+    label = clipped(printable(part.label), 40)
     return f"    {part.kind[0].upper()} {label:<42}0x{part.address:08X}  {part.size:>12,} B"
 
 

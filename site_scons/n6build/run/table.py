@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.base.console import say, styled
+from n6build.base.console import clipped, say, styled
 from n6build.base.junit import Case, junit
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.timed_epochs import timed_epochs
@@ -53,7 +53,7 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         each = network.epoch_cycles.get(epoch.first)
         if each is not None:
             per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
-            name = _clipped(f"{epoch.number:>4}  {epoch.kind}", 24)
+            name = clipped(f"{epoch.number:>4}  {epoch.kind}", 24)
             lines.append(
                 f"  {name:<24}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
                 + _split(each)
@@ -75,10 +75,6 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
         )
         lines += meaning_lines(outcome.meanings)
     return lines
-
-
-def _clipped(text: str, columns: int) -> str:
-    return text if len(text) <= columns else f"{text[: columns - 3]}..."
 
 
 def _ms(cycles: float, outcome: Outcome) -> str:

@@ -12,6 +12,7 @@ from n6build.options.until import Until
 from n6build.run.registers import registers_of
 from n6build.run.session import Outcome, Watched
 from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.findings import show_findings
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from n6build.virtual_board.source_lines import symbols_of
 
@@ -33,9 +34,9 @@ def run_until(
         limits=_limits(until, address),
         gdb=gdb,
     )
+    show_findings(result.findings)
+    # Warnings, too: none of them fails a program that is only watched.
     findings = tuple(str(finding) for finding in result.findings)
-    for finding in findings:
-        say("Finding", finding)
     why = _why_not(until, result)
     watched = Watched(str(until), why, result.instructions, result.at, len(result.lines))
     say("Ended", watched.sentence, f"{len(findings)} findings" if findings else "")

@@ -12,6 +12,7 @@ from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
+from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model
 from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
@@ -89,8 +90,8 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
-    own = "+".join(model.name for model in models) or "programs"
-    folder = f"{board_folder}/{own}{profile}{loader}{'-foreign' if choices.is_foreign else ''}"
+    application = application_name([model.name for model in models])
+    folder = f"{board_folder}/{application}{profile}{loader}{'-foreign' if choices.is_foreign else ''}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
 
 

@@ -26,7 +26,7 @@ from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import RegisterRow, RunSection, report_json
+from n6build.report.content import RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.session import Outcome, read_outcome
@@ -135,7 +135,4 @@ def _cycles(outcome: Outcome) -> list[dict[int, int]]:
 
 
 def _run_section(outcome: Outcome) -> RunSection:
-    registers = tuple(
-        RegisterRow(each.address, each.name, each.where, each.reads, each.writes) for each in outcome.registers
-    )
-    return RunSection(outcome.watched.sentence if outcome.watched else "", outcome.findings, registers)
+    return RunSection(outcome.watched.sentence if outcome.watched else "", outcome.findings, outcome.registers)

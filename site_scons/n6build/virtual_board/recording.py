@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, write_atomically
+from n6build.base.files import read_at_most, write_atomically
 
 # Ten minutes at 96 kHz, two channels of 32 bits.
 _MOST_BYTES = 512 << 20
@@ -29,9 +29,7 @@ class Recording:
 def convert_recording(wav: Path, file: Path) -> Recording:
     """The first channel of a WAV file with PCM samples of 8 to 32 bits, written to `file`: the numbers as they are, apart from 8
     bits, which become 16, and of 32 the upper 24. Raises N6-AUDIO-001 if it is none, N6-FILE-00x."""
-    content = read_bytes(wav)
-    if len(content) > _MOST_BYTES:
-        raise _no_recording(wav, f"has {len(content)} bytes, {_MOST_BYTES} at most are possible")
+    content = read_at_most(wav, _MOST_BYTES)
     try:
         with wave.open(io.BytesIO(content)) as reader:
             channels, width, hz = reader.getnchannels(), reader.getsampwidth(), reader.getframerate()

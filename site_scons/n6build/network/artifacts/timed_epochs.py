@@ -27,8 +27,13 @@ class TimedEpoch:
 
     @property
     def number(self) -> str:
-        """'7', or '7-12' of a blob."""
-        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+        """As `epoch_numbers`."""
+        return epoch_numbers(self.first, self.last)
+
+
+def epoch_numbers(first: int, last: int) -> str:
+    """How a row of a table is called: '7', or '7-12' of a blob of the epoch controller."""
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def timed_epochs(artifacts: NetworkArtifacts) -> tuple[TimedEpoch, ...]:
