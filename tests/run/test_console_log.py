@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.models.model import Tolerance
+from n6build.network.artifacts.description import IoBuffer
 from n6build.run.compare import check_complete, judge
 from n6build.run.console_log import ConsoleLog, EpochCycles, Inference, ends_run, read_console
 
@@ -23,6 +25,8 @@ n6 run 1 output 0 0000803f00000000
 n6 done runs=2
 """.splitlines()
 
+SCORES = IoBuffer("scores", None, 8, "float32", (1, 2), 1.0, 0)
+
 
 def in_order(log: ConsoleLog) -> list[Inference]:
     return [inference for _, inference in sorted(log.inferences.items())]
@@ -34,9 +38,8 @@ def verdicts(expected: list[bytes]) -> list[tuple[str, bool | None, int]]:
         expected,
         labels=["b", "a"],
         classes=["a", "b"],
-        output_type="float32",
-        scale=1,
-        zero_point=0,
+        outputs=[SCORES],
+        tolerance=None,
     )
     return [(verdict.answer, verdict.equal, verdict.different_bytes) for verdict in judged]
 
@@ -88,4 +91,4 @@ def test_the_end_of_a_run_is_recognised() -> None:
 
 @given(st.lists(st.text(alphabet="n6 runoutpdefabc=0123456789\x00ÿ", max_size=40)))
 def test_garbage_is_survived(lines: list[str]) -> None:
-    judge(in_order(read_console(lines)), [b"x"], labels=[], classes=["a"], output_type="float32", scale=1, zero_point=0)
+    judge(in_order(read_console(lines)), [b"x"], labels=[], classes=["a"], outputs=[SCORES], tolerance=Tolerance())

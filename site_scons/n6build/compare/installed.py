@@ -16,3 +16,8 @@ def missing_interpreter(model: Path) -> str | None:
     """Name of the package that runs this kind of model (.tflite, .onnx), where it is not installed."""
     module, package = _INTERPRETERS[model.suffix]
     return None if importlib.util.find_spec(module) else package
+
+
+def package_of(model: Path) -> str:
+    """Name of the package that runs this kind of model."""
+    return _INTERPRETERS[model.suffix][1]

@@ -19,7 +19,7 @@ from n6build.base.paths import ROOT
 from n6build.compare import worker
 from n6build.compare.installed import INSTALL, missing_interpreter
 from n6build.compare.limits import MAX_MODEL_BYTES
-from n6build.compare.tensors import ReferenceTensor
+from n6build.compare.tensors import Port, ReferenceTensor
 
 
 def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[ReferenceTensor, ...]:
@@ -42,6 +42,12 @@ def reference_rows(
 ) -> tuple[tuple[NDArray[np.generic], ...], ...]:
     """`reference_outputs` of several inferences, with the interpreter started once."""
     return _ask(model, runs, tensors=False).outputs
+
+
+def ports_of(model: Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+    """What the model takes, and what it gives. Raises as `interpret`."""
+    answer = _ask(model, [], tensors=False)
+    return answer.takes, answer.gives
 
 
 def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors: bool) -> worker.Answer:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -41,7 +43,8 @@ def measure(got: NDArray[np.generic], wanted: NDArray[np.generic], zero_point: f
     same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.where(same, 0.0, np.abs(mine - theirs) / step)
-    difference[np.isnan(difference)] = np.inf
+    # JSON has no infinity.
+    difference = np.nan_to_num(difference, nan=_LARGEST, posinf=_LARGEST)
     # A step of floating-point values is not exact: half a step more is still the same number of steps.
     near = difference <= (1.0 if step == 1.0 else 1.5)
     return Measure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from n6build.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
 from n6build.compare.onnx_plan import is_stored_elsewhere, tensor_plans
-from n6build.compare.tensors import ReferenceTensor, RefusedError
+from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
 
 class OnnxModel:
@@ -29,11 +29,14 @@ class OnnxModel:
         if is_stored_elsewhere(graph):
             raise RefusedError("its weights are in a file of their own; save it with them inside")
         constants = {each.name for each in graph.initializer}
-        self._ports = [_port(each) for each in graph.input if each.name not in constants]
-        check_activations((shape, 8) for _, _, shape in self._ports)
+        plans = tensor_plans(graph)
+        known = {each.name: (each.scale, each.zero_point) for each in plans}
+        self._inputs = [_port(each, known) for each in graph.input if each.name not in constants]
+        check_activations((each.shape, 8) for each in self._inputs)
+        self._output_ports = [_port(each, known) for each in graph.output]
         self._outputs = [each.name for each in graph.output]
-        self._plans = tensor_plans(graph) if all_tensors else []
-        inputs = {name for name, _, _ in self._ports}
+        self._plans = plans if all_tensors else []
+        inputs = {each.name for each in self._inputs}
         for plan in self._plans:
             if plan.place not in {*self._outputs, *inputs}:
                 graph.output.append(onnx.helper.make_empty_tensor_value_info(plan.place))
@@ -46,13 +49,17 @@ class OnnxModel:
         )
         self._values: dict[str, NDArray[np.generic]] = {}
 
-    def inputs(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Name, type and shape of each; a size that is left open is 1."""
-        return self._ports
+    def inputs(self) -> list[Port]:
+        """In the model's order."""
+        return self._inputs
+
+    def output_ports(self) -> list[Port]:
+        """In the model's order."""
+        return self._output_ports
 
     def run(self, inputs: Sequence[NDArray[np.generic]]) -> None:
         """inputs: in the model's types and shapes."""
-        given = {name: values for (name, _, _), values in zip(self._ports, inputs, strict=True)}
+        given = {port.name: values for port, values in zip(self._inputs, inputs, strict=True)}
         wanted = dict.fromkeys((*self._outputs, *(each.place for each in self._plans)))
         made = [name for name in wanted if name not in given]
         self._values = {**given, **dict(zip(made, self._session.run(made, given), strict=True))}
@@ -66,14 +73,16 @@ class OnnxModel:
         return [plan.with_values(np.asarray(self._values[plan.place]), channels_last=False) for plan in self._plans]
 
 
-def _port(value: Any) -> tuple[str, str, tuple[int, ...]]:
+def _port(value: Any, quantised: Mapping[str, tuple[float, int]]) -> Port:
+    """quantised: scale and zero point by name."""
     tensor = value.type.tensor_type
+    name = value.name[:MAX_NAME]
     try:
         kind = str(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
     except (KeyError, TypeError, ValueError):
-        raise RefusedError(f"input '{value.name[:MAX_NAME]}' has no type") from None
+        raise RefusedError(f"'{name}' has no type") from None
     bounded(len(tensor.shape.dim), "dimensions", MAX_RANK)
     shape = tuple(int(size.dim_value) if size.HasField("dim_value") else 1 for size in tensor.shape.dim)
     if any(size < 1 for size in shape):
-        raise RefusedError(f"input '{value.name[:MAX_NAME]}' has the shape {list(shape)}")
-    return value.name, kind, shape
+        raise RefusedError(f"'{name}' has the shape {list(shape)}")
+    return Port(value.name, kind, shape, *quantised.get(value.name, (1.0, 0)))

@@ -30,6 +30,18 @@ class ReferenceTensor:
 
 
 @dataclass(frozen=True)
+class Port:
+    """An input or output of a model, as it says itself. scale, zero_point: as of `ReferenceTensor`. shape: 1 for a size that
+    is left open."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True)
 class TensorPlan:
     """A `ReferenceTensor` before it is computed. place: its number in a TFLite file, its name in an ONNX graph."""
 

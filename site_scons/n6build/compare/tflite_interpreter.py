@@ -11,7 +11,7 @@ import tflite
 from numpy.typing import NDArray
 
 from n6build.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
-from n6build.compare.tensors import ReferenceTensor, RefusedError, TensorPlan
+from n6build.compare.tensors import Port, ReferenceTensor, RefusedError, TensorPlan
 
 _TYPES = {
     tflite.TensorType.INT8: 1,
@@ -41,12 +41,13 @@ class TfliteModel:
         )
         self._interpreter.allocate_tensors()
 
-    def inputs(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Name, type and shape of each."""
-        return [
-            (each["name"], np.dtype(each["dtype"]).name, tuple(map(int, each["shape"])))
-            for each in self._interpreter.get_input_details()
-        ]
+    def inputs(self) -> list[Port]:
+        """In the model's order."""
+        return [_port(each) for each in self._interpreter.get_input_details()]
+
+    def output_ports(self) -> list[Port]:
+        """In the model's order."""
+        return [_port(each) for each in self._interpreter.get_output_details()]
 
     def run(self, inputs: Sequence[NDArray[np.generic]]) -> None:
         """inputs: in the model's types and shapes."""
@@ -64,6 +65,13 @@ class TfliteModel:
             plan.with_values(np.asarray(self._interpreter.get_tensor(plan.place)), channels_last=True)
             for plan in self._plans
         ]
+
+
+def _port(detail: dict[str, Any]) -> Port:
+    scale, zero_point = detail["quantization"]
+    shape = tuple(map(int, detail["shape"]))
+    # The interpreter says 0 where there is none.
+    return Port(detail["name"], np.dtype(detail["dtype"]).name, shape, float(scale) or 1.0, int(zero_point))
 
 
 def _plans(data: bytes) -> list[TensorPlan]:

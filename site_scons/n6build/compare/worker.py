@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.compare.limits import limit_this_process
-from n6build.compare.tensors import ReferenceTensor, RefusedError
+from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
 _JSON = "json"
 MAX_WHY = 300
@@ -29,7 +30,8 @@ _WHERE_IN_ITS_SOURCE = re.compile(r"^\[\w+\] : \d+ : \w+ : (?:\S+\.(?:h|cc):\d+ 
 
 @dataclass(frozen=True)
 class Request:
-    """runs: the inputs of each inference. tensors: whether every tensor of the first is wanted, and not the outputs."""
+    """runs: the inputs of each inference; none, to ask what the model takes and gives. tensors: whether every tensor of the first
+    is wanted, and not the outputs."""
 
     format: Literal["tflite", "onnx"]
     model: bytes
@@ -40,12 +42,14 @@ class Request:
 @dataclass(frozen=True)
 class Answer:
     """refused: why nothing was computed, else empty. inputs_at_fault: whether that is because of them. outputs: of each
-    inference."""
+    inference. takes, gives: inputs and outputs of the model."""
 
-    refused: str
-    inputs_at_fault: bool
-    outputs: tuple[tuple[NDArray[np.generic], ...], ...]
-    tensors: tuple[ReferenceTensor, ...]
+    refused: str = ""
+    inputs_at_fault: bool = False
+    outputs: tuple[tuple[NDArray[np.generic], ...], ...] = ()
+    tensors: tuple[ReferenceTensor, ...] = ()
+    takes: tuple[Port, ...] = ()
+    gives: tuple[Port, ...] = ()
 
 
 def pack_request(request: Request) -> bytes:
@@ -64,7 +68,9 @@ def unpack_answer(data: bytes) -> Answer:
         ReferenceTensor(**{**each, "inputs": tuple(each["inputs"]), "shape": tuple(each["shape"])}, values=array)
         for each, array in zip(described, values, strict=True)
     )
-    return Answer(str(head["refused"]), bool(head["inputs_at_fault"]), _grouped(arrays, head["outputs"]), tensors)
+    takes, gives = (tuple(Port(**{**each, "shape": tuple(each["shape"])}) for each in ports) for ports in head["ports"])
+    outputs = _grouped(arrays, head["outputs"])
+    return Answer(str(head["refused"]), bool(head["inputs_at_fault"]), outputs, tensors, takes, gives)
 
 
 def _pack_answer(answer: Answer) -> bytes:
@@ -74,6 +80,7 @@ def _pack_answer(answer: Answer) -> bytes:
         "inputs_at_fault": answer.inputs_at_fault,
         "outputs": [len(each) for each in answer.outputs],
         "tensors": described,
+        "ports": [[vars(each) for each in ports] for ports in (answer.takes, answer.gives)],
     }
     return _pack(head, [*(each for run in answer.outputs for each in run), *(each.values for each in answer.tensors)])
 
@@ -104,21 +111,21 @@ def _answer(request: Request) -> Answer:
     try:
         model = _open(request)
     except Exception as error:  # An interpreter raises what it likes.
-        return Answer(_why(error), False, (), ())
+        return Answer(_why(error))
     outputs = []
     for run in request.runs:
         try:
             given = _fitting(model.inputs(), run)
         except RefusedError as error:
-            return Answer(str(error), True, (), ())
+            return Answer(str(error), inputs_at_fault=True)
         try:
             model.run(given)
             if request.tensors:
-                return Answer("", False, (), tuple(model.tensors()))
+                return Answer(tensors=tuple(model.tensors()))
             outputs.append(tuple(each.copy() for each in model.outputs()))
         except Exception as error:
-            return Answer(_why(error), False, (), ())
-    return Answer("", False, tuple(outputs), ())
+            return Answer(_why(error))
+    return Answer(outputs=tuple(outputs), takes=tuple(model.inputs()), gives=tuple(model.output_ports()))
 
 
 def _open(request: Request) -> Any:
@@ -131,18 +138,16 @@ def _open(request: Request) -> Any:
     return OnnxModel(request.model, all_tensors=request.tensors)
 
 
-def _fitting(
-    ports: Sequence[tuple[str, str, tuple[int, ...]]], given: Sequence[NDArray[Any]]
-) -> list[NDArray[np.generic]]:
+def _fitting(ports: Sequence[Port], given: Sequence[NDArray[Any]]) -> list[NDArray[np.generic]]:
     if len(given) != len(ports):
         raise RefusedError(f"{len(given)} inputs for a model that has {len(ports)}")
     fitting = []
-    for (name, kind, shape), values in zip(ports, given, strict=True):
-        if values.dtype.name != kind:
-            raise RefusedError(f"input '{name}' is {kind}, and the values are {values.dtype.name}")
-        if values.size != int(np.prod(shape)):
-            raise RefusedError(f"input '{name}' has {int(np.prod(shape))} elements, and {values.size} are given")
-        fitting.append(np.ascontiguousarray(values.reshape(shape)))
+    for port, values in zip(ports, given, strict=True):
+        if values.dtype.name != port.type:
+            raise RefusedError(f"input '{port.name}' is {port.type}, and the values are {values.dtype.name}")
+        if values.size != math.prod(port.shape):
+            raise RefusedError(f"input '{port.name}' has {math.prod(port.shape)} elements, and {values.size} are given")
+        fitting.append(np.ascontiguousarray(values.reshape(port.shape)))
     return fitting
 
 

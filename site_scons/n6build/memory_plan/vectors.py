@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, remembered
+from n6build.network.artifacts.description import IoBuffer
 
 
 @dataclass(frozen=True)
@@ -44,3 +46,12 @@ def rows(vectors: VectorSet) -> list[bytes]:
     return [
         vectors.data[index * vectors.bytes_each : (index + 1) * vectors.bytes_each] for index in range(vectors.count)
     ]
+
+
+def check_row_size(vectors: VectorSet, ports: Sequence[IoBuffer], what: str) -> None:
+    """ports: inputs or outputs of the network, as `what` says. Raises N6-VEC-002 where a row does not have the size of all of
+    them."""
+    size = sum(port.bytes for port in ports)
+    if vectors.bytes_each != size:
+        told = f"a row has {vectors.bytes_each} bytes, the network's {what} have {size}"
+        raise N6Error("N6-VEC-002", told, where=vectors.name)

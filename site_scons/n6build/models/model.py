@@ -11,13 +11,15 @@ from n6build.application.description import Application, check_application
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS
-from n6build.base.yaml_schema import Document, FileName, OtherKeys, Section, Size, read_document
+from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
 from n6build.network.prebuilt.folder import holds_network
 
 TensorType = Literal["int8", "uint8", "float32"]
 MODEL_SUFFIXES = (".tflite", ".onnx")
+Share = Annotated[float, Range(0, 1)]
+Cosine = Annotated[float, Range(-1, 1)]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,33 @@ class Vectors:
 
 
 @dataclass(frozen=True)
+class Reference:
+    """What results are compared with, where vectors.expected is not stored. model: file (.tflite, .onnx) for the reference
+    interpreter, instead of the model's own. waive: why nothing is compared."""
+
+    model: FileName | None = None
+    waive: str = ""
+
+
+@dataclass(frozen=True)
+class EpochTolerance:
+    """Least shares of elements of an epoch that was given the reference's tensors, 0 to 1. within_1: at most one step away."""
+
+    equal: Share = 0.98
+    within_1: Share = 0.999
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far the outputs of a network with epochs on the NPU may be from the reference, since it rounds three times where the
+    reference rounds once. cosine: least one, of each output. top1: whether the class has to be the same."""
+
+    cosine: Cosine = 0.99
+    top1: bool = True
+    epoch: EpochTolerance = field(default_factory=EpochTolerance)
+
+
+@dataclass(frozen=True)
 class _ModelFile:
     name: str
     file: FileName | None = None
@@ -77,6 +106,8 @@ class _ModelFile:
     result: Literal["classification", "reconstruction", "raw"] = "raw"
     classes: tuple[str, ...] = ()
     vectors: Vectors | None = None
+    reference: Reference = field(default_factory=Reference)
+    tolerance: Tolerance | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +115,8 @@ class Model:
     """file: None for a network that was compiled elsewhere (folder `prebuilt`) and comes without its model.
 
     inputs, expected: paths of the test vectors. waived: ids of checks with reasons. description_file: the model.yaml, None for
-    a bare model file or folder.
+    a bare model file or folder. reference: model that the reference interpreter runs, None without one, or where not_compared
+    says why nothing is compared. tolerance: None where model.yaml names none.
     """
 
     name: str
@@ -102,6 +134,9 @@ class Model:
     inputs: Path | None
     expected: Path | None
     description_file: Path | None
+    reference: Path | None
+    not_compared: str
+    tolerance: Tolerance | None
 
 
 def model_names(folder: Path = MODELS) -> list[str]:
@@ -183,7 +218,17 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
         inputs=folder / vectors.inputs if vectors else None,
         expected=folder / vectors.expected if vectors and vectors.expected else None,
         description_file=description_file,
+        reference=_reference(described, folder),
+        not_compared=described.reference.waive.strip(),
+        tolerance=described.tolerance,
     )
+
+
+def _reference(described: _ModelFile, folder: Path) -> Path | None:
+    named = described.reference.model or described.file
+    if described.reference.waive or named is None or not named.endswith(MODEL_SUFFIXES):
+        return None
+    return folder / named
 
 
 def _check(model: _ModelFile, folder: Path, document: Document) -> None:
@@ -194,6 +239,7 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
         )
     _check_files(model, folder, document)
     _check_network(model, folder, document)
+    _check_reference(model, document)
     for id, reason in model.checks.waive.items():
         if not reason.strip():
             raise N6Error("N6-MODEL-009", "a waived check needs a reason", where=document.where("checks", "waive", id))
@@ -209,6 +255,8 @@ def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
     elif not model.network.folder:
         hint = "name the model file, or the folder of a compiled network (network.folder)"
         raise N6Error("N6-MODEL-008", "key 'file' is missing", where=document.where(), hint=hint)
+    if model.reference.model:
+        named[("reference", "model")] = model.reference.model
     if model.vectors:
         named[("vectors", "inputs")] = model.vectors.inputs
         if model.vectors.expected:
@@ -219,6 +267,17 @@ def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
             raise N6Error(
                 "N6-MODEL-003", f"no file '{file}'", where=document.where(*keys), hint=did_you_mean(file, known)
             )
+
+
+def _check_reference(model: _ModelFile, document: Document) -> None:
+    reference = model.reference
+    where = document.where("reference", "model")
+    if reference.model and not reference.model.endswith(MODEL_SUFFIXES):
+        hint = "give a .tflite or .onnx file"
+        raise N6Error("N6-MODEL-011", f"no interpreter runs '{reference.model}'", where=where, hint=hint)
+    if reference.model and reference.waive:
+        what = "either a model is compared with, or a reason says why none is"
+        raise N6Error("N6-MODEL-011", what, where=where, hint="omit reference.waive")
 
 
 def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:

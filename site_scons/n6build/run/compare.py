@@ -1,20 +1,42 @@
-"""Inferences of the board against the outputs of the reference interpreter, byte by byte."""
+"""Inferences of the board against expected outputs: bit for bit, or within a tolerance where the NPU takes part."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import TensorType
+from n6build.models.model import Tolerance
+from n6build.network.artifacts.description import IoBuffer
 from n6build.run.console_log import ConsoleLog, Inference
 
 _DTYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "float32": "<f4"}
 
 
 @dataclass(frozen=True)
+class ComparedOutput:
+    """An output of an inference against the expected one: fields of `compare.measure.Measure`, in steps of its quantisation, of
+    float32 in its own unit. top1: whether the class is the same, None where it has no classes."""
+
+    name: str
+    type: str
+    elements: int
+    equal: int
+    within_1: int
+    max: float
+    cosine: float
+    top1: bool | None
+
+    def within(self, tolerance: Tolerance) -> bool:
+        """Whether it is what the facts say of the NPU."""
+        return self.cosine >= tolerance.cosine and not (tolerance.top1 and self.top1 is False)
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """equal: None where there is nothing to compare with. answer: class name, or empty. score: of that class, 0 to 1."""
+    """equal, passes: None where there is nothing to compare with; passes: equal, or all outputs within the network's tolerance.
+    answer: class name, or empty. score: of that class, 0 to 1. outputs: none where sizes differ."""
 
     index: int
     label: str
@@ -23,6 +45,8 @@ class Verdict:
     equal: bool | None
     different_bytes: int
     cycles: int | None
+    passes: bool | None = None
+    outputs: tuple[ComparedOutput, ...] = ()
 
 
 def judge(
@@ -31,39 +55,33 @@ def judge(
     *,
     labels: Sequence[str],
     classes: Sequence[str],
-    output_type: TensorType,
-    scale: float,
-    zero_point: int,
+    outputs: Sequence[IoBuffer],
+    tolerance: Tolerance | None,
 ) -> list[Verdict]:
-    """inferences: of one network, in order. expected: outputs for each vector, or empty.
-
-    scale, zero_point: of a quantised output (score = scale * (value - zero_point)).
-    """
-    import numpy as np  # noqa: PLC0415 - planning judges nothing.
-
+    """inferences: of one network, in order. expected: outputs for each vector, or empty. outputs: of the network. tolerance: None
+    where outputs have to be equal."""
     verdicts = []
     for index, inference in enumerate(inferences):
-        output = inference.output()
+        made = inference.output()
         wanted = expected[index] if index < len(expected) else None
-        different = _difference(output, wanted) if wanted is not None else 0
-        values = np.frombuffer(
-            output[: len(output) // np.dtype(_DTYPES[output_type]).itemsize * np.dtype(_DTYPES[output_type]).itemsize],
-            _DTYPES[output_type],
-        )
-        answer, score = "", None
-        if classes and len(values) == len(classes):
-            best = int(values.argmax())
-            answer = classes[best]
-            score = float(values[best]) if output_type == "float32" else scale * (int(values[best]) - zero_point)
+        different = _difference(made, wanted) if wanted is not None else 0
+        compared = () if wanted is None else _compare(made, wanted, outputs, classes)
+        answer, score = _answer(made, outputs, classes)
+        equal = None if wanted is None else different == 0
+        passes = equal
+        if tolerance and compared:
+            passes = all(each.within(tolerance) for each in compared)
         verdicts.append(
             Verdict(
                 index=index,
                 label=labels[index] if index < len(labels) else "",
                 answer=answer,
                 score=score,
-                equal=None if wanted is None else different == 0,
+                equal=equal,
                 different_bytes=different,
                 cycles=inference.cycles,
+                passes=passes,
+                outputs=compared,
             )
         )
     return verdicts
@@ -72,6 +90,46 @@ def judge(
 def _difference(output: bytes, wanted: bytes) -> int:
     length = max(len(output), len(wanted))
     return sum(a != b for a, b in zip(output, wanted, strict=False)) + length - min(len(output), len(wanted))
+
+
+def _parts(data: bytes, outputs: Sequence[IoBuffer]) -> list[bytes]:
+    """Of each output; none where the data has another size."""
+    ends = list(itertools.accumulate(each.bytes for each in outputs))
+    if not ends or ends[-1] != len(data):
+        return []
+    return [data[end - each.bytes : end] for end, each in zip(ends, outputs, strict=True)]
+
+
+def _compare(
+    made: bytes, wanted: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]
+) -> tuple[ComparedOutput, ...]:
+    import numpy as np  # noqa: PLC0415 - planning judges nothing.
+
+    from n6build.compare.measure import measure  # noqa: PLC0415
+
+    compared = []
+    for output, mine, theirs in zip(outputs, _parts(made, outputs), _parts(wanted, outputs), strict=False):
+        got, reference = (np.frombuffer(each, _DTYPES[output.type]) for each in (mine, theirs))
+        found = measure(got, reference, output.zero_point)
+        top1 = None
+        if classes and got.size == len(classes):
+            # Several classes may be the reference's first.
+            top1 = bool(reference[got.argmax()] == reference.max())
+        compared.append(ComparedOutput(output.name, output.type, **vars(found), top1=top1))
+    return tuple(compared)
+
+
+def _answer(made: bytes, outputs: Sequence[IoBuffer], classes: Sequence[str]) -> tuple[str, float | None]:
+    """The class, and its score: scale * (value - zero point) of a quantised output."""
+    import numpy as np  # noqa: PLC0415
+
+    for output, part in zip(outputs, _parts(made, outputs), strict=False):
+        values = np.frombuffer(part, _DTYPES[output.type])
+        if classes and len(values) == len(classes):
+            best = int(values.argmax())
+            value = float(values[best])
+            return classes[best], value if output.type == "float32" else output.scale * (value - output.zero_point)
+    return "", None
 
 
 def check_going(log: ConsoleLog) -> None:

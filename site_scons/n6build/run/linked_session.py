@@ -23,7 +23,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.flash.boot_selectors import running
 from n6build.hardware.board import Board
-from n6build.memory_plan.vectors import VectorSet, rows
+from n6build.memory_plan.vectors import VectorSet, check_row_size, rows
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
@@ -186,10 +186,9 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
         raise N6Error(
             "N6-LINK-004", f"{what} ({wanted[0]} in, {wanted[1]} out)", hint="scons flash programs this build"
         )
-    for rows_of, size, ports in ((network.inputs, wanted[0], "inputs"), (network.expected, wanted[1], "outputs")):
-        if rows_of and rows_of.bytes_each != size:
-            what = f"a row has {rows_of.bytes_each} bytes, the network's {ports} have {size}"
-            raise N6Error("N6-VEC-002", what, where=rows_of.name)
+    check_row_size(network.inputs, artifacts.inputs, "inputs")
+    if network.expected:
+        check_row_size(network.expected, artifacts.outputs, "outputs")
 
 
 @contextlib.contextmanager

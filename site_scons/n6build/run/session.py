@@ -11,6 +11,7 @@ from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.memory_plan.vectors import read_vectors, rows
+from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
 from n6build.run.compare import Verdict, check_complete, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
@@ -25,22 +26,30 @@ from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 @dataclass(frozen=True)
 class RunModel:
     """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or none.
-    classes: of its output."""
+    classes: of its output. tolerance: None where its outputs have to be equal. against: what the expected outputs are, in words.
+    not_compared: why there are none."""
 
     name: str
     inputs: Path | None
     expected: Path | None
     labels: tuple[str, ...]
     classes: tuple[str, ...]
+    tolerance: Tolerance | None = None
+    against: str = ""
+    not_compared: str = ""
 
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several."""
+    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several.
+    tolerance, against, not_compared: as of `RunModel`."""
 
     model: str
     verdicts: tuple[Verdict, ...]
     epoch_cycles: dict[int, EpochCycles]
+    tolerance: Tolerance | None = None
+    against: str = ""
+    not_compared: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,8 +90,8 @@ class Outcome:
     watched: Watched | None = None
 
     def raise_if_wrong(self) -> None:
-        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ, N6-RUN-008 if a program that was watched did not
-        get where it had to, whatever else there is to object to."""
+        """Raises N6-RUN-004 for findings, N6-RUN-005 for outputs that differ too much, N6-RUN-008 if a program that was
+        watched did not get where it had to, whatever else there is to object to."""
         if self.watched:
             if self.watched.why_not:
                 what = f"the run ended before it reached {self.watched.until}: {self.watched.why_not}"
@@ -90,14 +99,32 @@ class Outcome:
             return
         if self.findings:
             raise N6Error("N6-RUN-004", f"the virtual board has {len(self.findings)} findings", where=self.findings[0])
-        verdicts = [verdict for network in self.networks for verdict in network.verdicts]
-        wrong = [verdict for verdict in verdicts if verdict.equal is False]
-        if wrong:
-            bytes_wrong = sum(verdict.different_bytes for verdict in wrong)
-            raise N6Error(
-                "N6-RUN-005",
-                f"{len(wrong)} of {len(verdicts)} outputs differ from the reference interpreter, {bytes_wrong} bytes",
-            )
+        for network in self.networks:
+            raise_if_different(network)
+
+
+def raise_if_different(network: NetworkOutcome) -> None:
+    """Raises N6-RUN-005, which says by how much and which output."""
+    wrong = [verdict for verdict in network.verdicts if verdict.passes is False]
+    if not wrong:
+        return
+    first = wrong[0]
+    how_many = f"{len(wrong)} of {len(network.verdicts)} outputs"
+    if network.tolerance is None or not first.outputs:
+        output = next((each for each in first.outputs if each.equal < each.elements), None)
+        bytes_wrong = sum(verdict.different_bytes for verdict in wrong)
+        what = f"{how_many} differ from the reference interpreter, {bytes_wrong} bytes"
+        hint = None
+    else:
+        output = next(each for each in first.outputs if not each.within(network.tolerance))
+        wanted = f"cosine {output.cosine:.4f} of at least {network.tolerance.cosine:g}"
+        another = "another top-1, " if network.tolerance.top1 and output.top1 is False else ""
+        what = (
+            f"{how_many} are further from the reference interpreter than the facts say of the chip: {another}{wanted}"
+        )
+        hint = "tolerance in model.yaml, if the network is known to be that sensitive"
+    place = f", output {output.name}" if output else ""
+    raise N6Error("N6-RUN-005", what, where=f"model {network.model}, vector {first.index}{place}", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -205,18 +232,23 @@ def outcome_of(
     labels: Sequence[str],
 ) -> NetworkOutcome:
     """expected, labels: of each inference, or empty."""
-    output = artifacts.outputs[0]
     verdicts = judge(
         inferences,
         expected,
         labels=labels,
         classes=model.classes,
-        output_type=output.type,
-        scale=output.scale,
-        zero_point=output.zero_point,
+        outputs=artifacts.outputs,
+        tolerance=model.tolerance,
     )
     counted = inferences[0].epoch_cycles if inferences else {}
-    return NetworkOutcome(model.name, tuple(verdicts), _by_epoch(counted, artifacts.blocks))
+    return NetworkOutcome(
+        model.name,
+        tuple(verdicts),
+        _by_epoch(counted, artifacts.blocks),
+        model.tolerance,
+        model.against,
+        model.not_compared,
+    )
 
 
 def _by_epoch(counted: Mapping[int, EpochCycles], blocks: Sequence[EpochBlock]) -> dict[int, EpochCycles]:

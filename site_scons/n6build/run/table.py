@@ -9,6 +9,7 @@ from n6build.base.junit import Case, junit
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.timed_epochs import timed_epochs
 from n6build.run.compare import Verdict
+from n6build.run.comparison_text import result_lines, verdict_text
 from n6build.run.console_log import EpochCycles
 from n6build.run.instructions import meaning_lines
 from n6build.run.session import NetworkOutcome, Outcome
@@ -24,18 +25,15 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
         if len(networks) > 1:
             say("Model", network.model)
         for verdict in network.verdicts[:_SHOWN]:
-            say("Vector", f"{verdict.index}  {_answer(verdict)}", _comparison(verdict, outcome.counts))
+            compared = _comparison(verdict, exact=network.tolerance is None)
+            told = ", ".join(part for part in (_counted(verdict, outcome.counts), compared) if part)
+            say("Vector", f"{verdict.index}  {_answer(verdict)}", told)
         if len(network.verdicts) > _SHOWN:
             say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
         for text in epoch_table(network, artifacts, outcome):
             print(text)
-    compared = [verdict for each in outcome.networks for verdict in each.verdicts if verdict.equal is not None]
-    equal = sum(verdict.equal is True for verdict in compared)
-    if compared:
-        say("Result", f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
-    else:
-        count = sum(len(network.verdicts) for network in outcome.networks)
-        say("Result", f"{count} inferences", "no expected outputs to compare with")
+    for line in result_lines(outcome.networks):
+        say("Result", line)
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:
@@ -93,8 +91,8 @@ def run_junit(outcome: Outcome) -> bytes:
             group=network.model,
             name=f"{verdict.index} {verdict.label}".strip(),
             seconds=(verdict.cycles or 0) / outcome.clock_hz if is_timed else 0.0,
-            failure=f"{verdict.different_bytes} bytes differ from the reference" if verdict.equal is False else "",
-            output=", ".join(part for part in (_answer(verdict), _counted(verdict, outcome.counts)) if part),
+            failure=_failure(verdict, exact=network.tolerance is None),
+            output=", ".join(part for part in _told(network, verdict, outcome.counts) if part),
         )
         for network in outcome.networks
         for verdict in network.verdicts
@@ -103,6 +101,20 @@ def run_junit(outcome: Outcome) -> bytes:
         Case("virtual board", f"finding {number}", 0.0, text, "") for number, text in enumerate(outcome.findings, 1)
     ]
     return junit(f"{outcome.board} {'+'.join(network.model for network in outcome.networks)}", cases)
+
+
+def _failure(verdict: Verdict, *, exact: bool) -> str:
+    if verdict.passes is not False:
+        return ""
+    if exact:
+        return f"{verdict.different_bytes} bytes differ from the reference"
+    return f"too far from the reference: {verdict_text(verdict, exact=False)}"
+
+
+def _told(network: NetworkOutcome, verdict: Verdict, counts: str) -> tuple[str, ...]:
+    """A verdict without a tolerance needs no words: it failed or not."""
+    compared = verdict_text(verdict, exact=False) if network.tolerance else ""
+    return _answer(verdict), _counted(verdict, counts), compared
 
 
 def _counted(verdict: Verdict, counts: str) -> str:
@@ -117,9 +129,6 @@ def _answer(verdict: Verdict) -> str:
     return f"{verdict.answer}{score}{label}"
 
 
-def _comparison(verdict: Verdict, counts: str) -> str:
-    cycles = _counted(verdict, counts)
-    if verdict.equal is None:
-        return cycles
-    equal = styled("equal", "good") if verdict.equal else styled(f"{verdict.different_bytes} bytes differ", "bad")
-    return f"{cycles}, {equal}" if cycles else equal
+def _comparison(verdict: Verdict, *, exact: bool) -> str:
+    text = verdict_text(verdict, exact=exact)
+    return styled(text, "good" if verdict.passes else "bad") if text else ""

@@ -15,6 +15,7 @@ from n6build.steps.flash_models import flash_models_step
 from n6build.steps.images import Images
 from n6build.steps.job import FLASHING, ON_A_BOARD, Job, runs_until
 from n6build.steps.part import Part
+from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_until import run_until_step
 from n6build.steps.start_board import start_board_step
@@ -58,9 +59,9 @@ def on_board(
     if not alone:
         goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *receipts)
     if "run" in asked:
-        run = _run_step(job, networks, images, receipts, target)
-        steps.append(run)
-        goals["run"] = run.outputs
+        run = _run_steps(job, networks, images, receipts, target)
+        steps += run
+        goals["run"] = run[-1].outputs
     return Part(tuple(steps), goals)
 
 
@@ -102,23 +103,21 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     return [*first, flash_models_step(receipt, images.plan.name, [*images.elves.values()], files, board, target, after)]
 
 
-def _run_step(
+def _run_steps(
     job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
-) -> Step:
+) -> list[Step]:
+    """The run is the last; before it, what the reference interpreter says of the inputs."""
     choices = job.choices
     receipts = [name for name in receipts if "/flash/" in name]
     if "no-run" in choices.modes:
-        return start_board_step(f"{job.folder}/started.json", receipts, images.elves.get("FSBL", ""), job.board, target)
+        fsbl = images.elves.get("FSBL", "")
+        return [start_board_step(f"{job.folder}/started.json", receipts, fsbl, job.board, target)]
     if runs_until(choices):
-        return run_until_step(
-            f"{job.folder}/run.json",
-            receipts,
-            images.elves,
-            job.board,
-            target,
-            choices.until or BY_DEFAULT,
-            gdb=choices.gdb,
-        )
+        until = choices.until or BY_DEFAULT
+        elves = images.elves
+        return [
+            run_until_step(f"{job.folder}/run.json", receipts, elves, job.board, target, until, gdb=choices.gdb),
+        ]
     session = Session(
         choices.inputs,
         choices.expected,
@@ -128,4 +127,6 @@ def _run_step(
         choices.gdb,
         silent=bool(choices.pair),
     )
-    return run_board_step(f"{job.folder}/run.json", receipts, networks, images.elves, job.board, target, session)
+    compared = [(each, expected_outputs(job.folder, each, choices.inputs, choices.expected)) for each in networks]
+    run = run_board_step(f"{job.folder}/run.json", receipts, compared, images.elves, job.board, target, session)
+    return [*(expected.step for _, expected in compared if expected.step), run]

@@ -16,6 +16,7 @@ from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors
+from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
@@ -28,13 +29,15 @@ from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
+from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
 from n6build.virtual_board.recording import convert_recording
 
 
 @dataclass(frozen=True)
 class _Network:
-    """inputs, expected: files of the model's own test vectors."""
+    """inputs: file of the model's own test vectors. expected: for those, or for the session's inputs. exact: its backend copies
+    the reference interpreter bit for bit. tolerance: of model.yaml. against, not_compared: as of `Expected`."""
 
     model: str
     name: str
@@ -43,6 +46,10 @@ class _Network:
     expected: str | None
     labels: tuple[str, ...]
     classes: tuple[str, ...]
+    exact: bool
+    tolerance: Tolerance | None
+    against: str
+    not_compared: str
 
 
 @dataclass(frozen=True)
@@ -78,19 +85,20 @@ class Parameters:
 def run_board_step(
     output: str,
     receipts: Sequence[str],
-    networks: Sequence[NetworkSteps],
+    networks: Sequence[tuple[NetworkSteps, Expected]],
     elves: Mapping[str, str],
     board: Board,
     target: Target,
     session: Session,
 ) -> Step:
-    """output: run.json. elves: at hand, by name, for source lines in findings. Raises N6-OPTION-014."""
+    """output: run.json. networks: each with what it is compared with. elves: at hand, by name, for source lines in
+    findings. Raises N6-OPTION-014."""
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
-    described = tuple(_network(each) for each in networks)
+    described = tuple(_network(each, expected) for each, expected in networks)
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
-    vectors += [project_path(file) for file in (session.inputs, session.expected, session.audio) if file]
-    files = dict.fromkeys((*(file for each in networks for file in each.outputs), *vectors))
+    vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
+    files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
     return Step(
         verb="Run",
@@ -107,10 +115,21 @@ def run_board_step(
     )
 
 
-def _network(steps: NetworkSteps) -> _Network:
+def _network(steps: NetworkSteps, expected: Expected) -> _Network:
     model = steps.model
-    inputs, expected = (project_path(path) if path else None for path in (model.inputs, model.expected))
-    return _Network(model.name, steps.name, steps.folder, inputs, expected, model.labels, model.classes)
+    return _Network(
+        model.name,
+        steps.name,
+        steps.folder,
+        project_path(model.inputs) if model.inputs else None,
+        expected.file or None,
+        model.labels,
+        model.classes,
+        steps.backend.exact,
+        model.tolerance,
+        expected.against,
+        expected.not_compared,
+    )
 
 
 def make(call: Call) -> None:
@@ -120,7 +139,7 @@ def make(call: Call) -> None:
     elves = call.sources[: given.elves]
     folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
-    networks = [(_model(each), read_artifacts(Path(each.folder), each.name)) for each in given.networks]
+    networks = [_as_run(each) for each in given.networks]
     programmer = chosen_programmer(given.target.probe, board, folder)
     if given.target.probe != VIRTUAL:
         outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), call.sources[0], on_line)
@@ -144,9 +163,23 @@ def make(call: Call) -> None:
     check_registers(board, outcome.registers)
 
 
-def _model(network: _Network) -> RunModel:
+def _as_run(network: _Network) -> tuple[RunModel, NetworkArtifacts]:
+    """The NPU rounds otherwise than the reference interpreter; what runs on the CPU alone has to be equal, unless model.yaml says
+    otherwise of another compiler's network."""
+    artifacts = read_artifacts(Path(network.folder), network.name)
+    tolerance = None if network.exact else network.tolerance or (Tolerance() if artifacts.uses_npu else None)
     inputs, expected = (Path(file) if file else None for file in (network.inputs, network.expected))
-    return RunModel(network.model, inputs, expected, network.labels, network.classes)
+    model = RunModel(
+        network.model,
+        inputs,
+        expected,
+        network.labels,
+        network.classes,
+        tolerance,
+        network.against,
+        network.not_compared,
+    )
+    return model, artifacts
 
 
 def _run_on_probe(
@@ -173,9 +206,7 @@ def _linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Sessi
         hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"
         raise N6Error("N6-VEC-003", f"there are no inputs to run model {model.name} on", hint=hint)
     inputs = read_vectors(file)
-    # The expected outputs of model.yaml belong to its own inputs.
-    wanted = Path(session.expected) if session.expected else None if session.inputs else model.expected
-    expected = read_vectors(wanted) if wanted else None
+    expected = read_vectors(model.expected) if model.expected else None
     if expected and expected.count != inputs.count:
         what = f"has {expected.count} rows, but the inputs have {inputs.count}"
         raise N6Error("N6-VEC-004", what, where=expected.name, hint="a row of outputs for each row of inputs")

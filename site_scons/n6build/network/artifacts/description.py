@@ -10,6 +10,9 @@ from n6build.network.ll_aton import Version
 
 TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "float32"]
 
+# How an epoch is mapped that the NPU has no part in.
+ON_CPU = "NODE_SW"
+
 
 @dataclass(frozen=True)
 class PoolRange:
@@ -91,7 +94,7 @@ class EpochInfo:
     @property
     def on_cpu(self) -> bool:
         """Whether the NPU has no part in it."""
-        return self.mapping == "NODE_SW"
+        return self.mapping == ON_CPU
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,12 @@ class NetworkArtifacts:
     tools: tuple[tuple[str, str], ...]
     described_by: str
     blocks: tuple[EpochBlock, ...] = ()
+
+    @property
+    def uses_npu(self) -> bool:
+        """Whether the NPU has a part in any of its epochs."""
+        mappings = {*(epoch.mapping for epoch in self.epochs), *(block.mapping for block in self.blocks)}
+        return mappings - {ON_CPU} != set()
 
 
 def weights_name(network: str, pool: str) -> str:

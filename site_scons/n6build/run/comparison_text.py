@@ -1,0 +1,79 @@
+"""What a comparison with the reference found, in words. A network of the NPU is expected to be what the facts say of the chip;
+only silicon could say more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.run.compare import ComparedOutput, Verdict
+from n6build.run.session import NetworkOutcome
+
+
+def output_text(output: ComparedOutput) -> str:
+    """How far one output is from the reference."""
+    cosine = f"cosine {output.cosine:.4f}"
+    top1 = {None: "", True: "", False: ", another top-1"}[output.top1]
+    if output.equal == output.elements:
+        return "equal"
+    if output.type == "float32":
+        return f"max difference {output.max:.3g}, {cosine}{top1}"
+    equal, near = (_percent(count, output.elements) for count in (output.equal, output.within_1))
+    return f"{equal} equal, {near} within 1, max {output.max:.0f}, {cosine}{top1}"
+
+
+def _percent(count: int, of: int) -> str:
+    """Rounded down: only all of them are 100 %."""
+    return f"{count * 10_000 // of / 100:.2f} %"
+
+
+def verdict_text(verdict: Verdict, *, exact: bool) -> str:
+    """Of one inference. exact: it had to be equal. Empty where nothing was compared."""
+    if verdict.equal is None:
+        return ""
+    if verdict.equal:
+        return "equal"
+    if exact or not verdict.outputs:
+        return f"{verdict.different_bytes} bytes differ"
+    several = len(verdict.outputs) > 1
+    return "; ".join(f"{each.name}: {output_text(each)}" if several else output_text(each) for each in verdict.outputs)
+
+
+def result_lines(networks: Sequence[NetworkOutcome]) -> list[str]:
+    """Sentences about all inferences of these networks."""
+    lines = []
+    exact = [each for network in networks if network.tolerance is None for each in network.verdicts]
+    compared = [verdict for verdict in exact if verdict.equal is not None]
+    if compared:
+        equal = sum(verdict.equal is True for verdict in compared)
+        lines.append(f"{equal} of {len(compared)} outputs equal the reference interpreter bit for bit")
+    lines += [_within_tolerance(network) for network in networks if network.tolerance and _is_compared(network)]
+    for network in networks:
+        if not _is_compared(network):
+            why = f": {network.not_compared}" if network.not_compared else ""
+            lines.append(f"{len(network.verdicts)} inferences, no expected outputs to compare with{why}")
+    return lines
+
+
+def _is_compared(network: NetworkOutcome) -> bool:
+    return any(verdict.equal is not None for verdict in network.verdicts)
+
+
+def _within_tolerance(network: NetworkOutcome) -> str:
+    compared = [verdict for verdict in network.verdicts if verdict.passes is not None]
+    passed = sum(verdict.passes is True for verdict in compared)
+    outputs = [output for verdict in compared for output in verdict.outputs]
+    far = f", cosine {min(output.cosine for output in outputs):.4f} or more" if outputs else ""
+    against = f" to {network.against}" if network.against and far else ""
+    return f"{passed} of {len(compared)} outputs are as the facts say, expected of the chip{far}{against}"
+
+
+def worst_outputs(network: NetworkOutcome) -> list[str]:
+    """The worst of each output over all inferences, where a tolerance holds."""
+    if network.tolerance is None:
+        return []
+    worst: dict[str, ComparedOutput] = {}
+    for verdict in network.verdicts:
+        for output in verdict.outputs:
+            if output.name not in worst or output.cosine < worst[output.name].cosine:
+                worst[output.name] = output
+    return [f"output {name}, at worst: {output_text(output)}" for name, output in worst.items()]
