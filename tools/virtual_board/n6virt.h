@@ -38,6 +38,16 @@ void n6virt_add_module(const N6VirtModule *module);
         n6virt_add_module(&(module));                                  \
     }
 
+/* Properties of the machine that are kept in a variable (n6virt_properties.c): numbers; a text, NULL without one; a switch. */
+typedef struct {
+    const char *name;
+    uint32_t *variable;
+} N6VirtNumber;
+
+void n6virt_number_properties(Object *machine, const N6VirtNumber *numbers, unsigned count);
+void n6virt_text_property(Object *machine, const char *name, char **variable);
+void n6virt_switch_property(Object *machine, const char *name, bool *variable);
+
 /* Blocks of registers (n6virt_bus.c) */
 
 typedef struct {

@@ -424,19 +424,9 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
 
 /* The module */
 
-static bool get_modelled(Object *object, Error **errp)
-{
-    return is_modelled;
-}
-
-static void set_modelled(Object *object, bool value, Error **errp)
-{
-    is_modelled = value;
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_bool(machine, "cache", get_modelled, set_modelled);
+    n6virt_switch_property(machine, "cache", &is_modelled);
 }
 
 static void start(void)
