@@ -17,3 +17,36 @@ def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:
     ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4]) for name in ("x", "y")]
     graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
     return bytes(helper.make_model(graph, ir_version=ir_version).SerializeToString())
+
+
+def qdq_convolution(
+    *, channels: int = 2, kernels: int = 3, size: int = 5, zero_point: int = -3, seed: int = 0
+) -> bytes:
+    """x -> Q -> DQ -> Conv -> Relu -> Q -> DQ -> y. Scales are powers of two: floating point computes it without rounding."""
+    rng = np.random.default_rng(seed)
+    arrays = {
+        "s_x": np.float32(2**-4),
+        "z_x": np.int8(zero_point),
+        "w": rng.integers(-127, 128, (kernels, channels, 3, 3)).astype(np.int8),
+        "s_w": np.full(kernels, 2**-6, np.float32),
+        "z_w": np.zeros(kernels, np.int8),
+        "s_y": np.float32(2**-2),
+        "z_y": np.int8(-128),
+    }
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s_x", "z_x"], ["x_q"]),
+        helper.make_node("DequantizeLinear", ["x_q", "s_x", "z_x"], ["x_d"]),
+        helper.make_node("DequantizeLinear", ["w", "s_w", "z_w"], ["w_d"], axis=0),
+        helper.make_node("Conv", ["x_d", "w_d"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("QuantizeLinear", ["r", "s_y", "z_y"], ["y_q"]),
+        helper.make_node("DequantizeLinear", ["y_q", "s_y", "z_y"], ["y"]),
+    ]
+    ports = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", depth, size, size])
+        for name, depth in (("x", channels), ("y", kernels))
+    ]
+    initializers = [numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
+    graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
+    opset = helper.make_opsetid("", 13)
+    return bytes(helper.make_model(graph, ir_version=9, opset_imports=[opset]).SerializeToString())

@@ -1,0 +1,79 @@
+"""onnxruntime without its optimisations, which would compute in another order and round at other places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from n6build.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
+from n6build.compare.onnx_plan import is_stored_elsewhere, tensor_plans
+from n6build.compare.tensors import ReferenceTensor, RefusedError
+
+
+class OnnxModel:
+    """A session. all_tensors: whether the quantised tensors inside are wanted, too."""
+
+    def __init__(self, data: bytes, *, all_tensors: bool) -> None:
+        """Raises RefusedError, and whatever the parser and the interpreter raise."""
+        import onnxruntime  # noqa: PLC0415 - only where a session is made.
+
+        model = onnx.load_model_from_string(data)
+        graph = model.graph
+        bounded(len(graph.node), "operators")
+        if not graph.node:
+            raise RefusedError("it has no graph")
+        if is_stored_elsewhere(graph):
+            raise RefusedError("its weights are in a file of their own; save it with them inside")
+        constants = {each.name for each in graph.initializer}
+        self._ports = [_port(each) for each in graph.input if each.name not in constants]
+        check_activations((shape, 8) for _, _, shape in self._ports)
+        self._outputs = [each.name for each in graph.output]
+        self._plans = tensor_plans(graph) if all_tensors else []
+        inputs = {name for name, _, _ in self._ports}
+        for plan in self._plans:
+            if plan.place not in {*self._outputs, *inputs}:
+                graph.output.append(onnx.helper.make_empty_tensor_value_info(plan.place))
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+        self._session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        self._values: dict[str, NDArray[np.generic]] = {}
+
+    def inputs(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Name, type and shape of each; a size that is left open is 1."""
+        return self._ports
+
+    def run(self, inputs: Sequence[NDArray[np.generic]]) -> None:
+        """inputs: in the model's types and shapes."""
+        given = {name: values for (name, _, _), values in zip(self._ports, inputs, strict=True)}
+        wanted = dict.fromkeys((*self._outputs, *(each.place for each in self._plans)))
+        made = [name for name in wanted if name not in given]
+        self._values = {**given, **dict(zip(made, self._session.run(made, given), strict=True))}
+
+    def outputs(self) -> list[NDArray[np.generic]]:
+        """In the model's order."""
+        return [np.asarray(self._values[name]) for name in self._outputs]
+
+    def tensors(self) -> list[ReferenceTensor]:
+        """In the order of execution, the inputs first."""
+        return [plan.with_values(np.asarray(self._values[plan.place]), channels_last=False) for plan in self._plans]
+
+
+def _port(value: Any) -> tuple[str, str, tuple[int, ...]]:
+    tensor = value.type.tensor_type
+    try:
+        kind = str(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeError, ValueError):
+        raise RefusedError(f"input '{value.name[:MAX_NAME]}' has no type") from None
+    bounded(len(tensor.shape.dim), "dimensions", MAX_RANK)
+    shape = tuple(int(size.dim_value) if size.HasField("dim_value") else 1 for size in tensor.shape.dim)
+    if any(size < 1 for size in shape):
+        raise RefusedError(f"input '{value.name[:MAX_NAME]}' has the shape {list(shape)}")
+    return value.name, kind, shape

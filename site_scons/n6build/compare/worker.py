@@ -1,0 +1,165 @@
+"""An interpreter in a process of its own: `python -m n6build.compare.worker`, request on stdin, answer on stdout.
+
+Interpreters are libraries in machine code, made for models that one trusts. Here, one that is damaged ends this process, within
+limits of memory and time, and not the build.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.compare.limits import limit_this_process
+from n6build.compare.tensors import ReferenceTensor, RefusedError
+
+_JSON = "json"
+MAX_WHY = 300
+# "[ONNXRuntimeError] : 1 : FAIL : /folder/file.h:46 void function(int) " before what it has to say.
+_WHERE_IN_ITS_SOURCE = re.compile(r"^\[\w+\] : \d+ : \w+ : (?:\S+\.(?:h|cc):\d+ .*?\) (?=[A-Z]))?")
+
+
+@dataclass(frozen=True)
+class Request:
+    """runs: the inputs of each inference. tensors: whether every tensor of the first is wanted, and not the outputs."""
+
+    format: Literal["tflite", "onnx"]
+    model: bytes
+    runs: Sequence[Sequence[NDArray[np.generic]]]
+    tensors: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """refused: why nothing was computed, else empty. inputs_at_fault: whether that is because of them. outputs: of each
+    inference."""
+
+    refused: str
+    inputs_at_fault: bool
+    outputs: tuple[tuple[NDArray[np.generic], ...], ...]
+    tensors: tuple[ReferenceTensor, ...]
+
+
+def pack_request(request: Request) -> bytes:
+    """For stdin of the worker."""
+    head = {"format": request.format, "tensors": request.tensors, "runs": [len(each) for each in request.runs]}
+    arrays = [np.frombuffer(request.model, np.uint8), *(each for run in request.runs for each in run)]
+    return _pack(head, arrays)
+
+
+def unpack_answer(data: bytes) -> Answer:
+    """From stdout of the worker. Raises ValueError, KeyError or TypeError where it is none."""
+    head, arrays = _unpack(data)
+    described = head["tensors"]
+    values = arrays[len(arrays) - len(described) :]
+    tensors = tuple(
+        ReferenceTensor(**{**each, "inputs": tuple(each["inputs"]), "shape": tuple(each["shape"])}, values=array)
+        for each, array in zip(described, values, strict=True)
+    )
+    return Answer(str(head["refused"]), bool(head["inputs_at_fault"]), _grouped(arrays, head["outputs"]), tensors)
+
+
+def _pack_answer(answer: Answer) -> bytes:
+    described = [{key: value for key, value in vars(each).items() if key != "values"} for each in answer.tensors]
+    head = {
+        "refused": answer.refused[:MAX_WHY],
+        "inputs_at_fault": answer.inputs_at_fault,
+        "outputs": [len(each) for each in answer.outputs],
+        "tensors": described,
+    }
+    return _pack(head, [*(each for run in answer.outputs for each in run), *(each.values for each in answer.tensors)])
+
+
+def _unpack_request(data: bytes) -> Request:
+    head, arrays = _unpack(data)
+    return Request(head["format"], arrays[0].tobytes(), _grouped(arrays[1:], head["runs"]), head["tensors"])
+
+
+def _grouped(arrays: Sequence[NDArray[Any]], counts: Sequence[int]) -> tuple[tuple[NDArray[Any], ...], ...]:
+    starts = [sum(counts[:place]) for place in range(len(counts))]
+    return tuple(tuple(arrays[start : start + count]) for start, count in zip(starts, counts, strict=True))
+
+
+def _pack(head: object, arrays: Sequence[NDArray[Any]]) -> bytes:
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(head).encode(), np.uint8)
+    np.savez(buffer, allow_pickle=False, **{_JSON: text}, **{str(place): each for place, each in enumerate(arrays)})
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+        return json.loads(found[_JSON].tobytes()), [found[str(place)] for place in range(len(found.files) - 1)]
+
+
+def _answer(request: Request) -> Answer:
+    try:
+        model = _open(request)
+    except Exception as error:  # An interpreter raises what it likes.
+        return Answer(_why(error), False, (), ())
+    outputs = []
+    for run in request.runs:
+        try:
+            given = _fitting(model.inputs(), run)
+        except RefusedError as error:
+            return Answer(str(error), True, (), ())
+        try:
+            model.run(given)
+            if request.tensors:
+                return Answer("", False, (), tuple(model.tensors()))
+            outputs.append(tuple(each.copy() for each in model.outputs()))
+        except Exception as error:
+            return Answer(_why(error), False, (), ())
+    return Answer("", False, tuple(outputs), ())
+
+
+def _open(request: Request) -> Any:
+    if request.format == "tflite":
+        from n6build.compare.tflite_interpreter import TfliteModel  # noqa: PLC0415 - only the interpreter that is asked for.
+
+        return TfliteModel(request.model, all_tensors=request.tensors)
+    from n6build.compare.onnx_interpreter import OnnxModel  # noqa: PLC0415
+
+    return OnnxModel(request.model, all_tensors=request.tensors)
+
+
+def _fitting(
+    ports: Sequence[tuple[str, str, tuple[int, ...]]], given: Sequence[NDArray[Any]]
+) -> list[NDArray[np.generic]]:
+    if len(given) != len(ports):
+        raise RefusedError(f"{len(given)} inputs for a model that has {len(ports)}")
+    fitting = []
+    for (name, kind, shape), values in zip(ports, given, strict=True):
+        if values.dtype.name != kind:
+            raise RefusedError(f"input '{name}' is {kind}, and the values are {values.dtype.name}")
+        if values.size != int(np.prod(shape)):
+            raise RefusedError(f"input '{name}' has {int(np.prod(shape))} elements, and {values.size} are given")
+        fitting.append(np.ascontiguousarray(values.reshape(shape)))
+    return fitting
+
+
+def _why(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return _WHERE_IN_ITS_SOURCE.sub("", lines[0]) if lines else type(error).__name__
+
+
+def main() -> None:
+    """What the interpreters print goes to stderr."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    limit_this_process()
+    request = _unpack_request(sys.stdin.buffer.read())
+    with answers:
+        answers.write(_pack_answer(_answer(request)))
+
+
+if __name__ == "__main__":
+    main()
