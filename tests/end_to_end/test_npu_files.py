@@ -108,12 +108,25 @@ def test_tensors_are_put_and_got_by_label_and_by_place(nor: Path, tmp_path: Path
     assert outputs["place 0"] == outputs[f"label {FIRST_LABEL}"] != zeros
 
 
+def test_a_tensor_is_replaced_once_it_was_got(nor: Path, tmp_path: Path) -> None:
+    zeros = output_of(run(nor, NpuFiles()))
+    signed = (picture((256, 128, 3)).astype(np.int16) - 128).astype(np.int8)
+    tensors = tmp_path / "tensors"
+    tensors.with_name("tensors.in").write_bytes(signed.tobytes())
+    where = f"0 label {FIRST_LABEL} 0x{SIGNED:08x} {BYTES} 0"
+    tensors.write_text(f"replace {where}\nget {where}\n")
+    assert output_of(run(nor, NpuFiles(tensors=tensors))) != zeros
+    got = np.frombuffer(tensors.with_name("tensors.out").read_bytes(), np.int8)
+    # What the epoch itself made of zeros.
+    assert np.array_equal(got, np.full(BYTES, -128))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("put 0 label 2 0x34200000 16", "tensors:1: has not seven words"),
-        ("set 0 label 2 0x34200000 16 0", "tensors:1: begins with neither put nor get"),
-        ("put 0 layer 2 0x34200000 16 0", "tensors:1: begins with neither put nor get"),
+        ("set 0 label 2 0x34200000 16 0", "tensors:1: does not begin with put, get or replace"),
+        ("put 0 layer 2 0x34200000 16 0", "tensors:1: does not begin with put, get or replace"),
         ("put 0 label -2 0x34200000 16 0", "tensors:1: has a number that is none"),
         ("put 0 label 2 34200000 16 0", "tensors:1: has a number that is none"),
         ("put 0 label 2 0xfffffff8 16 0", "tensors:1: has no bytes, or goes beyond the last address"),

@@ -70,19 +70,9 @@ void n6virt_record_epoch(const N6Npu *npu, const N6NpuEpoch *epoch)
     fputs("]}\n", record);
 }
 
-static char *get_path(Object *object, Error **errp)
-{
-    return g_strdup(path);
-}
-
-static void set_path(Object *object, const char *value, Error **errp)
-{
-    path = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "npu-record", get_path, set_path);
+    n6virt_text_property(machine, "npu-record", &path);
 }
 
 static void start(void)

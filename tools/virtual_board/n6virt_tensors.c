@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Tensors that are put into memory before an epoch, and got from it after one, in the first inference of each network. A line each:
+ * Tensors that are put into memory before an epoch, got from it after one, and then replaced, in the first inference of each network.
+ * A line each:
  *
- *   put NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in
- *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   to FILE.out
+ *   put NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       from FILE.in, before the epoch
+ *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       to FILE.out, after it
+ *   replace NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in, after that
  *
  * A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
  * both CPU and NPU see, whatever is in the data cache. Got behind a place is what the CPU would read, behind a label what the NPU has
@@ -22,8 +24,12 @@
 #define MOST_CHARACTERS 128
 #define MOST_BYTES (64u << 20)
 
+typedef enum { PUT, GET, REPLACE, VERBS } Verb;
+static const char *const verbs[VERBS] = {"put", "get", "replace"};
+
 typedef struct {
-    bool puts, by_label, is_done;
+    Verb verb;
+    bool by_label, is_done;
     uint32_t network, number, address, bytes;
     uint64_t offset;
 } Tensor;
@@ -65,46 +71,48 @@ static void get(const Tensor *tensor)
     }
 }
 
-static void exchange(bool puts, bool by_label, uint32_t network, uint32_t number)
+static void exchange(Verb verb, bool by_label, uint32_t network, uint32_t number)
 {
     for (unsigned i = 0; i < count; i++) {
         Tensor *tensor = &tensors[i];
 
-        if (!tensor->is_done && tensor->puts == puts && tensor->by_label == by_label && tensor->network == network &&
+        if (!tensor->is_done && tensor->verb == verb && tensor->by_label == by_label && tensor->network == network &&
             tensor->number == number) {
             tensor->is_done = true;
-            (puts ? put : get)(tensor);
+            (verb == GET ? get : put)(tensor);
         }
     }
 }
 
 void n6virt_tensors_place_begins(const N6VirtPlace *place)
 {
-    exchange(true, false, place->network, place->place);
+    exchange(PUT, false, place->network, place->place);
 }
 
 void n6virt_tensors_place_ends(const N6VirtPlace *place)
 {
-    exchange(false, false, place->network, place->place);
+    exchange(GET, false, place->network, place->place);
+    exchange(REPLACE, false, place->network, place->place);
 }
 
-static void exchange_by_label(bool puts, const N6NpuEpoch *epoch)
+static void exchange_by_label(Verb verb, const N6NpuEpoch *epoch)
 {
     const N6VirtPlace *place = n6virt_place();
 
     if (epoch->by_blob && place) {
-        exchange(puts, true, place->network, epoch->label);
+        exchange(verb, true, place->network, epoch->label);
     }
 }
 
 void n6virt_tensors_label_begins(const N6NpuEpoch *epoch)
 {
-    exchange_by_label(true, epoch);
+    exchange_by_label(PUT, epoch);
 }
 
 void n6virt_tensors_label_ends(const N6NpuEpoch *epoch)
 {
-    exchange_by_label(false, epoch);
+    exchange_by_label(GET, epoch);
+    exchange_by_label(REPLACE, epoch);
 }
 
 /* The file */
@@ -134,12 +142,14 @@ static Tensor tensor_in(unsigned line, const char *text)
     Tensor tensor = {0};
 
     if (g_strv_length(words) != 7) {
-        refuse(line, "has not seven words: put or get, network, place or label, number, address, bytes, offset");
+        refuse(line, "has not seven words: put, get or replace, network, place or label, number, address, bytes, offset");
     }
-    tensor.puts = !strcmp(words[0], "put");
+    while (tensor.verb < VERBS && strcmp(words[0], verbs[tensor.verb])) {
+        tensor.verb++;
+    }
     tensor.by_label = !strcmp(words[2], "label");
-    if ((!tensor.puts && strcmp(words[0], "get")) || (!tensor.by_label && strcmp(words[2], "place"))) {
-        refuse(line, "begins with neither put nor get, or has neither place nor label");
+    if (tensor.verb == VERBS || (!tensor.by_label && strcmp(words[2], "place"))) {
+        refuse(line, "does not begin with put, get or replace, or has neither place nor label");
     }
     tensor.network = number_in(line, words[1], 10, UINT32_MAX);
     tensor.number = number_in(line, words[3], 10, UINT32_MAX);
@@ -163,7 +173,7 @@ static void start(void)
 {
     FILE *lines = n6virt_open(path, "r", "the list of tensors");
     char text[MOST_CHARACTERS];
-    bool puts = false;
+    bool reads = false;
 
     if (!lines) {
         return;
@@ -178,26 +188,16 @@ static void start(void)
         }
         text[strlen(text) - 1] = '\0';
         tensors[count] = tensor_in(count + 1, text);
-        puts |= tensors[count++].puts;
+        reads |= tensors[count++].verb != GET;
     }
     fclose(lines);
-    given = puts ? open_beside(".in", "rb") : NULL;
+    given = reads ? open_beside(".in", "rb") : NULL;
     taken = open_beside(".out", "wb");
-}
-
-static char *get_path(Object *object, Error **errp)
-{
-    return g_strdup(path);
-}
-
-static void set_path(Object *object, const char *value, Error **errp)
-{
-    path = g_strdup(value);
 }
 
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "npu-tensors", get_path, set_path);
+    n6virt_text_property(machine, "npu-tensors", &path);
 }
 
 static void summarise(GString *summary)

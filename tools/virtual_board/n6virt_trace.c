@@ -53,19 +53,9 @@ void n6virt_trace_place(const N6VirtPlace *place)
     }
 }
 
-static char *get_path(Object *object, Error **errp)
-{
-    return g_strdup(path);
-}
-
-static void set_path(Object *object, const char *value, Error **errp)
-{
-    path = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "npu-trace", get_path, set_path);
+    n6virt_text_property(machine, "npu-trace", &path);
 }
 
 static void start(void)
