@@ -29,7 +29,7 @@ _Key = tuple[int, float, int, int]
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedBuffer:
     """A buffer, and the tensor of the model that it holds."""
 
     buffer: MadeBuffer
@@ -37,14 +37,16 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Unjoined:
+class UnjoinedBuffer:
     """A buffer that is not compared. why: for people."""
 
     buffer: MadeBuffer
     why: str
 
 
-def join(buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]) -> tuple[list[Joined], list[Unjoined]]:
+def join_buffers(
+    buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]
+) -> tuple[list[JoinedBuffer], list[UnjoinedBuffer]]:
     """buffers: of the network, by epoch. tensors: of the model, in the order in which its interpreter makes them. Both lists
     are by epoch."""
     made, copies = _without_copies(buffers)
@@ -55,21 +57,21 @@ def join(buffers: Sequence[MadeBuffer], tensors: Sequence[ReferenceTensor]) -> t
     for buffer in made:
         groups[_key_of_buffer(buffer)].append(buffer)
     ancestors = _ancestors(tensors)
-    joined: dict[str, Joined] = {}
-    unjoined: dict[str, Unjoined] = {}
+    joined: dict[str, JoinedBuffer] = {}
+    unjoined: dict[str, UnjoinedBuffer] = {}
     for key, group in groups.items():
         for some, candidates in _by_operator(group, by_key[key]):
             why = _objection(some, candidates, ancestors)
             if why:
-                unjoined |= {buffer.name: Unjoined(buffer, why) for buffer in some}
+                unjoined |= {buffer.name: UnjoinedBuffer(buffer, why) for buffer in some}
             else:
                 pairs = zip(some, candidates, strict=True)
-                joined |= {buffer.name: Joined(buffer, tensor) for buffer, tensor in pairs}
+                joined |= {buffer.name: JoinedBuffer(buffer, tensor) for buffer, tensor in pairs}
     for copy, source in copies:
         if source.name in joined:
-            joined[copy.name] = Joined(copy, joined[source.name].tensor)
+            joined[copy.name] = JoinedBuffer(copy, joined[source.name].tensor)
         else:
-            unjoined[copy.name] = Unjoined(copy, f"a copy of {source.name}, which is not compared")
+            unjoined[copy.name] = UnjoinedBuffer(copy, f"a copy of {source.name}, which is not compared")
     order = [buffer.name for buffer in buffers]
     return [joined[name] for name in order if name in joined], [unjoined[name] for name in order if name in unjoined]
 

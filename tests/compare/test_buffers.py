@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.compare.join import join
+from n6build.compare.buffers import join_buffers
 from n6build.compare.tensors import ReferenceTensor
 from n6build.network.artifacts.made_buffers import MadeBuffer
 
@@ -25,11 +25,11 @@ INPUT = tensor("in", operator="input", size=4)
 
 
 def pairs(buffers: list[MadeBuffer], tensors: list[ReferenceTensor]) -> dict[str, str]:
-    return {each.buffer.name: each.tensor.name for each in join(buffers, [INPUT, *tensors])[0]}
+    return {each.buffer.name: each.tensor.name for each in join_buffers(buffers, [INPUT, *tensors])[0]}
 
 
 def reasons(buffers: list[MadeBuffer], tensors: list[ReferenceTensor]) -> dict[str, str]:
-    return {each.buffer.name: each.why for each in join(buffers, [INPUT, *tensors])[1]}
+    return {each.buffer.name: each.why for each in join_buffers(buffers, [INPUT, *tensors])[1]}
 
 
 def test_size_scale_and_zero_point_tell_tensors_apart() -> None:
@@ -99,7 +99,7 @@ def test_what_the_model_does_not_have_is_listed() -> None:
 
 @pytest.mark.parametrize("scale", [float("inf"), float("nan"), 1e300, 0.0])
 def test_impossible_scales_are_no_mistake_of_ours(scale: float) -> None:
-    join([buffer("x", 3, scale=scale)], [INPUT, tensor("a", "in")])
+    join_buffers([buffer("x", 3, scale=scale)], [INPUT, tensor("a", "in")])
 
 
 @given(
@@ -117,7 +117,7 @@ def test_every_buffer_is_joined_or_listed_and_no_two_that_are_made_are_the_same_
         MadeBuffer(f"b{number}", epoch, 0x100 * number, size, "int8", (1, size), scale, -128)
         for number, (size, epoch, scale) in enumerate(sorted(made, key=lambda each: each[1]))
     ]
-    joined, unjoined = join(buffers, tensors)
+    joined, unjoined = join_buffers(buffers, tensors)
     listed = [each.buffer.name for each in joined] + [each.buffer.name for each in unjoined]
     assert sorted(listed) == sorted(each.name for each in buffers)
     assert len({each.tensor.name for each in joined}) == len(joined)
