@@ -189,6 +189,8 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
 /* What a tool beside the board puts into RAM: CPU and masters see it at once, whatever was in the data cache; its lines are clean
  * afterwards. False where no RAM is on; some of it may be written. */
 bool n6virt_put(uint32_t address, const void *data, uint32_t bytes);
+/* What was written last, by the CPU or by a master, whoever would see it. False where it cannot be read. */
+bool n6virt_latest(uint32_t address, void *data, uint32_t bytes);
 
 /* RIF (n6virt_rif.c): whether a master beside the CPU may access memory. */
 

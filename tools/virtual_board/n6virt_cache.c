@@ -422,6 +422,25 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
     return true;
 }
 
+bool n6virt_latest(uint32_t address, void *data, uint32_t bytes)
+{
+    uint32_t stale, first;
+
+    if (!n6virt_master_read(address, data, bytes, &stale, &first)) {
+        return false;
+    }
+    for (uint32_t done = 0, here; stale && done < bytes; done += here) {
+        const N6VirtRam *ram = n6virt_ram_at(address + done);
+        uint32_t offset = (address + done - ram->base) & (N6_SECURE_BIT - 1);
+
+        here = MIN(bytes - done, LINE - offset % LINE);
+        if (n6virt_is_newer_in_cache(ram, offset, here)) {
+            memcpy((uint8_t *)data + done, ram->cache + offset, here);
+        }
+    }
+    return true;
+}
+
 bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
 {
     const uint8_t *from = data;

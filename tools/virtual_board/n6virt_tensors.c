@@ -8,15 +8,13 @@
  *   replace NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in, after that
  *
  * A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
- * both CPU and NPU see, whatever is in the data cache. Got behind a place is what the CPU would read, behind a label what the NPU has
- * left in memory.
+ * both CPU and NPU see, whatever is in the data cache. Got is what was written last, by whichever of them.
  *
  *   ,npu-tensors=FILE
  */
 #include "n6virt.h"
 #include "n6virt_epochs.h"
 
-#include "exec/address-spaces.h"
 #include "qapi/error.h"
 #include "qemu/error-report.h"
 
@@ -56,12 +54,8 @@ static void put(const Tensor *tensor)
 static void get(const Tensor *tensor)
 {
     g_autofree uint8_t *data = g_malloc(tensor->bytes);
-    uint32_t stale, first;
-    bool is_read = tensor->by_label
-                       ? n6virt_master_read(tensor->address, data, tensor->bytes, &stale, &first)
-                       : address_space_read(&address_space_memory, tensor->address, MEMTXATTRS_UNSPECIFIED, data, tensor->bytes) == MEMTX_OK;
 
-    if (!is_read) {
+    if (!n6virt_latest(tensor->address, data, tensor->bytes)) {
         error_report("%s gets %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
         exit(1);
     }
