@@ -38,6 +38,16 @@ void n6virt_add_module(const N6VirtModule *module);
         n6virt_add_module(&(module));                                  \
     }
 
+/* Properties of the machine that are kept in a variable (n6virt_properties.c): numbers; a text, NULL without one; a switch. */
+typedef struct {
+    const char *name;
+    uint32_t *variable;
+} N6VirtNumber;
+
+void n6virt_number_properties(Object *machine, const N6VirtNumber *numbers, unsigned count);
+void n6virt_text_property(Object *machine, const char *name, char **variable);
+void n6virt_switch_property(Object *machine, const char *name, bool *variable);
+
 /* Blocks of registers (n6virt_bus.c) */
 
 typedef struct {
@@ -175,6 +185,12 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
 /* What a bus master writes, to RAM only; counts dirty lines, which will overwrite it when they are written back. The CPU sees what is
  * in its cache until it invalidates the line. False where it cannot write; some of it may be written. */
 bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
+
+/* What a tool beside the board puts into RAM: CPU and masters see it at once, whatever was in the data cache; its lines are clean
+ * afterwards. False where no RAM is on; some of it may be written. */
+bool n6virt_put(uint32_t address, const void *data, uint32_t bytes);
+/* What was written last, by the CPU or by a master, whoever would see it. False where it cannot be read. */
+bool n6virt_latest(uint32_t address, void *data, uint32_t bytes);
 
 /* RIF (n6virt_rif.c): whether a master beside the CPU may access memory. */
 

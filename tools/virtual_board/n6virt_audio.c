@@ -38,19 +38,9 @@ int32_t n6virt_audio_sample(uint64_t number, uint64_t hz)
     return before + (at(whole + 1) - before) * (int64_t)rest / (int64_t)hz;
 }
 
-static char *get_audio(Object *object, Error **errp)
-{
-    return g_strdup(path);
-}
-
-static void set_audio(Object *object, const char *value, Error **errp)
-{
-    path = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "audio", get_audio, set_audio);
+    n6virt_text_property(machine, "audio", &path);
     object_property_add_uint32_ptr(machine, "audio-hz", &file_hz, OBJ_PROP_FLAG_READWRITE);
 }
 

@@ -128,19 +128,9 @@ bool n6virt_is_strict(void)
     return strict_clocks;
 }
 
-static bool get_strict(Object *object, Error **errp)
-{
-    return strict_clocks;
-}
-
-static void set_strict(Object *object, bool value, Error **errp)
-{
-    strict_clocks = value;
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_bool(machine, "strict-clocks", get_strict, set_strict);
+    n6virt_switch_property(machine, "strict-clocks", &strict_clocks);
 }
 
 static void start(void)

@@ -97,30 +97,10 @@ static void bsec_write(const N6VirtBlock *block, uint32_t offset, uint32_t value
 /* Of the whole block: locks and scratch registers are kept. */
 static const N6VirtModel bsec = {.read = bsec_read, .write = bsec_write};
 
-static char *get_fuses(Object *object, Error **errp)
-{
-    return g_strdup(described);
-}
-
-static void set_fuses(Object *object, const char *value, Error **errp)
-{
-    described = g_strdup(value);
-}
-
-static char *get_file(Object *object, Error **errp)
-{
-    return g_strdup(file_path);
-}
-
-static void set_file(Object *object, const char *value, Error **errp)
-{
-    file_path = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "fuses", get_fuses, set_fuses);
-    object_property_add_str(machine, "fuse-file", get_file, set_file);
+    n6virt_text_property(machine, "fuses", &described);
+    n6virt_text_property(machine, "fuse-file", &file_path);
 }
 
 static void start(void)

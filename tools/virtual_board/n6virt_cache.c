@@ -422,21 +422,62 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
     return true;
 }
 
+bool n6virt_latest(uint32_t address, void *data, uint32_t bytes)
+{
+    uint32_t stale, first;
+
+    if (!n6virt_master_read(address, data, bytes, &stale, &first)) {
+        return false;
+    }
+    for (uint32_t done = 0, here; stale && done < bytes; done += here) {
+        const N6VirtRam *ram = n6virt_ram_at(address + done);
+        uint32_t offset = (address + done - ram->base) & (N6_SECURE_BIT - 1);
+
+        here = MIN(bytes - done, LINE - offset % LINE);
+        if (n6virt_is_newer_in_cache(ram, offset, here)) {
+            memcpy((uint8_t *)data + done, ram->cache + offset, here);
+        }
+    }
+    return true;
+}
+
+bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
+{
+    const uint8_t *from = data;
+
+    while (bytes) {
+        N6VirtRam *ram = n6virt_ram_at(address);
+        uint32_t offset, line, here;
+
+        if (!ram || !n6virt_ram_is_on(ram)) {
+            return false;
+        }
+        offset = (address - ram->base) & (N6_SECURE_BIT - 1);
+        line = offset & ~(LINE - 1);
+        here = MIN(bytes, LINE - offset % LINE);
+        if (ram->cacheable) {
+            clean(ram, line);
+        }
+        memcpy(ram->data + offset, from, here);
+        n6virt_changed(&ram->memory, offset, here);
+        if (ram->cacheable) {
+            n6virt_changed(&ram->cached, offset, here);
+            if (ram->valid[line / LINE]) {
+                fill(ram, line);
+            }
+        }
+        from += here;
+        address += here;
+        bytes -= here;
+    }
+    return true;
+}
+
 /* The module */
-
-static bool get_modelled(Object *object, Error **errp)
-{
-    return is_modelled;
-}
-
-static void set_modelled(Object *object, bool value, Error **errp)
-{
-    is_modelled = value;
-}
 
 static void add_properties(Object *machine)
 {
-    object_property_add_bool(machine, "cache", get_modelled, set_modelled);
+    n6virt_switch_property(machine, "cache", &is_modelled);
 }
 
 static void start(void)

@@ -341,19 +341,9 @@ static void add_device(const char *entry)
     device_count++;
 }
 
-static char *get_devices(Object *object, Error **errp)
-{
-    return g_strdup(described);
-}
-
-static void set_devices(Object *object, const char *value, Error **errp)
-{
-    described = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    object_property_add_str(machine, "i2c-devices", get_devices, set_devices);
+    n6virt_text_property(machine, "i2c-devices", &described);
 }
 
 #define CONTROLLER(index, name) \

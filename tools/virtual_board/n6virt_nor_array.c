@@ -36,36 +36,9 @@ bool n6virt_nor_uses_port(uint32_t port)
     return port == n6virt_nor.port;
 }
 
-#define TEXT(name)                                                             \
-    static char *get_##name(Object *object, Error **errp)                      \
-    {                                                                          \
-        return g_strdup(n6virt_nor.name);                                            \
-    }                                                                          \
-    static void set_##name(Object *object, const char *value, Error **errp)    \
-    {                                                                          \
-        n6virt_nor.name = g_strdup(value);                                           \
-    }
-TEXT(dummy_cycles)
-TEXT(max_hz)
-TEXT(sfdp)
-TEXT(path)
-
-static bool get_keeps(Object *object, Error **errp)
-{
-    return n6virt_nor.keeps;
-}
-
-static void set_keeps(Object *object, bool value, Error **errp)
-{
-    n6virt_nor.keeps = value;
-}
-
 static void add_properties(Object *machine)
 {
-    static const struct {
-        const char *name;
-        uint32_t *value;
-    } numbers[] = {
+    static const N6VirtNumber numbers[] = {
         {"nor-jedec-id", &n6virt_nor.jedec_id},
         {"nor-configuration", &n6virt_nor.configuration},
         {"nor-memory-type", &n6virt_nor.memory_type},
@@ -96,14 +69,12 @@ static void add_properties(Object *machine)
         {"nor-alternate", &n6virt_nor.alternate},
     };
 
-    for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
-        object_property_add_uint32_ptr(machine, numbers[i].name, numbers[i].value, OBJ_PROP_FLAG_READWRITE);
-    }
-    object_property_add_str(machine, "nor", get_path, set_path);
-    object_property_add_bool(machine, "nor-write", get_keeps, set_keeps);
-    object_property_add_str(machine, "nor-dummy-cycles", get_dummy_cycles, set_dummy_cycles);
-    object_property_add_str(machine, "nor-max-hz", get_max_hz, set_max_hz);
-    object_property_add_str(machine, "nor-sfdp", get_sfdp, set_sfdp);
+    n6virt_number_properties(machine, numbers, ARRAY_SIZE(numbers));
+    n6virt_text_property(machine, "nor", &n6virt_nor.path);
+    n6virt_switch_property(machine, "nor-write", &n6virt_nor.keeps);
+    n6virt_text_property(machine, "nor-dummy-cycles", &n6virt_nor.dummy_cycles);
+    n6virt_text_property(machine, "nor-max-hz", &n6virt_nor.max_hz);
+    n6virt_text_property(machine, "nor-sfdp", &n6virt_nor.sfdp);
 }
 
 static void load(void)

@@ -41,32 +41,9 @@ static struct {
 
 static char reason[192];
 
-static char *get_read_latency(Object *object, Error **errp)
-{
-    return g_strdup(part.read_latency);
-}
-
-static void set_read_latency(Object *object, const char *value, Error **errp)
-{
-    part.read_latency = g_strdup(value);
-}
-
-static char *get_write_latency(Object *object, Error **errp)
-{
-    return g_strdup(part.write_latency);
-}
-
-static void set_write_latency(Object *object, const char *value, Error **errp)
-{
-    part.write_latency = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
-    static const struct {
-        const char *name;
-        uint32_t *value;
-    } numbers[] = {
+    static const N6VirtNumber numbers[] = {
         {"psram-bytes", &part.bytes},
         {"psram-memory-type", &part.memory_type},
         {"psram-reset", &part.reset},
@@ -96,11 +73,9 @@ static void add_properties(Object *machine)
         {"psram-data-alternate", &part.data_alternate},
     };
 
-    for (unsigned i = 0; i < ARRAY_SIZE(numbers); i++) {
-        object_property_add_uint32_ptr(machine, numbers[i].name, numbers[i].value, OBJ_PROP_FLAG_READWRITE);
-    }
-    object_property_add_str(machine, "psram-read-latency", get_read_latency, set_read_latency);
-    object_property_add_str(machine, "psram-write-latency", get_write_latency, set_write_latency);
+    n6virt_number_properties(machine, numbers, ARRAY_SIZE(numbers));
+    n6virt_text_property(machine, "psram-read-latency", &part.read_latency);
+    n6virt_text_property(machine, "psram-write-latency", &part.write_latency);
 }
 
 bool n6virt_psram_uses_port(uint32_t port)

@@ -108,21 +108,11 @@ void n6virt_start_time(void)
     }
 }
 
-static char *get_guest_time(Object *object, Error **errp)
-{
-    return g_strdup(guest_time_path);
-}
-
-static void set_guest_time(Object *object, const char *value, Error **errp)
-{
-    guest_time_path = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
     object_property_add_uint64_ptr(machine, "max-instructions", &max_instructions, OBJ_PROP_FLAG_READWRITE);
     object_property_add_uint64_ptr(machine, "max-silence", &max_silence, OBJ_PROP_FLAG_READWRITE);
-    object_property_add_str(machine, "guest-time", get_guest_time, set_guest_time);
+    n6virt_text_property(machine, "guest-time", &guest_time_path);
 }
 
 static void summarise(GString *summary)

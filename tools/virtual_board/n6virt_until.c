@@ -84,20 +84,10 @@ static void start(void)
     CPU_GET_CLASS(first_cpu)->tcg_ops = &own;
 }
 
-static char *get_text(Object *object, Error **errp)
-{
-    return g_strdup(text);
-}
-
-static void set_text(Object *object, const char *value, Error **errp)
-{
-    text = g_strdup(value);
-}
-
 static void add_properties(Object *machine)
 {
     object_property_add_uint32_ptr(machine, "until", &until, OBJ_PROP_FLAG_READWRITE);
-    object_property_add_str(machine, "until-text", get_text, set_text);
+    n6virt_text_property(machine, "until-text", &text);
 }
 
 static const N6VirtModule module = {.add_properties = add_properties, .start = start};

@@ -255,19 +255,10 @@ static void n6virt_init(MachineState *machine)
     armv7m_load_kernel(s->armv7m.cpu, machine->kernel_filename, N6_BOOT_PAYLOAD_ADDRESS, N6_BOOT_MAX_IMAGE);
 }
 
-static char *get_findings(Object *object, Error **errp)
-{
-    return g_strdup(N6VIRT(object)->findings_path);
-}
-
-static void set_findings(Object *object, const char *value, Error **errp)
-{
-    N6VIRT(object)->findings_path = g_strdup(value);
-}
-
 static void n6virt_instance_init(Object *object)
 {
     n6virt_bus_add_properties(object);
+    n6virt_text_property(object, "findings", &N6VIRT(object)->findings_path);
     object_property_add_uint32_ptr(object, "appli-slot", &N6VIRT(object)->appli_slot, OBJ_PROP_FLAG_READWRITE);
 }
 
@@ -279,7 +270,6 @@ static void n6virt_class_init(ObjectClass *class, void *data)
     machine->init = n6virt_init;
     machine->reset = n6virt_reset;
     machine->max_cpus = 1;
-    object_class_property_add_str(class, "findings", get_findings, set_findings);
 }
 
 static const TypeInfo n6virt_type = {

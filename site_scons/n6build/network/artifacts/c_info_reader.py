@@ -12,7 +12,7 @@ from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import EpochInfo, IoBuffer, PoolRange, Quantised, TensorType
 from n6build.network.artifacts.json_value import JsonValue, read_json
 
-_TYPES: dict[str, TensorType] = {
+TYPES: dict[str, TensorType] = {
     "STAI_FORMAT_S8": "int8",
     "STAI_FORMAT_U8": "uint8",
     "STAI_FORMAT_S16": "int16",
@@ -26,7 +26,7 @@ _POOL_FILE = re.compile(r"[^.]*\.([A-Za-z_]\w*)\.\w+", re.ASCII)
 _EPOCH = re.compile(r"epoch_(\d{1,9})", re.ASCII)
 _SCHEMA_MAJOR = "2"
 # Real networks have a few ports, tensors a few axes, and one scale for each of some thousand channels.
-_MAX_PORTS, _MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
+_MAX_PORTS, MAX_AXES, _MAX_CHANNELS, _MAX_PARTS = 256, 16, 1 << 16, 1 << 14
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
     pool = pools.get(buffer["mpool_id"].count())
     base = _address(pool) if pool and not _is_own(pool) else None
     kind = buffer["format"]
-    if kind.text() not in _TYPES:
+    if kind.text() not in TYPES:
         raise kind.error(f"'{kind.text()[:40]}' is not a known type of an input or output")
     scale, zero_point = 1.0, 0
     if quantisation := buffer.get("intq"):
@@ -173,8 +173,8 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
         name=buffer["name"].text(),
         address=None if base is None else base + buffer["offset_start"].count(),
         bytes=buffer["size_bytes"].count(),
-        type=_TYPES[kind.text()],
-        shape=tuple(size.count() for size in buffer["shape"].at_most(_MAX_AXES)),
+        type=TYPES[kind.text()],
+        shape=tuple(size.count() for size in buffer["shape"].at_most(MAX_AXES)),
         scale=scale,
         zero_point=zero_point,
         own=pool is not None and _is_own(pool),
@@ -192,7 +192,7 @@ def _quantised(buffer: JsonValue, *, is_io: bool) -> Quantised | None:
     # NaN is neither the smallest nor the largest, but has to be seen.
     strange = next(filter(math.isnan, scales), None)
     low, high = (strange, strange) if strange is not None else (min(scales), max(scales))
-    kind = _TYPES.get(buffer["format"].text(), buffer["format"].text())
+    kind = TYPES.get(buffer["format"].text(), buffer["format"].text())
     return Quantised(buffer["name"].text(), kind, (low, high), (min(zero_points), max(zero_points)), is_io)
 
 

@@ -68,8 +68,8 @@ class SourcePool:
 class SourceBuffer:
     """pool: postfix of the concrete pool. base: its address, None for a relative pool or a buffer of the application.
 
-    Bytes [offset_start, offset_end) from the base. shape: as the application sees it. scale, offset: empty where the buffer
-    is not quantised.
+    Bytes [offset_start, offset_end) from the base. epoch: that makes it, by ST's number; 0 for what is given. shape: as it lies
+    in memory. scale, offset: empty where the buffer is not quantised.
     """
 
     name: str
@@ -79,6 +79,7 @@ class SourceBuffer:
     offset_end: int
     is_param: bool
     is_user_allocated: bool
+    epoch: int
     type: str
     shape: tuple[int, ...]
     scale: tuple[float, ...]
@@ -310,6 +311,7 @@ def _buffer(
         offset_end=number("offset_end"),
         is_param=number("is_param") != 0,
         is_user_allocated=own,
+        epoch=number("epoch"),
         type=_type(fields.get("type", "")),
         shape=numbers("mem_shape") or numbers("shape"),
         scale=arrays.floats.get(fields.get("scale", ""), ()),

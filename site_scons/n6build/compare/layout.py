@@ -1,0 +1,31 @@
+"""Tensors of a model in the order in which a buffer of the network holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last: bool) -> np.ndarray | None:
+    """The values of a tensor as a buffer of this shape holds them, flat; None where the shapes do not tell how.
+
+    shape: of the buffer in memory; (1, C / b, H, W, b) where channels lie in groups of b. channels_last: of the tensor.
+    """
+    import numpy as np  # noqa: PLC0415 - planning compares nothing.
+
+    if values.ndim != 4:
+        return values.reshape(-1) if _without_ones(values.shape) == _without_ones(shape) else None
+    last = values if channels_last else np.moveaxis(values, 1, -1)
+    first = np.moveaxis(last, -1, 1)
+    orders = [each for each in (last, first) if _without_ones(each.shape) == _without_ones(shape)]
+    if len(shape) == 5 and shape[1] * shape[4] == last.shape[3] and shape[2:4] == last.shape[1:3]:
+        orders.append(np.moveaxis(last.reshape(*last.shape[:3], shape[1], shape[4]), 3, 1))
+    flat = [each.reshape(-1) for each in orders]
+    # Axes of equal length may be in either order; where that makes no difference, it does not matter.
+    return flat[0] if flat and all(np.array_equal(each, flat[0]) for each in flat) else None
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(size for size in shape if size != 1)
