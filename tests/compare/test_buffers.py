@@ -73,6 +73,12 @@ def test_a_name_for_the_operator_that_reads_tells_nothing() -> None:
     assert "1 of its size, scale and zero point in the network, 2 in the model" in said["Conv2D_16_zero_off_out_19"]
 
 
+def test_a_name_for_the_operator_that_reads_tells_where_what_that_makes_is_known() -> None:
+    tensors = [tensor("first", "in"), tensor("second", "first"), tensor("third", "second", size=3)]
+    buffers = [buffer("Conv2D_16_zero_off_out_19", 3), buffer("Conv2D_16_off_bias_out_25", 4, size=3)]
+    assert pairs(buffers, tensors) == {buffers[0].name: "second", buffers[1].name: "third"}
+
+
 def test_a_copy_is_the_tensor_of_what_it_is_a_copy_of() -> None:
     buffers = [buffer("Conv2D_49_zero_off_out_124", 3), buffer("Conv2D_49_zero_off_out_124_cp_in_12", 4)]
     assert pairs(buffers, [tensor("a", "in")]) == {buffers[0].name: "a", buffers[1].name: "a"}

@@ -42,6 +42,14 @@ def test_axes_of_length_one_do_not_matter() -> None:
     assert found.tolist() == list(range(10))
 
 
+def test_axes_of_length_one_tell_where_the_others_are() -> None:
+    square = np.arange(4).reshape(1, 1, 2, 2)
+    found = in_memory_order(square, (1, 2, 1, 2), channels_last=True)
+    assert found is not None
+    assert found.tolist() == [0, 2, 1, 3]
+    assert in_memory_order(square, (2, 2), channels_last=True) is None
+
+
 def test_axes_that_may_be_in_either_order_are_not_guessed() -> None:
     cube = np.arange(64).reshape(1, 4, 4, 4)
     assert in_memory_order(cube, (1, 4, 4, 4), channels_last=True) is None

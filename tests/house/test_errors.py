@@ -35,6 +35,7 @@ SAME_MEANING = {
     "N6-OPTION-013": "an option that makes no sense with programs of one's own",
     "N6-OPTION-008": "mode with a target that it cannot go with",
     "N6-RELOC-010": "an ELF file that is not a model",
+    "N6-RUN-004": "what the virtual board objects to, in either kind of run",
     "N6-RUN-001": "a fault, seen on the console or over the link",
     "N6-SLOT-002": "option addresses",
     "N6-STEP-005": "a step without what it should make",

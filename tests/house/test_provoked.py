@@ -33,7 +33,9 @@ from n6build.image.elf import payload_of
 from n6build.image.manifest import FlashManifest, Segment
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import VectorSet, read_vectors
+from n6build.models.model import EpochTolerance
 from n6build.network.artifacts.c_info_reader import CInfo
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.board_pools import external_regions, pools_of
 from n6build.network.pools.memory_pools import initializer_pools
@@ -51,6 +53,7 @@ from n6build.reloc.description import read_description
 from n6build.reloc.layout import HEADER_FIELDS, MAGIC
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.slots import model_slots
+from n6build.run.fed_session import FedNetwork, run_fed
 from n6build.run.session import RunModel, read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.flash_board import target_of
@@ -58,12 +61,14 @@ from n6build.steps.run_board import Session, _linked_network
 from n6build.steps.start_board import start_board_step
 from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.qemu import RELEASES
+from n6build.virtual_board.run import NorBoot
 from n6build.virtual_board.source_package import fetch_source
 
 NUCLEO = load_board("nucleo-n657")
 KEYWORD = MODELS / "keyword" / "keyword.tflite"
 OF_A_PROBE = target_of(NUCLEO, "1", "1", "build/virtual_board", "ram", everything=False, dry=False, foreign=True)
 NOTHING = CInfo((), (), (), (), (), ())
+OF_A_NOR = NorBoot(Path("nor.bin"), NUCLEO)
 
 
 def of_board(folder: Path, file: str, old: str, new: str, board: str = "nucleo-n657") -> Board:
@@ -175,6 +180,12 @@ def nothing_to_run_on(_: Path) -> None:
     _linked_network(RunModel("m", None, None, (), ()), None, Session())  # type: ignore[arg-type]
 
 
+def a_network_that_lists_no_buffers(folder: Path) -> None:
+    (folder / "net.c").write_text("LL_ATON_EpochBlockItems_net(void) {\n}\n")
+    artifacts = NetworkArtifacts("net", "net", folder / "net.c", (), (), (), (), (), (), (), None, None, (), "net.c")
+    run_fed(OF_A_NOR, [FedNetwork("m", artifacts, folder / "m.tflite", None, EpochTolerance())], [], lambda _: None)
+
+
 def a_header_of(**words: int) -> bytes:
     """A relocatable model as its header tells, with nothing behind."""
     header = dict.fromkeys(HEADER_FIELDS, 0) | {"magic": MAGIC} | words
@@ -207,12 +218,14 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-012": lambda p: planned("run", models=(), probe="123", appli="theirs.elf"),
     "N6-OPTION-014": lambda p: start_board_step("x.json", (), "", NUCLEO, OF_A_PROBE),
     "N6-OPTION-015": lambda p: planned("run", models=("keyword",), probe="virtual", audio="x.wav", runs=2),
+    "N6-OPTION-017": lambda p: planned("run", models=("keyword",), probe="123", epochs=True),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),
     "N6-RELOC-030": lambda p: parse_reloc_file(b"", "x"),
     "N6-RELOC-031": lambda p: parse_reloc_file(struct.pack("<I", MAGIC), "x"),
     "N6-RELOC-032": lambda p: parse_reloc_file(a_header_of(rel_start=0xFFFFFFFF), "x"),
+    "N6-RUN-012": a_network_that_lists_no_buffers,
     "N6-RUN-007": lambda p: read_outcome(written(p, b"{}")),
     "N6-SLOT-001": lambda p: model_slots(NUCLEO, 1 << 16, slots=2, split=True),
     "N6-SOC-002": lambda p: of_soc(p, "rcc_field: AXISRAM3EN", "rcc_field: AXISRAM33EN"),

@@ -7,7 +7,7 @@
  *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       to FILE.out, after it
  *   replace NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in, after that
  *
- * A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
+ * FILE.done gets the number of each line that was carried out. A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
  * both CPU and NPU see, whatever is in the data cache. Got is what was written last, by whichever of them.
  *
  *   ,npu-tensors=FILE
@@ -33,7 +33,7 @@ typedef struct {
 } Tensor;
 
 static char *path;
-static FILE *given, *taken;
+static FILE *given, *taken, *done;
 static Tensor *tensors;
 static unsigned count;
 
@@ -74,6 +74,7 @@ static void exchange(Verb verb, bool by_label, uint32_t network, uint32_t number
             tensor->number == number) {
             tensor->is_done = true;
             (verb == GET ? get : put)(tensor);
+            fprintf(done, "%u\n", i + 1);
         }
     }
 }
@@ -187,6 +188,7 @@ static void start(void)
     fclose(lines);
     given = reads ? open_beside(".in", "rb") : NULL;
     taken = open_beside(".out", "wb");
+    done = open_beside(".done", "w");
 }
 
 static void add_properties(Object *machine)
@@ -198,6 +200,7 @@ static void summarise(GString *summary)
 {
     if (taken) {
         fflush(taken);
+        fflush(done);
     }
 }
 

@@ -22,7 +22,9 @@ _VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "Reshape", "Squeeze", "
 # ST's compiler moves a buffer to another place or layout, under its name with this ending (INFERRED from Core 2.2 and 3.0).
 _COPY = re.compile(r"(.+?)(?:_cp_in_\d+)+", re.ASCII)
 # Its buffers are called after a node: Add_43_out_0.
-_NODE = re.compile(r"([A-Za-z]\w*?)_\d", re.ASCII)
+_NODE = re.compile(r"([A-Za-z]\w*?)_\d+(?=_)", re.ASCII)
+# Conv2D_16_zero_off_out_19 is what node Conv2D_16 reads (INFERRED: holds wherever both are known of YAMNet and ReID).
+_READ_BY = "_zero_off_"
 
 # Elements, scale, zero point as of a signed type, bits.
 _Key = tuple[int, float, int, int]
@@ -67,6 +69,9 @@ def join_buffers(
             else:
                 pairs = zip(some, candidates, strict=True)
                 joined |= {buffer.name: JoinedBuffer(buffer, tensor) for buffer, tensor in pairs}
+    for name, found in _by_reader(unjoined, joined, tensors):
+        joined[name] = found
+        del unjoined[name]
     for copy, source in copies:
         if source.name in joined:
             joined[copy.name] = JoinedBuffer(copy, joined[source.name].tensor)
@@ -125,10 +130,30 @@ def _by_operator(
     ]
 
 
+def _by_reader(
+    unjoined: Mapping[str, UnjoinedBuffer], joined: Mapping[str, JoinedBuffer], tensors: Sequence[ReferenceTensor]
+) -> list[tuple[str, JoinedBuffer]]:
+    """Buffers that are called for the node that reads them, where what that node makes is known and has one input."""
+    by_name = {tensor.name: tensor for tensor in tensors}
+    made = {
+        match[0]: each.tensor
+        for each in joined.values()
+        if (match := _NODE.match(each.buffer.name)) and _READ_BY not in each.buffer.name
+    }
+    found = []
+    for name, each in unjoined.items():
+        match = _NODE.match(name)
+        reader = made.get(match[0]) if match and _READ_BY in name else None
+        source = by_name.get(reader.inputs[0]) if reader and len(reader.inputs) == 1 else None
+        if source and _key_of_tensor(source) == _key_of_buffer(each.buffer):
+            found.append((name, JoinedBuffer(each.buffer, source)))
+    return found
+
+
 def _operator(buffer: MadeBuffer) -> str:
     """That has made it; empty where the name does not tell: some are named for the operator that reads them."""
     match = _NODE.match(buffer.name)
-    return _letters(match[1]) if match and "_zero_off_" not in buffer.name else ""
+    return _letters(match[1]) if match and _READ_BY not in buffer.name else ""
 
 
 def _letters(text: str) -> str:

@@ -19,7 +19,8 @@ def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last
         return values.reshape(-1) if _without_ones(values.shape) == _without_ones(shape) else None
     last = values if channels_last else np.moveaxis(values, 1, -1)
     first = np.moveaxis(last, -1, 1)
-    orders = [each for each in (last, first) if _without_ones(each.shape) == _without_ones(shape)]
+    orders = [each for each in (last, first) if each.shape == shape]
+    orders = orders or [each for each in (last, first) if _without_ones(each.shape) == _without_ones(shape)]
     if len(shape) == 5 and shape[1] * shape[4] == last.shape[3] and shape[2:4] == last.shape[1:3]:
         orders.append(np.moveaxis(last.reshape(*last.shape[:3], shape[1], shape[4]), 3, 1))
     flat = [each.reshape(-1) for each in orders]

@@ -156,6 +156,10 @@ class Choices:
         parse_until,
         name="until",
     )
+    epochs: bool = switch(
+        False,
+        "run (virtual board): 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
+    )
     gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"

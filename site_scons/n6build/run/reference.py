@@ -23,11 +23,17 @@ def reference_npy(model: Path, network: NetworkArtifacts, inputs: VectorSet) -> 
     channels_last = model.suffix == ".tflite"
     joined = join(network.inputs, takes, "input", channels_last=channels_last)
     outputs = join(network.outputs, gives, "output", channels_last=channels_last)
-    made = reference_rows(model, [_model_inputs(row, joined) for row in rows(inputs)])
+    made = reference_rows(model, [_in_order(row, joined) for row in rows(inputs)])
     return _npy([[one.for_network(run[one.place]) for one in outputs] for run in made])
 
 
-def _model_inputs(row: bytes, inputs: Sequence[Joined]) -> list[NDArray[np.generic]]:
+def model_inputs(model: Path, network: NetworkArtifacts, row: bytes) -> list[NDArray[np.generic]]:
+    """Those of the model, in its order and types. row: of the network, one after another. Raises N6-COMPARE-00x."""
+    takes, _ = ports_of(model)
+    return _in_order(row, join(network.inputs, takes, "input", channels_last=model.suffix == ".tflite"))
+
+
+def _in_order(row: bytes, inputs: Sequence[Joined]) -> list[NDArray[np.generic]]:
     """In the model's order. row: of the network's, one after another."""
     found: dict[int, NDArray[np.generic]] = {}
     start = 0

@@ -149,5 +149,8 @@ def _check_run(choices: Choices) -> None:
     if choices.audio and linked:
         what = "'audio' is for a run on the virtual board with the test vectors in flash"
         raise N6Error("N6-OPTION-015", what, hint="probe=virtual, without inputs, expected and runs")
+    if choices.epochs and (linked or choices.gdb or choices.audio):
+        what = "'epochs=1' is for a run on the virtual board with the test vectors in flash"
+        raise N6Error("N6-OPTION-017", what, hint="probe=virtual, without inputs, expected, runs, gdb and audio")
     if choices.start == "ram" and is_virtual and not choices.pair:
         raise N6Error("N6-OPTION-011", "'start=ram' is for a board on a cable", hint="omit it")

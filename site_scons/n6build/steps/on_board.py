@@ -17,6 +17,7 @@ from n6build.steps.job import FLASHING, ON_A_BOARD, Job, runs_until
 from n6build.steps.part import Part
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
+from n6build.steps.run_epochs import run_epochs_step
 from n6build.steps.run_until import run_until_step
 from n6build.steps.start_board import start_board_step
 
@@ -118,6 +119,8 @@ def _run_steps(
         return [
             run_until_step(f"{job.folder}/run.json", receipts, elves, job.board, target, until, gdb=choices.gdb),
         ]
+    if choices.epochs:
+        return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
     session = Session(
         choices.inputs,
         choices.expected,

@@ -10,7 +10,7 @@ from pathlib import Path
 class NpuFiles:
     """None: without it. record: written, JSON lines of epochs (`npu_record.py`). trace: written, lines of text in the order of
     events. tensors: read, a line for each tensor that is put into memory, from the file with `.in` behind its name, or got from
-    it, to the one with `.out`."""
+    it, to the one with `.out`; the one with `.done` has the numbers of the lines that were carried out."""
 
     record: Path | None = None
     trace: Path | None = None

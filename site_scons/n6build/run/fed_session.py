@@ -1,0 +1,187 @@
+"""Boots the virtual board with the reference interpreter's tensors for every epoch, and compares what each makes of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most, write_atomically
+from n6build.compare.buffers import UnjoinedBuffer, join_buffers
+from n6build.compare.interpret import interpret
+from n6build.memory_plan.vectors import read_vectors, rows
+from n6build.models.model import EpochTolerance
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.made_buffers import MadeBuffer, made_buffers
+from n6build.run.compare import check_going
+from n6build.run.console_log import ConsoleLog, ends_run, read_console
+from n6build.run.fed_epochs import LINES_EACH, FedEpoch, Watched, fed, request, watched
+from n6build.run.fed_inputs import reading_others
+from n6build.run.reference import model_inputs
+from n6build.run.session import longest_line
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.findings import show_findings
+from n6build.virtual_board.npu_files import NpuFiles
+from n6build.virtual_board.npu_record import NpuEpoch, read_npu_record
+from n6build.virtual_board.run import NorBoot, run_nor
+
+# Of the numbers of at most 4096 lines.
+_MOST_BYTES_OF_NUMBERS = 1 << 16
+
+
+@dataclass(frozen=True)
+class FedNetwork:
+    """A network of the application. reference: model that its interpreter runs. inputs: file with its test vectors, of which the
+    first is taken; None: zeros, as the board takes then."""
+
+    model: str
+    artifacts: NetworkArtifacts
+    reference: Path
+    inputs: Path | None
+    tolerance: EpochTolerance
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """A buffer that nothing is compared with. epoch: that makes it."""
+
+    epoch: int
+    buffer: str
+    why: str
+
+
+@dataclass(frozen=True)
+class FedOutcome:
+    """Of a network. epochs, not_compared: in the order of epochs."""
+
+    model: str
+    reference: str
+    tolerance: EpochTolerance
+    epochs: tuple[FedEpoch, ...]
+    not_compared: tuple[NotCompared, ...]
+
+    @property
+    def first_wrong(self) -> FedEpoch | None:
+        """The first that is outside its tolerance."""
+        return next((epoch for epoch in self.epochs if not epoch.good), None)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """watched: what the board hands over. in_outputs: what only the console has. others: what cannot be compared."""
+
+    network: FedNetwork
+    buffers: tuple[MadeBuffer, ...]
+    watched: list[Watched]
+    in_outputs: list[Watched]
+    others: list[UnjoinedBuffer]
+
+
+def run_fed(
+    boot: NorBoot, networks: Sequence[FedNetwork], programs: Sequence[Path], on_line: Callable[[str], None]
+) -> tuple[tuple[FedOutcome, ...], tuple[str, ...]]:
+    """The outcome of each network, and what the virtual board objects to.
+
+    networks: in the order of the application. programs: ELF files, for source lines. on_line: called with each line of the
+    console. Raises N6-COMPARE-00x, N6-RUN-001, N6-RUN-012 where the files of a network list no buffers.
+    """
+    prepared = [_prepared(index, network) for index, network in enumerate(networks)]
+    everything = [each for one in prepared for each in one.watched]
+    with tempfile.TemporaryDirectory(prefix="n6virt-tensors-") as folder:
+        tensors = Path(folder) / "tensors"
+        lines, data = request(everything)
+        write_atomically(tensors, lines.encode())
+        write_atomically(tensors.with_name("tensors.in"), data)
+        result = run_nor(
+            find_emulator(boot.board.soc),
+            replace(boot, npu=NpuFiles(record=tensors.with_name("record"), tensors=tensors)),
+            programs=programs,
+            stop=ends_run,
+            on_line=on_line,
+            longest_line=longest_line([network.artifacts for network in networks]),
+        )
+        log = read_console(result.lines)
+        findings = show_findings(result.findings)
+        if not findings:
+            check_going(log)
+        made = read_at_most(tensors.with_name("tensors.out"), len(data))
+        done = read_at_most(tensors.with_name("tensors.done"), _MOST_BYTES_OF_NUMBERS)
+        record = read_npu_record(tensors.with_name("record"))
+    handed = _Handed(made, frozenset(map(int, done.split())), record)
+    return tuple(_outcomes(prepared, handed, log)), findings
+
+
+def _prepared(index: int, network: FedNetwork) -> _Prepared:
+    artifacts = network.artifacts
+    buffers = made_buffers(artifacts.source.parent, artifacts.name)
+    if not buffers:
+        what = "neither network.c nor c_info lists the buffers between epochs"
+        hint = "compile the network with --all-buffers-info, or put its c_info beside it"
+        raise N6Error("N6-RUN-012", what, where=artifacts.source.name, hint=hint)
+    sizes = sum(port.bytes for port in artifacts.inputs)
+    row = rows(read_vectors(network.inputs))[0] if network.inputs else bytes(sizes)
+    tensors = interpret(network.reference, model_inputs(network.reference, artifacts, row))
+    joined, others = join_buffers(buffers, tensors)
+    found, more = watched(index, joined, artifacts.blocks)
+    outputs = {port.name for port in artifacts.outputs}
+    placed = [each for each in found if each.joined.buffer.address is not None]
+    printed = [each for each in found if each.joined.buffer.address is None and each.joined.buffer.name in outputs]
+    others += [
+        UnjoinedBuffer(each.joined.buffer, "it has no fixed address")
+        for each in found
+        if each not in (*placed, *printed)
+    ]
+    return _Prepared(network, buffers, placed, printed, [*others, *more])
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """What the board has handed over. done: numbers of the lines that it has carried out."""
+
+    data: bytes
+    done: frozenset[int]
+    record: tuple[NpuEpoch, ...]
+
+
+def _outcomes(prepared: Sequence[_Prepared], handed: _Handed, log: ConsoleLog) -> Sequence[FedOutcome]:
+    outcomes = []
+    start = inference = line = 0
+    for index, each in enumerate(prepared):
+        artifacts, tolerance = each.network.artifacts, each.network.tolerance
+        made: list[tuple[Watched, bytes | None]] = []
+        for one in each.watched:
+            size = len(one.wanted)
+            made.append((one, handed.data[start : start + size] if line + 1 in handed.done else None))
+            start, line = start + size, line + LINES_EACH
+        made += [(one, _printed(log, inference, each, one)) for one in each.in_outputs]
+        replaced = {one.joined.buffer.name for one, data in made if data is not None}
+        own = reading_others(handed.record, index, artifacts.blocks, each.buffers, replaced)
+        epochs = [fed(one, data, artifacts.epochs, tolerance, own) for one, data in made if data is not None]
+        others = [
+            *each.others,
+            *(UnjoinedBuffer(one.joined.buffer, "its epoch did not run") for one, data in made if data is None),
+        ]
+        inference += read_vectors(each.network.inputs).count if each.network.inputs else 1
+        outcomes.append(
+            FedOutcome(
+                each.network.model,
+                each.network.reference.name,
+                tolerance,
+                tuple(sorted(epochs, key=lambda epoch: epoch.epoch)),
+                tuple(
+                    NotCompared(one.buffer.epoch, one.buffer.name, one.why)
+                    for one in sorted(others, key=lambda one: one.buffer.epoch)
+                ),
+            )
+        )
+    return outcomes
+
+
+def _printed(log: ConsoleLog, inference: int, prepared: _Prepared, output: Watched) -> bytes | None:
+    """An output that the application allocates, of the first inference of a network; None where it did not get that far."""
+    names = [port.name for port in prepared.network.artifacts.outputs]
+    outputs = log.inferences[inference].outputs if inference in log.inferences else {}
+    data = outputs.get(names.index(output.joined.buffer.name))
+    return data if data is not None and len(data) == len(output.wanted) else None

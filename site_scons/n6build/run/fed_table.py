@@ -1,0 +1,88 @@
+"""What each epoch makes of the reference interpreter's tensors, for people, and as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.base.console import clipped, say, styled
+from n6build.base.errors import N6Error
+from n6build.base.junit import Case, junit
+from n6build.run.fed_epochs import FedEpoch
+from n6build.run.fed_session import FedOutcome
+
+_RULE = "  " + "-" * 100
+
+
+def print_fed(outcome: FedOutcome) -> None:
+    """A line for each buffer that was compared, the sum, then what was not compared and why."""
+    print(f"  {'epoch':<28}{'elements':>12}{'equal':>11}{'within 1':>11}{'max':>6}   buffer")
+    print(_RULE)
+    for each in outcome.epochs:
+        name = clipped(f"{each.epoch:>4}  {each.operators}", 28)
+        line = f"  {name:<28}{each.elements:>12,}{_share(each.equal, each):>11}{_share(each.within_1, each):>11}{each.max:>6}"
+        print(f"{line}   {each.buffer}" + ("" if each.good else f"  {styled('outside its tolerance', 'bad')}"))
+    print(_RULE)
+    for one in outcome.not_compared:
+        print(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
+    say("Epochs", _sum(outcome), f"against {outcome.reference}")
+
+
+def _share(count: int, epoch: FedEpoch) -> str:
+    return f"{_percent(count, epoch.elements)} %"
+
+
+def _percent(count: int, of: int) -> str:
+    """Rounded down: only all of them are 100."""
+    return f"{count * 10_000 // of / 100:.2f}" if of else "100.00"
+
+
+def _sum(outcome: FedOutcome) -> str:
+    elements, equal, within_1 = (
+        sum(getattr(each, field) for each in outcome.epochs) for field in ("elements", "equal", "within_1")
+    )
+    buffers = len(outcome.epochs) + len(outcome.not_compared)
+    worst = max((each.max for each in outcome.epochs), default=0)
+    return (
+        f"{len(outcome.epochs)} of {buffers} buffers compared, {elements:,} elements: {_percent(equal, elements)} % equal, "
+        f"{_percent(within_1, elements)} % within 1, max {worst}"
+    )
+
+
+def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> None:
+    """Raises N6-RUN-004 for findings of the virtual board, N6-RUN-011 for the first epoch that is outside its tolerance."""
+    if findings:
+        raise N6Error("N6-RUN-004", f"the virtual board has {len(findings)} findings", where=findings[0])
+    for outcome in outcomes:
+        first, tolerance = outcome.first_wrong, outcome.tolerance
+        if first:
+            wrong = sum(not each.good for each in outcome.epochs)
+            worst = min(outcome.epochs, key=lambda each: (each.within_1 / each.elements, each.equal / each.elements))
+            what = (
+                f"{wrong} of {len(outcome.epochs)} epochs are outside their tolerance, epoch {first.epoch} first: "
+                f"{_share(first.equal, first)} equal ({100 * tolerance.equal:g} wanted), "
+                f"{_share(first.within_1, first)} within 1 ({100 * tolerance.within_1:g}); furthest off is "
+                f"epoch {worst.epoch}, {_share(worst.within_1, worst)} within 1"
+            )
+            hint = (
+                "its inputs were right: look at its weights and its quantisation, or at tolerance.epoch in model.yaml"
+                if first.reads_from is None
+                else f"it reads what epoch {first.reads_from} made, which is not compared: the fault may be there"
+            )
+            raise N6Error("N6-RUN-011", what, where=f"{outcome.model}: {first.buffer}", hint=hint)
+
+
+def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str]) -> bytes:
+    """A test case for each buffer."""
+    cases = [
+        Case(
+            group=outcome.model,
+            name=f"epoch {each.epoch} {each.buffer}",
+            seconds=0.0,
+            failure="" if each.good else f"{_share(each.equal, each)} equal, {_share(each.within_1, each)} within 1",
+            output=f"{each.elements} elements, {each.equal} equal, {each.within_1} within 1, max {each.max}",
+        )
+        for outcome in outcomes
+        for each in outcome.epochs
+    ]
+    cases += [Case("virtual board", f"finding {number}", 0.0, text, "") for number, text in enumerate(findings, 1)]
+    return junit(f"{board} {'+'.join(outcome.model for outcome in outcomes)} by epochs", cases)

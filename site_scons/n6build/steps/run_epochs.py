@@ -1,0 +1,117 @@
+"""Boots the virtual board and compares what each epoch makes of the reference tensors: epochs.json, and the same as JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import to_json, write_atomically
+from n6build.base.paths import project_path
+from n6build.compare.installed import INSTALL, missing_interpreter
+from n6build.hardware.board import Board
+from n6build.models.model import EpochTolerance, Tolerance
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.fed_session import FedNetwork, run_fed
+from n6build.run.fed_table import fed_junit, print_fed, raise_if_outside
+from n6build.run.session import show_line
+from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.flash_board import Target
+
+
+@dataclass(frozen=True)
+class _Network:
+    """reference, inputs: files; inputs: empty for zeros."""
+
+    model: str
+    name: str
+    folder: str
+    reference: str
+    inputs: str
+    tolerance: EpochTolerance
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """networks: in the order of the Appli. elves: number of ELF files, the first sources."""
+
+    target: Target
+    networks: tuple[_Network, ...]
+    elves: int
+
+
+def run_epochs_step(
+    output: str,
+    receipts: Sequence[str],
+    networks: Sequence[NetworkSteps],
+    elves: Mapping[str, str],
+    board: Board,
+    target: Target,
+) -> Step:
+    """output: epochs.json. elves: at hand, by name, for source lines in findings. Raises N6-OPTION-018 for a network without a
+    reference model, or without its interpreter."""
+    described = tuple(_network(each) for each in networks)
+    files = dict.fromkeys(
+        (
+            *(file for each in networks for file in each.outputs),
+            *(file for each in described for file in (each.reference, each.inputs) if file),
+        )
+    )
+    return Step(
+        verb="Run",
+        stage="run",
+        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
+        parameters=to_parameters(Parameters(target, described, len(elves))),
+        templates=emulator_templates(target),
+        state=(target.virtual_board, boards_folder(board)),
+        function="n6build.steps.run_epochs:make",
+        # Asking for a run means running again.
+        always=True,
+        shared=False,
+    )
+
+
+def _network(steps: NetworkSteps) -> _Network:
+    model = steps.model
+    if model.reference is None:
+        what = f"nothing says which model {model.name} was compiled from"
+        hint = "reference.model in model.yaml: the .tflite or .onnx file"
+        raise N6Error("N6-OPTION-018", what, where="option epochs", hint=hint)
+    missing = missing_interpreter(model.reference)
+    if missing:
+        what = f"{missing} is not installed, which runs {model.reference.name}"
+        raise N6Error("N6-OPTION-018", what, where="option epochs", hint=INSTALL)
+    inputs = project_path(model.inputs) if model.inputs else ""
+    tolerance = (model.tolerance or Tolerance()).epoch
+    return _Network(model.name, steps.name, steps.folder, project_path(model.reference), inputs, tolerance)
+
+
+def make(call: Call) -> None:
+    """Runs the board and writes epochs.json and epochs.xml. Raises as `run_fed`, N6-RUN-004 and N6-RUN-011."""
+    given = call.parameters_as(Parameters)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
+    networks = [
+        FedNetwork(
+            each.model,
+            read_artifacts(Path(each.folder), each.name),
+            Path(each.reference),
+            Path(each.inputs) if each.inputs else None,
+            each.tolerance,
+        )
+        for each in given.networks
+    ]
+    outcomes, findings = run_fed(boot_of(given.target, board), networks, call.sources[: given.elves], show_line)
+    result = {"board": board.name, "networks": [asdict(each) for each in outcomes], "findings": findings}
+    write_atomically(call.outputs[0], to_json(result))
+    write_atomically(call.outputs[1], fed_junit(board.name, outcomes, findings))
+    for outcome in outcomes:
+        if len(outcomes) > 1:
+            say("Model", outcome.model)
+        print_fed(outcome)
+    raise_if_outside(outcomes, findings)

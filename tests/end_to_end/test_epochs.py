@@ -1,0 +1,120 @@
+"""Networks of ST's compiler, epoch by epoch: each is fed with the reference tensors, and what it makes is compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from n6build.network.artifacts.network_c import read_network_c
+from samples import sample
+
+from end_to_end.conftest import Project, Result
+
+TREES = {"reid": "reid-mobilenetv2-core-3.0", "yamnet": "yamnet-core-2.2"}
+REFERENCES = {"reid": "mobilenetv2_a100_256_128_fft_int8.tflite", "yamnet": "yamnet_1024_64x96_tl_qdq_int8.onnx"}
+BOARDS = {"reid": "nucleo-n657", "yamnet": "stm32n6570-dk"}
+RELEASES = {"reid": "3.0", "yamnet": "2.2"}
+SMOOTHINGS = 2
+
+
+def noise(network: str) -> np.ndarray:
+    """Two inputs, as the figures of the facts were measured with the first."""
+    if network == "yamnet":
+        return np.random.default_rng(1).integers(-128, 128, (2, 64, 96, 1)).astype(np.int8)
+    pixels = np.random.default_rng(3).integers(0, 256, (1, 256, 128, 3)).astype(np.int64)
+    for _ in range(SMOOTHINGS):
+        pixels = (pixels + np.roll(pixels, 1, 1) + np.roll(pixels, 1, 2) + np.roll(pixels, 2, 1)) // 4
+    return np.concatenate([pixels, 255 - pixels]).astype(np.uint8)
+
+
+def described(project: Project, network: str, tolerance: str = "", *, reference: bool = True) -> Path:
+    folder = project.root / "models" / network
+    shutil.copytree(sample(f"npu/{TREES[network]}"), folder)
+    folder.chmod(0o755)
+    for file in folder.iterdir():
+        file.chmod(0o644)
+    np.save(folder / "inputs.npy", noise(network))
+    text = f"name: {network}\nnetwork: {{folder: .}}\nvectors: {{inputs: inputs.npy}}\n"
+    text += f"reference: {{model: {REFERENCES[network]}}}\n" if reference else ""
+    text += f"tolerance: {{epoch: {tolerance}}}\n" if tolerance else ""
+    (folder / "model.yaml").write_text(text)
+    return folder
+
+
+def run(project: Project, network: str, *arguments: str) -> Result:
+    return project.scons(
+        f"board={BOARDS[network]}",
+        f"model={network}",
+        "probe=virtual",
+        "flash",
+        "run",
+        "epochs=1",
+        *arguments,
+        STEDGEAI_CORE_DIR=str(sample(f"core/{RELEASES[network]}")),
+        N6BUILD_CMSIS=str(sample("apps/audio")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("network", "buffers", "elements", "equal", "within_1", "most"),
+    [
+        ("reid", 52, 4_156_416 + 1280, 0.982, 0.9992, 6),
+        ("yamnet", 37, 704_522, 0.9919, 0.9994, 10),
+    ],
+)
+def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(
+    network: str, buffers: int, elements: int, equal: float, within_1: float, most: int, project: Project
+) -> None:
+    described(project, network, "{equal: 0.7, within_1: 0.94}")
+    result = run(project, network)
+    assert result.status == 0, result.output
+    assert "Finding" not in result.output
+    (found,) = json.loads((project.root / f"build/{BOARDS[network]}/{network}/epochs.json").read_text())["networks"]
+    epochs = found["epochs"]
+    assert len(epochs) == buffers
+    assert sum(each["elements"] for each in epochs) == elements
+    assert sum(each["equal"] for each in epochs) >= equal * elements
+    assert sum(each["within_1"] for each in epochs) >= within_1 * elements
+    assert max(each["max"] for each in epochs) <= most
+    assert (
+        f"{buffers} of {buffers + len(found['not_compared'])} buffers compared, {elements:,} elements" in result.output
+    )
+
+
+def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(project: Project) -> None:
+    folder = described(project, "reid", "{equal: 0.7, within_1: 0.94}")
+    source = read_network_c(folder / "reid.c")
+    # Of epoch 23, by the buffer that it makes, which node Conv2D_105 reads.
+    weights = next(each for each in source.params if each.name == "Conv2D_100_weights")
+    pool = next(each for each in source.pools if each.fname == weights.pool)
+    assert weights.base is not None
+    first = weights.base - pool.address + weights.offset_start
+    (file,) = folder.glob("*xSPI2*")
+    data = np.frombuffer(file.read_bytes(), np.int8).copy()
+    data[first : first + weights.offset_end - weights.offset_start] //= 2
+    file.write_bytes(data.tobytes())
+    result = run(project, "reid")
+    assert result.status == 2
+    assert "error N6-RUN-011: 1 of 52 epochs are outside their tolerance, epoch 23 first" in result.output
+    assert "reid: Conv2D_105_zero_off_out_199" in result.output
+    assert "its inputs were right" in result.output
+
+
+def test_by_default_the_tolerance_is_that_of_the_facts(project: Project) -> None:
+    described(project, "yamnet")
+    result = run(project, "yamnet")
+    assert result.status == 2
+    assert "4 of 37 epochs are outside their tolerance, epoch 23 first: 97.57 % equal (98 wanted)" in result.output
+    assert "furthest off is epoch 35" in result.output
+
+
+def test_without_a_reference_model_nothing_is_built(project: Project) -> None:
+    described(project, "reid", reference=False)
+    result = run(project, "reid")
+    assert result.status == 2
+    assert "error N6-OPTION-018: nothing says which model reid was compiled from" in result.output
+    assert "hint: reference.model in model.yaml" in result.output
+    assert result.actions == []

@@ -1,0 +1,89 @@
+"""What the virtual board is asked for, and how it is judged, where each epoch is fed with the reference's tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from n6build.compare.buffers import JoinedBuffer
+from n6build.compare.tensors import ReferenceTensor
+from n6build.models.model import EpochTolerance
+from n6build.network.artifacts.description import EpochBlock, EpochInfo
+from n6build.network.artifacts.made_buffers import MadeBuffer
+from n6build.run.fed_epochs import LINES_EACH, Watched, fed, request, watched
+
+VALUES = np.array([-128, -1, 0, 127], np.int8).reshape(1, 1, 2, 2)
+BLOCKS = (EpochBlock(1, 1, "NODE_SW"), EpochBlock(2, 5, "NODE_EC"), EpochBlock(7, 7, "NODE_HW"))
+
+
+def joined(epoch: int, *, kind: str = "uint8", shape: tuple[int, ...] = (1, 1, 2, 2)) -> JoinedBuffer:
+    tensor = ReferenceTensor("t", "CONV_2D", ("in",), VALUES.shape, True, "int8", 0.5, -128, VALUES)
+    return JoinedBuffer(MadeBuffer("b", epoch, 0x34200000, 4, kind, shape, 0.5, 0), tensor)
+
+
+def one(epoch: int, *, kind: str = "uint8") -> Watched:
+    (found,), others = watched(0, [joined(epoch, kind=kind)], BLOCKS)
+    assert others == []
+    return found
+
+
+def test_an_epoch_in_a_blob_is_told_by_its_label_others_by_their_place() -> None:
+    assert [(each.when, each.number) for each in (one(1), one(4), one(7))] == [("place", 0), ("label", 4), ("place", 2)]
+
+
+def test_an_unsigned_buffer_has_the_signed_values_moved_by_half_the_range() -> None:
+    assert list(one(1, kind="uint8").wanted) == [0, 127, 128, 255]
+    assert np.frombuffer(one(1, kind="int8").wanted, np.int8).tolist() == [-128, -1, 0, 127]
+
+
+def test_what_cannot_be_watched_is_listed_with_the_reason() -> None:
+    found, others = watched(0, [joined(6), joined(1, shape=(4, 1, 3))], BLOCKS)
+    assert found == []
+    assert [each.why for each in others] == [
+        "nothing runs for epoch 6",
+        "its layout (4, 1, 3) does not follow from the model's (1, 1, 2, 2)",
+    ]
+
+
+def test_each_buffer_is_got_before_it_is_replaced() -> None:
+    text, data = request([one(1), one(4)])
+    assert text.splitlines() == [
+        "get 0 place 0 0x34200000 4 0",
+        "replace 0 place 0 0x34200000 4 0",
+        "get 0 label 4 0x34200000 4 4",
+        "replace 0 label 4 0x34200000 4 4",
+    ]
+    assert len(text.splitlines()) == 2 * LINES_EACH
+    assert data == bytes([0, 127, 128, 255]) * 2
+
+
+def test_elements_are_counted_and_the_epoch_is_named() -> None:
+    found = fed(
+        one(4), bytes([0, 128, 131, 255]), [EpochInfo(4, "epoch_4", "Conv", 0, 0, "NODE_EC")], EpochTolerance(), {4: 2}
+    )
+    assert found.reads_from == 2
+    assert (found.epoch, found.operators, found.tensor) == (4, "Conv", "t")
+    assert (found.elements, found.equal, found.within_1, found.max, found.good) == (4, 2, 3, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("elements", "different", "far", "good"),
+    [
+        (1000, 20, 0, True),
+        (1000, 21, 0, False),
+        (1000, 1, 1, True),
+        (1000, 2, 2, False),
+        # Of ten, one is more than 2 %; it still may be one step away.
+        (10, 1, 0, True),
+        (10, 2, 0, False),
+        (10, 1, 1, False),
+    ],
+)
+def test_the_tolerance_counts_elements(elements: int, different: int, far: int, *, good: bool) -> None:
+    wanted = np.zeros(elements, np.int8)
+    made = wanted.copy()
+    made[:different] = 1
+    made[:far] = 5
+    tensor = ReferenceTensor("t", "CONV_2D", ("in",), (1, elements), True, "int8", 0.5, 0, wanted.reshape(1, -1))
+    buffer = MadeBuffer("b", 1, 0x34200000, elements, "int8", (1, elements), 0.5, 0)
+    (found,), _ = watched(0, [JoinedBuffer(buffer, tensor)], BLOCKS)
+    assert fed(found, made.tobytes(), [], EpochTolerance(), {}).good is good
