@@ -159,3 +159,35 @@ def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
     result = project.scons("model=keyword", *VIRTUAL)
     assert result.status == 0, result.output
     assert "10 inferences, no expected outputs to compare with: trained again every night" in result.output
+
+
+def spectrograms(count: int) -> np.ndarray:
+    """Smoothed noise in the type of the network's input."""
+    noise = np.random.default_rng(3).normal(size=(4, 64, 96, 1))
+    for _ in range(3):
+        noise = (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 2)) / 2
+    return np.asarray(np.clip(np.round(noise / noise.std() * 50), -128, 127)[:count], np.int8)
+
+
+def test_a_network_whose_last_epochs_are_on_the_cpu_gets_what_the_npu_wrote(project: Project) -> None:
+    """YAMNet of an ONNX file: int8 in, floats out of ST's library, both of them floats in the model."""
+    folder = project.root / "yamnet"
+    shutil.copytree(sample("npu/yamnet-core-2.2"), folder, copy_function=shutil.copyfile)
+    folder.chmod(0o755)
+    np.save(folder / "inputs.npy", spectrograms(3))
+    (folder / "model.yaml").write_text(
+        "name: yamnet\nnetwork: {folder: .}\nresult: classification\nclasses: [a, b, c, d, e, f, g, h, i, j]\n"
+        "reference: {model: yamnet_1024_64x96_tl_qdq_int8.onnx}\nvectors: {inputs: inputs.npy}\n"
+        # A softmax of noise, where several classes are near each other, is less robust than a sound.
+        "tolerance: {cosine: 0.9, top1: false}\n"
+    )
+    environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+    result = project.scons("board=stm32n6570-dk", "model=yamnet", *VIRTUAL, **environment)
+    assert result.status == 0, result.output
+    assert "3 of 3 outputs are as the facts say, expected of the chip" in result.output
+    run = json.loads((project.root / "build/stm32n6570-dk/yamnet/run.json").read_text())
+    verdicts = run["networks"][0]["verdicts"]
+    for verdict in verdicts:
+        (output,) = verdict["outputs"]
+        assert (output["type"], output["elements"]) == ("float32", 10)
+    assert max(verdict["outputs"][0]["cosine"] for verdict in verdicts) >= 0.99
