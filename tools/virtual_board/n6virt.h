@@ -214,6 +214,8 @@ int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 
 /* Whether a pin is in alternate mode with this function. port: address of its GPIO. */
 bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
+/* Why a part that is connected to some pins of a port hears nothing, or NULL; what: the part, for the text. */
+const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, const char *what);
 /* 'E' of GPIOE; '?' */
 char n6virt_port_letter(uint32_t port);
 
@@ -228,6 +230,8 @@ void n6virt_test_npu_write(uint32_t offset, uint32_t value);
 bool n6virt_is_strict(void);
 /* The boot ROM (n6virt_boot.c): starts what it finds in the NOR, or ends the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
+/* Of an image with its header, which says so; 0 where there is none in so much room. */
+uint32_t n6virt_image_bytes(const uint8_t *header, uint32_t room);
 
 /* XSPI1 and XSPI2 (n6virt_xspi.c), by their base */
 
