@@ -232,23 +232,42 @@ static void place_kernels(const Shape *s, const int16_t *from, size_t taps, size
     }
 }
 
+/* Which kernels of a frame are this unit's, where several share the stream: values of all, and in front of its own. */
+typedef struct {
+    size_t of_all, before;
+} Share;
+
+static Share share_of(N6Npu *npu, unsigned unit, const Shape *s, size_t values)
+{
+    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), first = FIELD(npu, unit, CONVACC, KFILT, FIRST);
+    uint32_t last = FIELD(npu, unit, CONVACC, KFILT, LAST);
+
+    if (shared <= 1) {
+        return (Share){.of_all = values};
+    }
+    if (last + 1 != first + s->kernels || last >= shared || (s->deep && (shared % s->kernels || first % s->kernels))) {
+        npu_stop(npu, "%s has %u kernels and takes %u to %u of %u (KFILT): not modelled", n6npu_unit_name(unit), s->kernels, first, last,
+                 shared);
+    }
+    /* A set is padded in deep mode. */
+    return s->deep ? (Share){.of_all = shared / s->kernels * values, .before = first / s->kernels * values}
+                   : (Share){.of_all = values / s->kernels * shared, .before = values / s->kernels * first};
+}
+
 /* The set that the frame meets, as number x height x width x batch, each kernel with zeros behind it. */
 static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, size_t taps, size_t padded)
 {
     unsigned unit = CONVACC + index, port = port_of(index, KERNELS), bytes = 1;
-    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), sets = 1, mine = 0;
     size_t number = npu->streams[FROM_CONVACC + index].frames, values = set_values(s), available, start, frames;
     const Port *link = &npu->ports[port];
     const Stream *stream;
     int16_t *unpacked, *kernels;
+    Share share;
 
     if (!link->linked || link->source >= ENGINES) {
         npu_stop(npu, "%s has kernels that do not come from a stream engine", n6npu_unit_name(unit));
     }
-    if (shared > 1) {
-        sets = shared / s->kernels;
-        mine = FIELD(npu, unit, CONVACC, KFILT, FIRST) / s->kernels;
-    }
+    share = share_of(npu, unit, s, values);
     /* All kernels of the epoch, which repeat. */
     frames = npu_engine_frames(npu, link->source);
     npu_want_frames(npu, link->source, frames);
@@ -257,8 +276,8 @@ static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, siz
         bytes = npu_engine_bytes(npu, link->source);
     }
     available = stream->ends[frames - 1] * bytes;
-    available = available >= values ? available / values * values : values;
-    start = (number * (sets ? sets : 1) + mine) * values % available;
+    available = available >= share.of_all ? available / share.of_all * share.of_all : share.of_all;
+    start = number * share.of_all % available + share.before;
     if ((start + values + bytes - 1) / bytes > stream->count) {
         npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), values,
                  n6npu_unit_name(STRENG + link->source), stream->count * bytes);
