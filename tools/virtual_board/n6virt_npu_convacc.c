@@ -156,8 +156,10 @@ static int32_t kernel_element(const int32_t *from, size_t index, unsigned elemen
 static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
 {
     unsigned unit = CONVACC + index, port = port_of(index, KERNELS), bytes = 1;
-    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), sets = 1, mine = 0;
-    size_t number = npu->streams[10 + index].frames, elements = set_elements(s), available, start;
+    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), first = FIELD(npu, unit, CONVACC, KFILT, FIRST);
+    uint32_t last = FIELD(npu, unit, CONVACC, KFILT, LAST);
+    /* of_all: kernels of a frame, of all units that share the stream; before: those of it that are others'. */
+    size_t number = npu->streams[10 + index].frames, elements = set_elements(s), of_all = elements, before = 0, available, start;
     const Port *link = &npu->ports[port];
     int16_t *kernels = npu_allocate(npu, elements, sizeof(*kernels));
     const int32_t *from;
@@ -166,8 +168,13 @@ static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
         npu_stop(npu, "%s has kernels that do not come from a stream engine", npu_unit_name(unit));
     }
     if (shared > 1) {
-        sets = shared / s->kernels;
-        mine = FIELD(npu, unit, CONVACC, KFILT, FIRST) / s->kernels;
+        if (last + 1 != first + s->kernels || last >= shared || (s->deep && (shared % s->kernels || first % s->kernels))) {
+            npu_stop(npu, "%s has %u kernels and takes %u to %u of %u (KFILT): not modelled", npu_unit_name(unit), s->kernels, first, last,
+                     shared);
+        }
+        /* A set is padded in deep mode. */
+        of_all = s->deep ? shared / s->kernels * elements : elements / s->kernels * shared;
+        before = s->deep ? first / s->kernels * elements : elements / s->kernels * first;
     }
     /* All kernels of the epoch, which repeat. */
     npu_want_frames(npu, link->source, npu_engine_frames(npu, link->source));
@@ -180,8 +187,8 @@ static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
         available = npu->streams[link->source].ends[frames - 1] * bytes;
     }
     from = npu->streams[link->source].data;
-    available = available >= elements ? available / elements * elements : elements;
-    start = (number * (sets ? sets : 1) + mine) * elements % available;
+    available = available >= of_all ? available / of_all * of_all : of_all;
+    start = number * of_all % available + before;
     if ((start + elements + bytes - 1) / bytes > npu->streams[link->source].count) {
         npu_stop(npu, "%s wants %zu kernel values, %s has %zu", npu_unit_name(unit), elements, npu_unit_name(STRENG + link->source),
                  npu->streams[link->source].count * bytes);
