@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -154,48 +154,69 @@ def chain(c: Convolution, units: int, frames: int = 1, seed: int = 0) -> Epoch:
     return epoch
 
 
-def summed_groups(c: Convolution, features: np.ndarray, kernels: np.ndarray, group: int) -> list[np.ndarray]:
-    """What each frame makes if the first of every group begins a new sum."""
-    made: list[np.ndarray] = []
-    for number, (one, set_) in enumerate(zip(features, kernels, strict=True)):
-        made.append(requantised(convolved(one, set_, c), c, made[-1] if number % group else None))
-    return made
+@dataclass(frozen=True)
+class Accumulation:
+    """Of every `group` frames those from first to last are added to the frame before; the very first one never is.
+
+    groups: how many. made_first: the very first sum is one of zeros that the unit makes (GEN1SUM), else there is none (NO1SUM).
+    """
+
+    group: int
+    groups: int = 2
+    first: int = 1
+    last: int = 255
+    filtered: bool = True
+    made_first: bool = False
+
+    @property
+    def frames(self) -> int:
+        return self.group * self.groups
+
+    def adds(self, frame: int) -> bool:
+        return frame > 0 and (not self.filtered or self.first <= frame % self.group <= self.last)
+
+    def configure(self, epoch: Epoch, index: int) -> dict[str, int]:
+        """CTRL."""
+        if self.filtered:
+            epoch.set("CONVACC", index, "AFILT", TOT=self.group, FIRST=self.first, LAST=min(self.last, self.group - 1))
+        first = {"GEN1SUM": 1} if self.made_first else {"NO1SUM": 1}
+        return {"NOSUM": 0, "AFILTMODE": 3 if self.filtered else 0, **first}
+
+    def made(self, c: Convolution, features: np.ndarray, kernels: np.ndarray) -> list[np.ndarray]:
+        made: list[np.ndarray] = []
+        for number, (one, set_) in enumerate(zip(features, kernels, strict=True)):
+            made.append(requantised(convolved(one, set_, c), c, made[-1] if self.adds(number) else None))
+        return made
 
 
-def own_sums(c: Convolution, group: int, groups: int = 2, made_first: bool = False, seed: int = 0) -> Epoch:
-    """Each frame is added to the one that the unit made before; one of a group is kept. made_first: GEN1SUM, else NO1SUM."""
+def own_sums(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
+    """Each frame is added to the one that the unit made before; the last of a group is kept."""
     epoch = Epoch()
-    features = noise(seed, (group * groups, c.height, c.width, c.batch), c.feature_type)
-    kernels = noise(seed + 1, (group * groups, *kernel_shape(c)))
+    features = noise(seed, (sums.frames, c.height, c.width, c.batch), c.feature_type)
+    kernels = noise(seed + 1, (sums.frames, *kernel_shape(c)))
     epoch.feed(features_of(2), features_reader(epoch, 1, features))
     epoch.feed(kernels_of(2), kernels_reader(epoch, 2, kernels))
     epoch.feed(sums_of(2), convacc(2))
-    epoch.set("CONVACC", 2, "AFILT", TOT=group, FIRST=1, LAST=group - 1)
-    first = {"GEN1SUM": 1} if made_first else {"NO1SUM": 1}
-    convacc_registers(epoch, 2, c, {"NOSUM": 0, "AFILTMODE": 3, **first}, {})
-    made = summed_groups(c, features, kernels, group)[group - 1 :: group]
-    epoch.store(0, dropping(convacc(2), group - 1, 1), np.stack(made), c.out_bytes, frames=groups)
+    convacc_registers(epoch, 2, c, sums.configure(epoch, 2), {})
+    kept = np.stack(sums.made(c, features, kernels)[sums.group - 1 :: sums.group])
+    epoch.store(0, dropping(convacc(2), sums.group - 1, 1), kept, c.out_bytes, frames=sums.groups)
     return epoch
 
 
-def sums_through_memory(c: Convolution, group: int, groups: int = 2, seed: int = 0) -> Epoch:
+def sums_through_memory(c: Convolution, sums: Accumulation, seed: int = 0) -> Epoch:
     """Partial sums of 16 bits are written to one address and read back from there. Another engine takes the last of a group."""
     epoch = Epoch()
-    total = group * groups
-    features = noise(seed, (total, c.height, c.width, c.batch), c.feature_type)
-    kernels = noise(seed + 1, (total, *kernel_shape(c)))
-    made = summed_groups(c, features, kernels, group)
+    features = noise(seed, (sums.frames, c.height, c.width, c.batch), c.feature_type)
+    kernels = noise(seed + 1, (sums.frames, *kernel_shape(c)))
+    made = sums.made(c, features, kernels)
     size = made[0].size
-    sums = Frames(epoch.room(size * 2), size, count=total, lanes=(0, 1))
+    buffer = Frames(epoch.room(size * 2), size, count=sums.frames, lanes=(0, 1))
     epoch.feed(features_of(1), features_reader(epoch, 1, features))
     epoch.feed(kernels_of(1), kernels_reader(epoch, 2, kernels))
-    epoch.feed(sums_of(1), epoch.reader(3, sums, trigger=6, LSBMODE=1, SIGNEXT=1))
-    epoch.set("CONVACC", 1, "AFILT", TOT=group, FIRST=1, LAST=group - 1)
-    convacc_registers(epoch, 1, c, {"NOSUM": 0, "NO1SUM": 1, "AFILTMODE": 3}, {})
-    epoch.writer(6, convacc(1), sums)
-    epoch.want(sums.address, made[-1].astype(np.int16))
-    kept = np.stack(made[group - 1 :: group])
-    result = Frames(epoch.room(kept.size * 2), size, count=groups, step=size * 2, lanes=(0, 1))
-    epoch.writer(0, dropping(convacc(1), group - 1, 1), result)
-    epoch.want(result.address, kept.astype(np.int16))
+    epoch.feed(sums_of(1), epoch.reader(3, buffer, trigger=6, LSBMODE=1, SIGNEXT=1))
+    convacc_registers(epoch, 1, c, sums.configure(epoch, 1), {})
+    epoch.writer(6, convacc(1), buffer)
+    epoch.want(buffer.address, made[-1].astype(np.int16))
+    kept = np.stack(made[sums.group - 1 :: sums.group])
+    epoch.store(0, dropping(convacc(1), sums.group - 1, 1), kept, 2, frames=sums.groups)
     return epoch

@@ -45,3 +45,16 @@ def frames_through_switch(frames: int, size: int, contexts: Sequence[Choice]) ->
         epoch.writer(engine, port or reader, Frames(address, size, count=len(kept), step=size))
         epoch.want(address, kept)
     return epoch
+
+
+def behind_a_writer(frames: int, size: int, seed: int = 0) -> Epoch:
+    """An engine whose frame i is what another one has written as frame i - 1, in front of which lies something else."""
+    epoch = Epoch()
+    before, data = noise(seed, (size,), "uint8"), noise(seed + 1, (frames, size), "uint8")
+    buffer = epoch.place(np.concatenate([before, np.zeros(data.size, np.uint8)]))
+    source = epoch.reader(1, Frames(epoch.place(data), size, count=frames, step=size))
+    epoch.writer(6, source, Frames(buffer + size, size, count=frames, step=size))
+    epoch.want(buffer + size, data)
+    follower = epoch.reader(2, Frames(buffer, size, count=frames + 1, step=size), trigger=6)
+    epoch.store(0, follower, np.concatenate([before, data.ravel()]), 1, frames=frames + 1)
+    return epoch

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from virtual_board.npu.assembler import Epoch, Frames
 from virtual_board.npu.cases_convacc import (
+    Accumulation,
     chain,
     convolution,
     deep,
@@ -13,7 +14,7 @@ from virtual_board.npu.cases_convacc import (
     shared_kernels,
     sums_through_memory,
 )
-from virtual_board.npu.cases_streams import copy, frames_through_switch
+from virtual_board.npu.cases_streams import behind_a_writer, copy, frames_through_switch
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
@@ -31,6 +32,7 @@ from virtual_board.npu.oracles import Convolution, Function
 _LINES = Frames(0, 5, 3, 4, raw=False, pixel_step=6, line_step=40, count=6, step=7, repeat=2, repeat_step=130)
 _ROWS = Frames(0, 5, 3, 4, raw=False, pixel_step=5, line_step=30, count=6, step=100)
 _WORDS = Frames(0, 30, lanes=(0, 1, 2))
+_SUMMED = Convolution(out_shift=6, in_shift=6)
 _PADDED = Convolution(pads=(1, 1, 1, 1), subtract=5, out_shift=6)
 
 EXAMPLES: dict[str, Callable[[], Epoch]] = {
@@ -78,11 +80,15 @@ EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "kernels that units share": lambda: shared_kernels(Convolution(out_shift=6), (4, 4, 4)),
     "kernels that units share unevenly": lambda: shared_kernels(Convolution(out_shift=6), (2, 4, 1)),
     "sums from unit to unit": lambda: chain(Convolution(out_shift=7, in_shift=1), 4, frames=2),
-    "a unit's own sums": lambda: own_sums(Convolution(out_shift=6, in_shift=6), 3),
-    "a unit's own sums, the first made inside": lambda: own_sums(
-        Convolution(out_shift=6, in_shift=6), 3, made_first=True
+    "a unit's own sums": lambda: own_sums(_SUMMED, Accumulation(3)),
+    "a unit's own sums, the first made inside": lambda: own_sums(_SUMMED, Accumulation(3, made_first=True)),
+    "a unit's own sums of all frames": lambda: own_sums(_SUMMED, Accumulation(4, groups=1, filtered=False)),
+    "a unit's own sums, not of the last": lambda: own_sums(_SUMMED, Accumulation(3, last=1)),
+    "sums through memory": lambda: sums_through_memory(_SUMMED, Accumulation(3)),
+    "sums of all frames through memory": lambda: sums_through_memory(
+        _SUMMED, Accumulation(4, groups=1, filtered=False)
     ),
-    "sums through memory": lambda: sums_through_memory(Convolution(out_shift=6, in_shift=6), 3),
+    "behind a writer": lambda: behind_a_writer(2, 9),
     "two streams, weighted": lambda: affine(300, -200, 77, (2, 3, 4, 5)),
     "two streams of 16 bits, weighted": lambda: affine(3, -2, 700, (0, 0, 8, 4), wide=True),
     "an operand that is shifted": lambda: affine(300, 5, 7, shift_x=-2, out_bytes=3),

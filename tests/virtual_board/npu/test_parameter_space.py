@@ -14,8 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from virtual_board.npu.assembler import Epoch, Frames, compute
-from virtual_board.npu.cases_convacc import chain, convolution, deep, own_sums, shared_kernels, sums_through_memory
-from virtual_board.npu.cases_streams import Choice, copy, frames_through_switch
+from virtual_board.npu.cases_convacc import (
+    Accumulation,
+    chain,
+    convolution,
+    deep,
+    own_sums,
+    shared_kernels,
+    sums_through_memory,
+)
+from virtual_board.npu.cases_streams import Choice, behind_a_writer, copy, frames_through_switch
 from virtual_board.npu.cases_vector import (
     activation,
     affine,
@@ -31,7 +39,7 @@ from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import build_model
 from virtual_board.npu.oracles import Convolution, Function
 
-FEW, SOME = 40, 80
+FEW, SOME = 60, 150
 MORE = 10  # times as many, of the tests that are slow
 LANES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
 
@@ -100,12 +108,18 @@ def choices(draw: st.DrawFn) -> list[Choice]:
     return draw(st.lists(st.none() | port, min_size=1, max_size=5))
 
 
-@given(frames=st.integers(5, 20), size=st.integers(1, 9), contexts=choices())
+@given(frames=st.integers(10, 20), size=st.integers(1, 9), contexts=choices())
 @settings(max_examples=FEW)
 def test_a_source_goes_to_several_ports_which_take_and_drop_frames(
     library: ctypes.CDLL, frames: int, size: int, contexts: list[Choice]
 ) -> None:
     compute(library, frames_through_switch(frames, size, [None, *contexts]))
+
+
+@given(frames=st.integers(1, 9), size=st.integers(1, 20))
+@settings(max_examples=20)
+def test_an_engine_follows_one_that_writes(library: ctypes.CDLL, frames: int, size: int) -> None:
+    compute(library, behind_a_writer(frames, size))
 
 
 # CONVACC
@@ -231,18 +245,26 @@ def test_sums_go_from_unit_to_unit(
     compute(library, chain(replace(c, in_shift=shift), units, frames, seed))
 
 
-@given(c=simple, group=st.integers(2, 4), groups=st.integers(1, 3), made_first=st.booleans(), seed=seeds)
-@settings(max_examples=FEW)
+@st.composite
+def accumulations(draw: st.DrawFn, made_first: st.SearchStrategy[bool]) -> Accumulation:
+    group = draw(st.integers(2, 5))
+    first = draw(st.integers(0, group - 1))
+    last = draw(st.integers(first, group - 1))
+    return Accumulation(group, draw(st.integers(1, 3)), first, last, draw(st.booleans()), draw(made_first))
+
+
+@given(c=simple, sums=accumulations(st.booleans()), seed=seeds)
+@settings(max_examples=SOME)
 def test_a_unit_adds_to_what_it_made_before(
-    library: ctypes.CDLL, c: Convolution, group: int, groups: int, made_first: bool, seed: int
+    library: ctypes.CDLL, c: Convolution, sums: Accumulation, seed: int
 ) -> None:
-    compute(library, own_sums(replace(c, in_shift=c.out_shift), group, groups, made_first, seed))
+    compute(library, own_sums(replace(c, in_shift=c.out_shift), sums, seed))
 
 
-@given(c=simple, group=st.integers(2, 4), groups=st.integers(1, 3), seed=seeds)
-@settings(max_examples=FEW)
-def test_sums_go_through_memory(library: ctypes.CDLL, c: Convolution, group: int, groups: int, seed: int) -> None:
-    compute(library, sums_through_memory(replace(c, in_shift=c.out_shift, out_bytes=2), group, groups, seed))
+@given(c=simple, sums=accumulations(st.just(False)), seed=seeds)
+@settings(max_examples=SOME)
+def test_sums_go_through_memory(library: ctypes.CDLL, c: Convolution, sums: Accumulation, seed: int) -> None:
+    compute(library, sums_through_memory(replace(c, in_shift=c.out_shift, out_bytes=2), sums, seed))
 
 
 # ARITH
