@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of all streams of an epoch, in bytes: many times what a network's largest tensor takes. */
-#define MOST_BYTES ((size_t)1 << 29)
+/* Elements of all streams of an epoch, in bytes: many times what a network's largest tensor takes. Each allocation counts as more,
+ * which bounds the number of frames and with it the time: a damaged LIMIT is four thousand million of them. */
+#define MOST_BYTES ((size_t)1 << 28)
+#define LEAST_BYTES 256u
 #define LANES 3
 /* POS0 to POS2: lane 0 first. */
 #define IN_ORDER (0u | 1u << 2 | 2u << 4)
@@ -19,7 +21,7 @@ void *npu_allocate(N6Npu *npu, size_t count, size_t size)
     Allocation *allocation;
     size_t bytes;
 
-    if (count > MOST_BYTES / size || npu->allocated + count * size > MOST_BYTES) {
+    if (count > MOST_BYTES / size || npu->allocated + LEAST_BYTES + count * size > MOST_BYTES) {
         npu_stop(npu, "the epoch moves more than %zu bytes between units", MOST_BYTES);
     }
     bytes = count * size;
@@ -30,7 +32,7 @@ void *npu_allocate(N6Npu *npu, size_t count, size_t size)
     allocation->next = npu->allocations;
     allocation->bytes = bytes;
     npu->allocations = allocation;
-    npu->allocated += bytes;
+    npu->allocated += LEAST_BYTES + bytes;
     return allocation + 1;
 }
 
