@@ -100,6 +100,8 @@ def damaged(rng: random.Random, epochs: Sequence[Epoch]) -> list[int]:
     if not rng.randrange(20):
         words[1] = rng.choice((*EXTREMES, rng.randrange(len(words)), len(words) + rng.randrange(1000)))
     if not rng.randrange(50):
+        words[0] ^= 1 << rng.randrange(32)
+    if not rng.randrange(50):
         words = words[: rng.randrange(1, len(words))]
     return words
 
