@@ -76,6 +76,7 @@ struct N6Npu {
     ArithState ariths[ARITHS];
     Scratch *scratch;
     size_t allocated; /* bytes of scratch and streams */
+    size_t frames;    /* of all streams */
     N6NpuEpoch epoch;
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];

@@ -10,7 +10,9 @@
 #include <string.h>
 
 /* Elements of all streams of an epoch, in bytes: many times what a network's largest tensor takes. */
-#define MOST_BYTES ((size_t)1 << 29)
+#define MOST_BYTES ((size_t)1 << 28)
+/* Of all streams of an epoch, which bounds its time: a damaged LIMIT is four thousand million of them. */
+#define MOST_FRAMES ((size_t)1 << 18)
 #define LANES 3
 /* POS0 to POS2: lane 0 first. */
 #define IN_ORDER (0u | 1u << 2 | 2u << 4)
@@ -76,6 +78,9 @@ int32_t *npu_append(N6Npu *npu, unsigned source, size_t count)
 {
     Stream *stream = &npu->streams[source];
 
+    if (++npu->frames > MOST_FRAMES) {
+        npu_stop(npu, "the epoch moves more than %zu frames between units", MOST_FRAMES);
+    }
     if (stream->count + count > stream->room) {
         stream->data = grown(npu, stream->data, &stream->room, stream->count + count, sizeof(*stream->data));
     }
@@ -97,6 +102,7 @@ static void free_stream(N6Npu *npu, Stream *stream)
 
 void npu_empty_streams(N6Npu *npu)
 {
+    npu->frames = 0;
     for (unsigned source = 0; source < SOURCES; source++) {
         Stream *stream = &npu->streams[source];
 
