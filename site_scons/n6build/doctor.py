@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.environment import CORE_DIR, read_environment
 from n6build.base.errors import N6Error
+from n6build.compare.installed import INSTALL
 from n6build.flash.probes import PROGRAMMERS
 from n6build.network.device_headers import HINT, find_device_headers
 from n6build.network.st_edge_ai.find import find_tool
@@ -48,6 +49,18 @@ def _package(name: str, why: str) -> Callable[[], ToolStatus]:
         except metadata.PackageNotFoundError:
             version = None
         return ToolStatus(name, version, why, "make setup", "always")
+
+    return check
+
+
+def _interpreter(name: str, models: str) -> Callable[[], ToolStatus]:
+    """Without it, a run compares with stored outputs only."""
+
+    def check() -> ToolStatus:
+        status = _package(
+            name, f"the reference interpreter of {models} models, which results of runs are compared with"
+        )()
+        return replace(status, fix=INSTALL, needed="if you have it")
 
     return check
 
@@ -141,6 +154,8 @@ _CHECKS: list[Callable[[], ToolStatus]] = [
     _package("tflite", "reads models"),
     _package("onnx", "reads models"),
     _package("pyelftools", "reads programs"),
+    _interpreter("ai-edge-litert", ".tflite"),
+    _interpreter("onnxruntime", ".onnx"),
     _command("arm-none-eabi-gcc", "compiles FSBL and Appli", "make setup (gcc-arm-none-eabi)", "always"),
     _newlib,
     _emulator,

@@ -52,6 +52,11 @@ def test_the_table_of_a_terminal() -> None:
     assert lines[3] == "  nucleo anomaly: error N6-CHECK-001: 1000 bytes <are> missing"
 
 
+def test_what_is_within_its_tolerance_is_told_apart_from_what_is_equal() -> None:
+    (line,) = table(rows_of([replace(GOOD, equal=1, near=9)], [])).splitlines()[1:]
+    assert "1 of 10 equal, 9 within tolerance" in line
+
+
 def test_the_xml_of_a_ci_server() -> None:
     root = ElementTree.fromstring(matrix_junit(rows_of([GOOD, BAD], [])))
     suite = root.find("testsuite")

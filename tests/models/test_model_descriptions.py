@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.models.model import check_hash, load_model, model_names
+from n6build.models.model import EpochTolerance, Model, Tolerance, check_hash, load_model, model_names
 from n6build.steps.network import check_options
 
 DESCRIPTION = """name: tiny
@@ -75,6 +75,39 @@ def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> 
             'checks: {waive: {N6-CHECK-003: ""}}\nresult:',
             "checks.waive.N6-CHECK-003: error N6-MODEL-009: a waived check needs a reason",
         ),
+        (
+            "result:",
+            "reference: {model: tny.tflite}\nresult:",
+            "model.yaml:3: reference.model: error N6-MODEL-003: no file 'tny.tflite'\n  hint: did you mean 'tiny.tflite'?",
+        ),
+        (
+            "result:",
+            "reference: {mdel: tiny.tflite}\nresult:",
+            "reference.mdel: error N6-YAML-003: unknown key 'mdel'\n  hint: did you mean 'model'?",
+        ),
+        (
+            "result:",
+            "reference: {model: inputs.npy}\nresult:",
+            "reference.model: error N6-MODEL-011: no interpreter runs 'inputs.npy'",
+        ),
+        (
+            "result:",
+            "reference: {model: tiny.tflite, waive: no}\nresult:",
+            "reference.model: error N6-MODEL-011: either a model",
+        ),
+        ("result:", "tolerance: {cosine: 1.1}\nresult:", "tolerance.cosine: error N6-YAML-004: 1.1 is outside -1..1"),
+        ("result:", "tolerance: {cosine: .nan}\nresult:", "tolerance.cosine: error N6-YAML-004: nan is outside -1..1"),
+        ("result:", "tolerance: {top1: 5}\nresult:", "tolerance.top1: error N6-YAML-004: '5' must be true or false"),
+        (
+            "result:",
+            "tolerance: {epoch: {within1: 1}}\nresult:",
+            "tolerance.epoch.within1: error N6-YAML-003: unknown key 'within1'\n  hint: did you mean 'within_1'?",
+        ),
+        (
+            "result:",
+            "tolerance: {epoch: {equal: -0.1}}\nresult:",
+            "tolerance.epoch.equal: error N6-YAML-004: -0.1 is outside 0..1",
+        ),
     ],
 )
 def test_a_wrong_description_is_refused_with_its_line(models: Path, old: str, new: str, message: str) -> None:
@@ -82,6 +115,28 @@ def test_a_wrong_description_is_refused_with_its_line(models: Path, old: str, ne
     with pytest.raises(N6Error) as error:
         load_model("tiny", models)
     assert message in str(error.value)
+
+
+def described(models: Path, more: str, old: str = "") -> Model:
+    (models / "tiny" / "model.yaml").write_text(DESCRIPTION.replace(old, "") + more)
+    return load_model("tiny", models)
+
+
+def test_the_model_itself_is_the_reference_unless_another_is_named_or_a_reason_given(models: Path) -> None:
+    (models / "tiny" / "other.onnx").touch()
+    assert described(models, "").reference == models / "tiny" / "tiny.tflite"
+    assert described(models, "reference: {model: other.onnx}\n").reference == models / "tiny" / "other.onnx"
+    waived = described(models, "reference: {waive: an operator of our own}\n")
+    assert (waived.reference, waived.not_compared) == (None, "an operator of our own")
+    compiled = described(models, "network: {folder: .}\n", "file: tiny.tflite\n")
+    assert (compiled.reference, compiled.not_compared) == (None, "")
+
+
+def test_tolerances_that_are_not_named_are_those_of_the_facts(models: Path) -> None:
+    assert described(models, "").tolerance is None
+    assert described(models, "tolerance: {}\n").tolerance == Tolerance(0.99, True, EpochTolerance(0.98, 0.999))
+    named = "tolerance: {cosine: 0.95, top1: false, epoch: {within_1: 1}}\n"
+    assert described(models, named).tolerance == Tolerance(0.95, False, EpochTolerance(0.98, 1.0))
 
 
 def test_another_file_than_the_described_one_is_refused(models: Path) -> None:

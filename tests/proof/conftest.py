@@ -81,6 +81,11 @@ def bring_programs(project: Project) -> None:
     data.write_hex_file(str(folder / "data.hex"))
 
 
+def forget_the_outputs(project: Project) -> None:
+    """The reference interpreter is asked for them."""
+    project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
+
+
 def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
@@ -110,6 +115,7 @@ KINDS = {
             "run",
             ("model=anomaly", "probe=virtual", "flash", "run", "report"),
         ),
+        Kind("compared", ("model=keyword", "probe=virtual", "flash", "run"), forget_the_outputs),
         Kind("update", ("loader=reloc", "model=anomaly", "slots=2", "probe=virtual", "flash")),
         Kind("started", ("model=anomaly", "probe=virtual", "mode=no-run", "flash", "run")),
     )

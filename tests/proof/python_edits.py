@@ -479,6 +479,7 @@ _PACKAGES = (
     "n6build.base",
     "n6build.checks",
     "n6build.checks.rules",
+    "n6build.compare",
     "n6build.compiler",
     "n6build.flash",
     "n6build.formats",
@@ -549,6 +550,7 @@ WITHOUT_BYTES = {
 }
 # Every module of these folders.
 FOLDERS_WITHOUT_BYTES = {
+    "n6build.compare.": _OF_A_BOARD,
     "n6build.flash.": _OF_A_BOARD,
     "n6build.run.": _OF_A_BOARD,
     "n6build.virtual_board.": _OF_A_BOARD,

@@ -32,6 +32,8 @@ GOOD = {
     "CLEAN_BY_SET_AND_WAY": "so is each, behind a loop over all sets and ways",
     "INVALIDATE_BY_ADDRESS": "what the CPU wrote is lost with a line that is invalidated",
     "READ_STALE": "the CPU sees what a master wrote when it has invalidated the line, and not before",
+    "INVALIDATE_BEFORE": "the CPU sees what a master wrote to lines that were invalidated before, once",
+    "INVALIDATE_BEFORE_AND_WRITE": "unless the CPU wrote to them in between",
     "SWITCH_OFF_AND_CLEAN": "lines can be cleaned while the cache is off",
     "SWITCH_OFF_AND_ON": "switched on again, it has what it had",
     "RUN_CLEANED_CODE": "cleaned code runs",

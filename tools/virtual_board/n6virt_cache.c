@@ -2,7 +2,9 @@
  *
  * The CPU's data cache as it is at its worst for who forgets to maintain it: while it is on (CCR DC), every line of every RAM that is
  * cacheable is in it, and none is written back by itself. The CPU works on the cache then, and on memory while it is off, as bus
- * masters always do; lines that are switched off stay in the cache, unseen, until they are invalidated. A clean writes the line as a
+ * masters always do; lines that are switched off stay in the cache, unseen, until they are invalidated. A line that was invalidated
+ * by its address is out of the cache for the next work of a master: ST's compiler invalidates before an epoch of the NPU what the
+ * epoch writes, and not again behind it. A clean writes the line as a
  * whole, over what somebody else wrote to another part of it. INFERRED: also on this processor.
  *
  * Instructions come from memory. Of the instruction cache there is no more than CCR IC.
@@ -46,7 +48,8 @@ bool n6virt_data_cache_is_on(void)
     return is_on;
 }
 
-/* Lines, by their offset in a RAM that is cacheable. */
+/* Lines, by their offset in a RAM that is cacheable. What `valid` has of one, if not 0. */
+enum { INSIDE = 1, OUTSIDE, WRITTEN_OUTSIDE };
 
 static bool is_dirty(const N6VirtRam *ram, uint32_t offset)
 {
@@ -58,7 +61,7 @@ static void fill(N6VirtRam *ram, uint32_t offset)
 {
     memcpy(ram->cache + offset, ram->data + offset, LINE);
     memcpy(ram->filled + offset, ram->data + offset, LINE);
-    ram->valid[offset / LINE] = 1;
+    ram->valid[offset / LINE] = INSIDE;
 }
 
 bool n6virt_is_newer_in_cache(const N6VirtRam *ram, uint32_t offset, uint32_t bytes)
@@ -79,6 +82,7 @@ static void clean(N6VirtRam *ram, uint32_t offset)
     if (is_dirty(ram, offset)) {
         memcpy(ram->data + offset, ram->cache + offset, LINE);
         memcpy(ram->filled + offset, ram->cache + offset, LINE);
+        ram->valid[offset / LINE] = INSIDE;
         n6virt_changed(&ram->memory, offset, LINE);
         /* Its instructions are those of memory. */
         n6virt_changed(&ram->cached, offset, LINE);
@@ -94,6 +98,51 @@ static void invalidate(N6VirtRam *ram, uint32_t offset)
     ram->valid[offset / LINE] = 0;
     if (is_on) {
         fill(ram, offset);
+    }
+}
+
+/* Lines that are not in the cache although it is on, as far as is known: invalidated, and not written since. Nobody sees a read. */
+
+typedef struct {
+    N6VirtRam *ram;
+    uint32_t line;
+} Line;
+
+static GArray *written_outside; /* by a master, at this instruction */
+static int64_t written_at = -1;
+
+/* What a master does is done within an instruction of the CPU, which may read the lines behind it. */
+static void begin_work(void)
+{
+    if (n6virt_instructions() == written_at) {
+        return;
+    }
+    written_at = n6virt_instructions();
+    for (unsigned i = 0; i < written_outside->len; i++) {
+        const Line *each = &g_array_index(written_outside, Line, i);
+
+        if (each->ram->valid[each->line] == WRITTEN_OUTSIDE) {
+            each->ram->valid[each->line] = INSIDE;
+        }
+    }
+    g_array_set_size(written_outside, 0);
+}
+
+/* A master has written a part of a RAM: the CPU finds it there, since its cache has nothing. */
+static void follow(N6VirtRam *ram, uint32_t offset, uint32_t bytes)
+{
+    begin_work();
+    for (uint32_t line = offset / LINE; line <= (offset + bytes - 1) / LINE; line++) {
+        uint8_t before = ram->valid[line];
+
+        if (before < OUTSIDE || is_dirty(ram, line * LINE)) {
+            continue;
+        }
+        fill(ram, line * LINE);
+        ram->valid[line] = WRITTEN_OUTSIDE;
+        if (before == OUTSIDE) {
+            g_array_append_vals(written_outside, &(Line){ram, line}, 1);
+        }
     }
 }
 
@@ -115,6 +164,9 @@ static void maintain_line(unsigned kind, uint32_t address)
     }
     if (kind != CLEAN) {
         invalidate(ram, offset);
+        if (ram->valid[offset / LINE]) {
+            ram->valid[offset / LINE] = OUTSIDE;
+        }
     }
 }
 
@@ -424,6 +476,7 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
         n6virt_changed(&ram->memory, offset, here);
         if (ram->cacheable) {
             n6virt_changed(&ram->cached, offset, here);
+            follow(ram, offset, here);
         }
         from += here;
         address += here;
@@ -501,6 +554,7 @@ static void start(void)
     memory_region_add_subregion_overlap(processor, N6_SCB_CCR, &ccr, 10);
     memory_region_init_io(&ccr_non_secure, NULL, &ccr_ops, &ccr_non_secure, "n6.ccr-non-secure", 4);
     memory_region_add_subregion_overlap(processor, N6_SCB_CCR + NON_SECURE_ALIAS, &ccr_non_secure, 10);
+    written_outside = g_array_new(false, false, sizeof(Line));
     cpu->clidr = LEVEL_1;
     cpu->ccsidr[0] = CCSIDR(N6VIRT_DCACHE_SETS, N6VIRT_DCACHE_WAYS);
     cpu->ccsidr[1] = CCSIDR(N6VIRT_ICACHE_SETS, N6VIRT_ICACHE_WAYS);
@@ -520,6 +574,7 @@ static void reset(void)
     n6virt_hide_nothing();
     memset(kept, 0, sizeof(kept));
     memset(ways_done, 0, sizeof(ways_done));
+    g_array_set_size(written_outside, 0);
     for (unsigned i = 0; (ram = n6virt_ram(i)); i++) {
         if (ram->cacheable) {
             memset(ram->valid, 0, ram->bytes / LINE);

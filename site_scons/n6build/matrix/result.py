@@ -20,7 +20,8 @@ Built = Literal["built", "cache", "up to date"]
 @dataclass(frozen=True)
 class PairResult:
     """failure: what stopped it, empty if it passed. seconds: taken by its own targets. appli_bytes, activation_bytes: 0 if it
-    did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`."""
+    did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`.
+    near: others that are within the tolerance of their network."""
 
     board: str
     model: str
@@ -32,6 +33,7 @@ class PairResult:
     instructions: int
     equal: int
     outputs: int
+    near: int = 0
 
     @property
     def passed(self) -> bool:
@@ -76,6 +78,7 @@ def pair_result(
         instructions=max((verdict.cycles or 0 for verdict in verdicts), default=0),
         equal=sum(verdict.equal is True for verdict in verdicts),
         outputs=sum(verdict.equal is not None for verdict in verdicts),
+        near=sum(verdict.passes is True and not verdict.equal for verdict in verdicts),
     )
 
 

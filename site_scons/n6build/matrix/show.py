@@ -20,7 +20,7 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         result.board,
         result.model,
-        f"{result.equal} of {result.outputs} equal" if result.passed and result.outputs else _verdict(result),
+        _verdict(result),
         f"{result.seconds:.1f} s",
         result.built,
         f"{result.appli_bytes:,}" if result.appli_bytes else "",
@@ -31,7 +31,10 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def _verdict(result: PairResult) -> str:
-    return "passed" if result.passed else "FAILED"
+    if not result.passed:
+        return "FAILED"
+    near = f", {result.near} within tolerance" if result.near else ""
+    return f"{result.equal} of {result.outputs} equal{near}" if result.outputs else "passed"
 
 
 def table(rows: Sequence[Row]) -> str:

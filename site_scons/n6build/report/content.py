@@ -82,7 +82,7 @@ class EpochRow:
 
 @dataclass(frozen=True)
 class NetworkSection:
-    """inputs, outputs: one line each."""
+    """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran."""
 
     model: str
     backend: str
@@ -91,6 +91,7 @@ class NetworkSection:
     weights_bytes: int
     activations_bytes: int
     epochs: tuple[EpochRow, ...]
+    compared: tuple[str, ...] = ()
 
     @property
     def macs(self) -> int:

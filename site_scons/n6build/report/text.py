@@ -54,6 +54,9 @@ def _network(network: NetworkSection) -> Iterator[str]:
     if network.macs and any(network.epochs_on(unit) for unit in ("NPU", "both")):
         shares = [f"{share_text(network.macs_on(unit), network.macs)} on {name}" for unit, name in _UNITS]
         yield f"  {'MACs':<12}{'':>10}   {', '.join(shares)}"
+    for number, told in enumerate(network.compared):
+        first = f"  {'' if number else 'compared':<12}"
+        yield from textwrap.wrap(told, _COLUMNS, initial_indent=first, subsequent_indent=" " * 14)
     largest = network.largest(_EPOCHS_SHOWN)
     width = max(4, *(len(epoch.number) for epoch in largest), 4)
     for epoch in sorted(largest, key=lambda epoch: epoch.index):

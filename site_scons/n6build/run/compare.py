@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -85,6 +86,11 @@ def judge(
             )
         )
     return verdicts
+
+
+def cosine_text(value: float) -> str:
+    """Rounded down: a limit that is missed is not shown as met."""
+    return f"{math.floor(value * 10_000) / 10_000:.4f}"
 
 
 def _difference(output: bytes, wanted: bytes) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.run.compare import ComparedOutput, Verdict
+from n6build.run.compare import ComparedOutput, Verdict, cosine_text
 from n6build.run.session import NetworkOutcome
 
 
 def output_text(output: ComparedOutput) -> str:
     """How far one output is from the reference."""
-    cosine = f"cosine {output.cosine:.4f}"
+    cosine = f"cosine {cosine_text(output.cosine)}"
     top1 = {None: "", True: "", False: ", another top-1"}[output.top1]
     if output.equal == output.elements:
         return "equal"
@@ -62,7 +62,7 @@ def _within_tolerance(network: NetworkOutcome) -> str:
     compared = [verdict for verdict in network.verdicts if verdict.passes is not None]
     passed = sum(verdict.passes is True for verdict in compared)
     outputs = [output for verdict in compared for output in verdict.outputs]
-    far = f", cosine {min(output.cosine for output in outputs):.4f} or more" if outputs else ""
+    far = f", cosine {cosine_text(min(output.cosine for output in outputs))} or more" if outputs else ""
     against = f" to {network.against}" if network.against and far else ""
     return f"{passed} of {len(compared)} outputs are as the facts say, expected of the chip{far}{against}"
 

@@ -13,7 +13,7 @@ from n6build.base.files import read_bytes
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
-from n6build.run.compare import Verdict, check_complete, judge
+from n6build.run.compare import Verdict, check_complete, cosine_text, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.run.instructions import Meaning
 from n6build.run.registers import Register, registers_of
@@ -117,7 +117,7 @@ def raise_if_different(network: NetworkOutcome) -> None:
         hint = None
     else:
         output = next(each for each in first.outputs if not each.within(network.tolerance))
-        wanted = f"cosine {output.cosine:.4f} of at least {network.tolerance.cosine:g}"
+        wanted = f"cosine {cosine_text(output.cosine)} of at least {network.tolerance.cosine:g}"
         another = "another top-1, " if network.tolerance.top1 and output.top1 is False else ""
         what = (
             f"{how_many} are further from the reference interpreter than the facts say of the chip: {another}{wanted}"

@@ -26,9 +26,10 @@ from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import RunSection, report_json
+from n6build.report.content import NetworkSection, RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
+from n6build.run.comparison_text import result_lines, worst_outputs
 from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -117,7 +118,7 @@ def make(call: Call) -> None:
         seconds=time.monotonic() - site.began if site else 0.0,
     )
     if outcome:
-        report = replace(report, meanings=outcome.meanings)
+        report = replace(report, meanings=outcome.meanings, networks=_compared(report.networks, outcome))
     if outcome and outcome.counts == "instructions":
         report = replace(report, run=_run_section(outcome))
     if site and site.plan.steps:
@@ -128,6 +129,12 @@ def make(call: Call) -> None:
         write_atomically(path, content)
     print(text, end="", flush=True)
     say("Report", str(call.outputs[0]))
+
+
+def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[NetworkSection, ...]:
+    """None of a program that was only watched."""
+    told = [(*result_lines([network]), *worst_outputs(network)) for network in outcome.networks] or [()] * len(sections)
+    return tuple(replace(section, compared=lines) for section, lines in zip(sections, told, strict=True))
 
 
 def _cycles(outcome: Outcome) -> list[dict[int, int]]:

@@ -35,6 +35,8 @@
 #define RISAF_READ_ONLY 22
 #define RISAF_WITHOUT_CLOCK 23
 #define OMIT_RIF 24
+#define INVALIDATE_BEFORE 25
+#define INVALIDATE_BEFORE_AND_WRITE 26
 
 /* In no RAM that is off after reset. */
 #ifndef PLACE
@@ -129,6 +131,24 @@ static void make_dirty(void)
     write_bytes(2);
     data_cache(N6_SCB_CCR_DC);
     write_bytes(3);
+}
+
+/* As for an epoch of the NPU: once, for all that it writes. */
+static uint32_t invalidate_before(void)
+{
+    make_dirty();
+    by_address(N6_SCB_DCIMVAC);
+    test_npu_fill(PLACE, BYTES, 5);
+    if (read_byte() != 5) {
+        return 1;
+    }
+    /* That has brought the line into the cache. */
+    test_npu_fill(PLACE, BYTES, 6);
+    if (read_byte() != 5) {
+        return 2;
+    }
+    by_address(N6_SCB_DCIMVAC);
+    return read_byte() != 6;
 }
 
 static uint32_t read_stale(void)
@@ -286,6 +306,15 @@ static uint32_t does(void)
         return read_byte() != 3;
     case READ_STALE:
         return read_stale();
+    case INVALIDATE_BEFORE:
+        return invalidate_before();
+    case INVALIDATE_BEFORE_AND_WRITE:
+        make_dirty();
+        by_address(N6_SCB_DCIMVAC);
+        write_bytes(4);
+        by_address(N6_SCB_DCCMVAC);
+        test_npu_fill(PLACE, BYTES, 5);
+        return read_byte() != 4;
     case WRITE_UNDER_DIRTY:
         make_dirty();
         test_npu_fill(PLACE, BYTES, 5);

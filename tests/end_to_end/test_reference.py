@@ -1,0 +1,161 @@
+"""What a run is compared with where model.yaml has no expected outputs: the reference interpreter, if it is installed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import sample
+
+from end_to_end.conftest import Project
+
+REID = "npu/reid-mobilenetv2-core-3.0"
+MODEL = "mobilenetv2_a100_256_128_fft_int8.tflite"
+VIRTUAL = ("probe=virtual", "flash", "run")
+DESCRIPTION = f"""name: reid
+network: {{folder: .}}
+reference: {{model: {MODEL}}}
+vectors: {{inputs: inputs.npy}}
+"""
+
+
+def pictures(count: int, seed: int = 3) -> np.ndarray:
+    """Smoothed noise."""
+    noise = np.random.default_rng(seed).integers(0, 256, (count, 256, 128, 3)).astype(np.int64)
+    for _ in range(2):
+        noise = (noise + np.roll(noise, 1, 1) + np.roll(noise, 1, 2) + np.roll(noise, 2, 1)) // 4
+    return noise.astype(np.uint8)
+
+
+@pytest.fixture
+def reid(project: Project) -> Path:
+    """A network of ST's compiler, described."""
+    folder = project.root / "reid"
+    shutil.copytree(sample(REID), folder, copy_function=shutil.copyfile)
+    folder.chmod(0o755)
+    (folder / "model.yaml").write_text(DESCRIPTION)
+    np.save(folder / "inputs.npy", pictures(2))
+    return folder
+
+
+@pytest.fixture
+def st() -> dict[str, str]:
+    return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+
+
+def test_a_network_of_the_npu_is_as_the_facts_say(project: Project, reid: Path, st: dict[str, str]) -> None:
+    result = project.scons("model=reid", *VIRTUAL, "report", **st)
+    assert result.status == 0, result.output
+    assert "Reference reid/reference/reid.npy" in result.actions
+    assert f"Interpreted {MODEL}, 2 inferences on ai-edge-litert" in result.output
+    assert "2 of 2 outputs are as the facts say, expected of the chip, cosine 0.99" in result.output
+    assert "bit for bit" not in result.output
+    folder = project.root / "build/nucleo-n657/reid"
+    run = json.loads((folder / "run.json").read_text())
+    for verdict in run["networks"][0]["verdicts"]:
+        (output,) = verdict["outputs"]
+        assert (verdict["passes"], verdict["equal"], output["type"]) == (True, False, "uint8")
+        assert output["cosine"] >= 0.995
+        assert output["equal"] >= 300
+        assert output["within_1"] >= 600
+    expected = np.load(folder / "reference/reid.npy")
+    assert (expected.dtype, expected.shape) == (np.uint8, (2, 1, 1280))
+    assert "are as the facts say" in " ".join((folder / "report.txt").read_text().split())
+    assert "output Quantize_249_out_0, at worst: " in (folder / "report.html").read_text()
+
+    # It is made again for other inputs only.
+    assert "Reference reid/reference/reid.npy" not in project.scons("model=reid", *VIRTUAL, **st).actions
+    np.save(reid / "inputs.npy", pictures(1, seed=4))
+    again = project.scons("model=reid", *VIRTUAL, **st)
+    assert "Reference reid/reference/reid.npy" in again.actions
+    assert "1 of 1 outputs are as the facts say" in again.output
+
+    # Outputs of another picture are as far from these as outputs can be.
+    (reid / "model.yaml").write_text(DESCRIPTION.replace("inputs.npy", "inputs.npy, expected: expected.npy"))
+    np.save(reid / "expected.npy", expected[:1, :, ::-1])
+    wrong = project.scons("model=reid", *VIRTUAL, **st)
+    assert wrong.status == 2
+    assert (
+        "model reid, vector 0, output Quantize_249_out_0: error N6-RUN-005: 1 of 1 outputs are further" in wrong.output
+    )
+    (reid / "model.yaml").write_text((reid / "model.yaml").read_text() + "tolerance: {cosine: 0.1}\n")
+    assert project.scons("model=reid", *VIRTUAL, **st).status == 0
+
+
+def test_a_model_that_the_network_was_not_made_from_is_refused(
+    project: Project, reid: Path, st: dict[str, str]
+) -> None:
+    shutil.copy(project.root / "models/keyword/keyword.tflite", reid / MODEL)
+    result = project.scons("model=reid", *VIRTUAL, **st)
+    assert result.status == 2
+    assert "error N6-COMPARE-004: cannot be compared with its model: input Input_0_out_0 of the network is none" in (
+        result.output
+    )
+    (reid / MODEL).write_bytes(b"TFL3" * 9)
+    damaged = project.scons("model=reid", *VIRTUAL, **st)
+    assert f"{MODEL}: error N6-COMPARE-002: cannot be interpreted" in damaged.output
+    assert "Traceback" not in damaged.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{model: mob", "{mdel: mob", "model.yaml:3: reference.mdel: error N6-YAML-003: unknown key 'mdel'"),
+        ("int8.tflite", "int8.tfl", "reference.model: error N6-MODEL-003: no file"),
+        ("name: reid", "name: reid\ntolerance: {cosin: 0.9}", "tolerance.cosin: error N6-YAML-003"),
+    ],
+)
+def test_a_typo_is_said_with_its_line(project: Project, reid: Path, old: str, new: str, message: str) -> None:
+    (reid / "model.yaml").write_text(DESCRIPTION.replace(old, new))
+    result = project.scons("model=reid", *VIRTUAL)
+    assert result.status == 2
+    assert message in result.output
+    assert "did you mean" in result.output
+    assert "Traceback" not in result.output
+
+
+def packages_without_interpreters(folder: Path) -> str:
+    """As of an environment that was set up without the extra."""
+    folder.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if (
+            not path.name.startswith(("ai_edge_litert", "onnxruntime", "__editable__", "n6build"))
+            and path.suffix != ".pth"
+        ):
+            (folder / path.name).symlink_to(path)
+    return str(folder)
+
+
+def test_without_the_extra_a_run_says_what_is_missing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it compares again once the extra is there."""
+    project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
+    compared = "10 of 10 outputs equal the reference interpreter bit for bit"
+    assert compared in project.scons("model=keyword", *VIRTUAL).output
+    packages = packages_without_interpreters(tmp_path / "packages")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", sys._base_executable)  # type: ignore[attr-defined]
+        path = f"{project.root / 'site_scons'}:{packages}"
+        without = project.scons("model=keyword", *VIRTUAL, PYTHONPATH=path)
+        doctor = project.scons("doctor", PYTHONPATH=path)
+    assert without.status == 0, without.output
+    assert (
+        "Result 10 inferences, no expected outputs to compare with: ai-edge-litert is not installed, which runs "
+        "keyword.tflite; make setup installs the extra [compare]" in without.output
+    )
+    assert "missing ai-edge-litert" in doctor.output
+    assert compared in project.scons("model=keyword", *VIRTUAL).output
+
+
+def test_a_reason_not_to_compare_is_repeated(project: Project) -> None:
+    project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
+    project.replace("models/keyword/model.yaml", "result:", 'reference: {waive: "trained again every night"}\nresult:')
+    result = project.scons("model=keyword", *VIRTUAL)
+    assert result.status == 0, result.output
+    assert "10 inferences, no expected outputs to compare with: trained again every night" in result.output

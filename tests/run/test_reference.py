@@ -1,0 +1,92 @@
+"""Expected outputs of a network, made by the reference interpreter in the network's own types and order."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from n6build.base.errors import N6Error
+from n6build.compare.interpret import ports_of
+from n6build.memory_plan.vectors import VectorSet, read_vectors
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
+from n6build.run.reference import reference_npy
+from network.network_models import edit
+from numpy.typing import NDArray
+
+from run.test_table import ARTIFACTS
+
+KEYWORD = Path(__file__).resolve().parents[2] / "models/keyword"
+INPUTS = read_vectors(KEYWORD / "inputs.npy")
+EXPECTED = np.load(KEYWORD / "expected.npy")
+
+
+def as_compiled(model: Path) -> NetworkArtifacts:
+    """With the ports of the model as they are."""
+    takes, gives = (
+        tuple(IoBuffer(p.name, None, int(np.prod(p.shape)), "int8", p.shape, p.scale, p.zero_point) for p in ports)
+        for ports in ports_of(model)
+    )
+    return replace(ARTIFACTS, inputs=takes, outputs=gives)
+
+
+def made(model: Path, network: NetworkArtifacts, inputs: VectorSet = INPUTS) -> NDArray[np.generic]:
+    found: NDArray[np.generic] = np.load(io.BytesIO(reference_npy(model, network, inputs)), allow_pickle=False)
+    return found
+
+
+def test_it_makes_what_is_stored_with_our_models() -> None:
+    model = KEYWORD / "keyword.tflite"
+    outputs = made(model, as_compiled(model))
+    assert outputs.dtype == np.int8
+    assert np.array_equal(outputs.reshape(EXPECTED.shape), EXPECTED)
+
+
+def test_types_of_the_network_are_kept() -> None:
+    model = KEYWORD / "keyword.tflite"
+    network = as_compiled(model)
+    (taken,), (given,) = network.inputs, network.outputs
+    unsigned = replace(
+        network,
+        inputs=(replace(taken, type="uint8", zero_point=taken.zero_point + 128),),
+        outputs=(replace(given, type="float32", bytes=4 * given.bytes, scale=1.0, zero_point=0),),
+    )
+    flipped = replace(INPUTS, data=bytes(value ^ 0x80 for value in INPUTS.data))
+    outputs = made(model, unsigned, flipped)
+    assert outputs.dtype == np.float32
+    wanted = (EXPECTED.astype(np.float32) - given.zero_point) * np.float32(given.scale)
+    assert np.array_equal(outputs.reshape(wanted.shape), wanted)
+
+
+def test_several_outputs_are_rows_of_bytes_in_the_network_s_order(tmp_path: Path) -> None:
+    def give_both(model: Any) -> None:
+        graph = model.subgraphs[0]
+        graph.outputs = [graph.outputs[0], graph.operators[-1].inputs[0]]
+
+    model = tmp_path / "two.tflite"
+    model.write_bytes(edit((KEYWORD / "keyword.tflite").read_bytes(), give_both))
+    network = as_compiled(model)
+    first, second = network.outputs
+    outputs = made(model, replace(network, outputs=(second, first)))
+    assert outputs.dtype == np.uint8
+    assert outputs.shape == (len(EXPECTED), second.bytes + first.bytes)
+    assert np.array_equal(outputs[:, second.bytes :].view(np.int8), EXPECTED.reshape(len(EXPECTED), -1))
+
+
+def test_rows_of_another_size_are_refused() -> None:
+    model = KEYWORD / "keyword.tflite"
+    with pytest.raises(N6Error, match="a row has 3 bytes, the network's inputs have") as caught:
+        made(model, as_compiled(model), VectorSet("mine.npy", 1, 3, bytes(3)))
+    assert caught.value.id == "N6-VEC-002"
+
+
+def test_a_network_of_another_model_is_refused() -> None:
+    network = as_compiled(KEYWORD / "keyword.tflite")
+    (given,) = network.outputs
+    other = replace(network, outputs=(replace(given, scale=given.scale * 1.1),))
+    with pytest.raises(N6Error, match="is none of the model's: int8") as caught:
+        made(KEYWORD / "keyword.tflite", other)
+    assert caught.value.id == "N6-COMPARE-004"
