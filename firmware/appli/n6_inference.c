@@ -6,6 +6,7 @@
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_crc32.h"
+#include "n6_epoch_marker.h"
 #include "n6_network.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
@@ -20,10 +21,36 @@ static n6_epoch_cycles_t epoch_cycles[EPOCHS_LISTED + 1u];
 static n6_epoch_cycles_t *running = &epoch_cycles[EPOCHS_LISTED];
 /* When it has reached its latest step. */
 static uint32_t stepped;
+/* Of the network whose blocks run, without place. */
+static uint32_t network_marker;
+/* Of the block that has begun and not ended, with N6_EPOCH_MARKER_ENDED; 0: none. */
+static uint32_t open_marker;
 
 static uint32_t cycles_now(void)
 {
     return N6_REG32(N6_DWT_CYCCNT);
+}
+
+static void put_marker(uint32_t marker)
+{
+    N6_REG32(N6_ITM_STIM0 + 4u * N6_EPOCH_MARKER_PORT) = marker;
+}
+
+static void end_marked_epoch(void)
+{
+    if (open_marker != 0u) {
+        put_marker(open_marker);
+        open_marker = 0u;
+    }
+}
+
+/* More networks and blocks than a marker can tell apart share the last number. */
+static void begin_marked_epoch(uint32_t place)
+{
+    end_marked_epoch();
+    uint32_t marker = network_marker | (place < N6_EPOCH_MARKER_PLACE_MAX ? place : N6_EPOCH_MARKER_PLACE_MAX);
+    put_marker(marker);
+    open_marker = marker | N6_EPOCH_MARKER_ENDED;
 }
 
 static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *instance, const EpochBlock_ItemTypeDef *block)
@@ -36,6 +63,7 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
             uint32_t index = (uint32_t)(block - instance->exec_state.first_epoch_block);
             running = &epoch_cycles[index < EPOCHS_LISTED ? index : EPOCHS_LISTED];
             *running = (n6_epoch_cycles_t){0u, 0u, 0u};
+            begin_marked_epoch(index);
         }
         break;
     case LL_ATON_RT_Callbacktype_POST_START:
@@ -46,6 +74,10 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
         break;
     case LL_ATON_RT_Callbacktype_POST_END:
         running->end += passed;
+        /* A hybrid epoch goes on in the blocks that are inserted behind it, until the next one begins. */
+        if ((block->flags & (EpochBlock_Flags_internal | EpochBlock_Flags_hybrid)) == 0u) {
+            end_marked_epoch();
+        }
         break;
     default:
         break;
@@ -207,12 +239,15 @@ static void put_results(const n6_plan_network_t *network, uint32_t number, uint3
 static void run_epochs(const n6_plan_network_t *network)
 {
     LL_ATON_RT_RetValues_t state;
+    uint32_t index = network->index < N6_EPOCH_MARKER_NETWORK_MAX ? network->index : N6_EPOCH_MARKER_NETWORK_MAX;
+    network_marker = index << N6_EPOCH_MARKER_NETWORK_POS;
     do {
         state = LL_ATON_RT_RunEpochBlock(network->instance);
         if (state == LL_ATON_RT_WFE) {
             __asm volatile("wfe");
         }
     } while (state != LL_ATON_RT_DONE);
+    end_marked_epoch();
 }
 
 int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32)

@@ -51,6 +51,7 @@ typedef struct {
     n6_plan_vectors_t vectors;
     const n6_plan_own_buffer_t *own_buffers;
     uint32_t own_buffer_count;
+    uint32_t index; /* in the application */
 } n6_plan_network_t;
 
 /* The model, or the models joined by '+'. */

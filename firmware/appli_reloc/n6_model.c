@@ -166,7 +166,7 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     clean_pools(n6_reloc_pools(header));
     n6_dcache_clean_invalidate(config.ext_ram_addr, info.ext_ram_sz);
     loaded->installed_bytes = needed;
-    loaded->network = (n6_plan_network_t){.model = model->name, .instance = &loaded->instance};
+    loaded->network = (n6_plan_network_t){.model = model->name, .instance = &loaded->instance, .index = (uint32_t)(model - n6_models)};
     loaded->network.is_classification = model->is_classification;
     loaded->network.vectors = model->vectors;
     loaded->network.own_buffers = loaded->own_buffers;

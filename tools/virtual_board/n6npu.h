@@ -22,12 +22,38 @@ typedef struct {
     void *opaque;
 } N6NpuMemory;
 
-/* Of one epoch, or of all since n6npu_new. */
+/* Of all epochs since n6npu_new. */
 typedef struct {
     uint64_t macs;
-    uint64_t bytes[10]; /* moved by each stream engine */
     uint32_t epochs;
 } N6NpuWork;
+
+/* Of a unit in the latest epoch. */
+typedef struct {
+    uint64_t macs;
+    uint64_t elements;      /* that it made, or an engine moved */
+    uint64_t reads, writes; /* bytes of memory, by an engine */
+    uint32_t first, end;    /* addresses that an engine touched, to behind the last one; 0, 0: none */
+    uint32_t frames;
+} N6NpuUnitWork;
+
+/* What a blob calls an epoch; without a blob the label is 0. */
+typedef struct {
+    bool by_blob;
+    uint32_t label;
+} N6NpuEpoch;
+
+/* Who looks on while n6npu_run computes. Each may be NULL. */
+typedef struct {
+    /* A blob is about to run: its words as they are in memory, little endian, from the magic on. */
+    void (*blob)(void *opaque, uint32_t address, const uint8_t *bytes, uint32_t words);
+    /* An epoch is about to be computed; has been computed, and its units are still set. */
+    void (*begins)(void *opaque, const N6NpuEpoch *epoch);
+    void (*computed)(void *opaque, const N6NpuEpoch *epoch);
+    /* The blob has come to another label, or to its end. */
+    void (*label_ends)(void *opaque, const N6NpuEpoch *epoch);
+    void *opaque;
+} N6NpuWatch;
 
 N6Npu *n6npu_new(const N6NpuMemory *memory);
 void n6npu_free(N6Npu *npu);
@@ -46,5 +72,14 @@ bool n6npu_line(const N6Npu *npu, unsigned line);
 /* The number that the running blob has given its epoch; 0 without. */
 uint32_t n6npu_label(const N6Npu *npu);
 const N6NpuWork *n6npu_work(const N6Npu *npu);
+
+void n6npu_watch(N6Npu *npu, const N6NpuWatch *watch);
+/* Units are numbered as the chip does, by their registers. CONVACC2 */
+const char *n6npu_unit_name(unsigned unit);
+/* The next unit from `unit` on that moves or computes data and is on; UINT32_MAX behind the last. */
+uint32_t n6npu_next_unit(const N6Npu *npu, uint32_t unit);
+const N6NpuUnitWork *n6npu_unit_work(const N6Npu *npu, unsigned unit);
+/* What it is set to, in a few words: "3x3 stride 2x2, 8 kernels of 8". */
+void n6npu_describe(const N6Npu *npu, unsigned unit, char *text, size_t bytes);
 
 #endif

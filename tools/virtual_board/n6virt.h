@@ -176,6 +176,10 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
  * in its cache until it invalidates the line. False where it cannot write; some of it may be written. */
 bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uint32_t *dirty, uint32_t *first);
 
+/* What a tool beside the board puts into RAM: CPU and masters see it at once, whatever was in the data cache; its lines are clean
+ * afterwards. False where no RAM is on; some of it may be written. */
+bool n6virt_put(uint32_t address, const void *data, uint32_t bytes);
+
 /* RIF (n6virt_rif.c): whether a master beside the CPU may access memory. */
 
 #define N6VIRT_MASTER(name, number) N6VIRT_MASTER_##name = number,

@@ -422,6 +422,38 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
     return true;
 }
 
+bool n6virt_put(uint32_t address, const void *data, uint32_t bytes)
+{
+    const uint8_t *from = data;
+
+    while (bytes) {
+        N6VirtRam *ram = n6virt_ram_at(address);
+        uint32_t offset, line, here;
+
+        if (!ram || !n6virt_ram_is_on(ram)) {
+            return false;
+        }
+        offset = (address - ram->base) & (N6_SECURE_BIT - 1);
+        line = offset & ~(LINE - 1);
+        here = MIN(bytes, LINE - offset % LINE);
+        if (ram->cacheable) {
+            clean(ram, line);
+        }
+        memcpy(ram->data + offset, from, here);
+        n6virt_changed(&ram->memory, offset, here);
+        if (ram->cacheable) {
+            n6virt_changed(&ram->cached, offset, here);
+            if (ram->valid[line / LINE]) {
+                fill(ram, line);
+            }
+        }
+        from += here;
+        address += here;
+        bytes -= here;
+    }
+    return true;
+}
+
 /* The module */
 
 static bool get_modelled(Object *object, Error **errp)

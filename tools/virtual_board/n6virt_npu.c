@@ -5,6 +5,7 @@
  * set up everything, at once.
  */
 #include "n6virt.h"
+#include "n6virt_epochs.h"
 
 #include "n6npu.h"
 #include "n6npu_registers.h"
@@ -176,6 +177,7 @@ static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
         n6virt_test_npu_write(offset, value);
         return;
     }
+    n6virt_trace_write(offset & ~3u, value);
     check_clock(block->base + offset);
     n6npu_write(npu, offset & ~3u, value);
     if (n6npu_has_work(npu)) {
@@ -195,11 +197,34 @@ void n6virt_npu_reset(void)
     update_lines();
 }
 
+static void on_blob(void *opaque, uint32_t address, const uint8_t *bytes, uint32_t words)
+{
+    n6virt_trace_blob(address, bytes, words);
+}
+
+static void on_begin(void *opaque, const N6NpuEpoch *epoch)
+{
+    n6virt_tensors_label_begins(epoch);
+}
+
+static void on_computed(void *opaque, const N6NpuEpoch *epoch)
+{
+    n6virt_trace_epoch(epoch);
+    n6virt_record_epoch(npu, epoch);
+}
+
+static void on_label_end(void *opaque, const N6NpuEpoch *epoch)
+{
+    n6virt_tensors_label_ends(epoch);
+}
+
 static void start(void)
 {
     static const N6NpuMemory memory = {.read = memory_read, .write = memory_write};
+    static const N6NpuWatch watch = {.blob = on_blob, .begins = on_begin, .computed = on_computed, .label_ends = on_label_end};
 
     npu = n6npu_new(&memory);
+    n6npu_watch(npu, &watch);
     work = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_work, NULL);
     n6virt_model(N6_NPU_BASE, &model);
 }

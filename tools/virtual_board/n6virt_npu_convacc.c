@@ -61,14 +61,14 @@ static Shape shape_of(N6Npu *npu, unsigned index)
     s.feature_bits = simd == 1 ? 8 : 8 * FIELD(npu, unit, CONVACC, DFORMAT, FBYTES);
     s.kernel_bits = simd ? 8 : 16;
     if (!s.width || !s.height || !s.kernel_width || !s.kernel_height || !s.x_step || !s.y_step || !s.feature_bits) {
-        npu_stop(npu, "%s is not configured (KFORMAT, SAMPLE, DFORMAT, FFORMAT)", npu_unit_name(unit));
+        npu_stop(npu, "%s is not configured (KFORMAT, SAMPLE, DFORMAT, FFORMAT)", n6npu_unit_name(unit));
     }
     if (s.first_x >= s.end_x || s.first_y >= s.end_y) {
-        npu_stop(npu, "%s crops %u x %u to columns %u to %u, lines %u to %u (FHCROP, FVCROP)", npu_unit_name(unit), s.height, s.width,
+        npu_stop(npu, "%s crops %u x %u to columns %u to %u, lines %u to %u (FHCROP, FVCROP)", n6npu_unit_name(unit), s.height, s.width,
                  s.first_x, s.end_x - 1, s.first_y, s.end_y - 1);
     }
     if (s.deep && (s.kernel_width != 1 || s.kernel_height != 1)) {
-        npu_stop(npu, "%s has kernels of %u x %u in deep mode, only 1 x 1 is modelled", npu_unit_name(unit), s.kernel_height,
+        npu_stop(npu, "%s has kernels of %u x %u in deep mode, only 1 x 1 is modelled", n6npu_unit_name(unit), s.kernel_height,
                  s.kernel_width);
     }
     return s;
@@ -111,7 +111,7 @@ static int32_t *framed_features(N6Npu *npu, unsigned index, const Shape *s)
         if (count < wanted && s->deep && count >= (size_t)s->width * s->height * s->batch) {
             pixel = s->batch;
         } else if (count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", npu_unit_name(unit), wanted, count);
+            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, count);
         }
     } else {
         from = npu_port_elements(npu, port, number * wanted, wanted);
@@ -163,7 +163,7 @@ static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
     const int32_t *from;
 
     if (!link->linked || link->source >= ENGINES) {
-        npu_stop(npu, "%s has kernels that do not come from a stream engine", npu_unit_name(unit));
+        npu_stop(npu, "%s has kernels that do not come from a stream engine", n6npu_unit_name(unit));
     }
     if (shared > 1) {
         sets = shared / s->kernels;
@@ -183,7 +183,7 @@ static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
     available = available >= elements ? available / elements * elements : elements;
     start = (number * (sets ? sets : 1) + mine) * elements % available;
     if ((start + elements + bytes - 1) / bytes > npu->streams[link->source].count) {
-        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", npu_unit_name(unit), elements, npu_unit_name(STRENG + link->source),
+        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), elements, n6npu_unit_name(STRENG + link->source),
                  npu->streams[link->source].count * bytes);
     }
     for (size_t i = 0; i < (size_t)s->kernels * s->kernel_height * s->kernel_width * s->batch; i++) {
@@ -212,7 +212,7 @@ static const int32_t *sums_of(N6Npu *npu, unsigned index, size_t elements, unsig
         return NULL;
     }
     if (mode != 0 && mode != FRAME_ZERO) {
-        npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", npu_unit_name(unit), mode);
+        npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
     }
     if (mode == FRAME_ZERO) {
         uint32_t total = FIELD(npu, unit, CONVACC, AFILT, TOT), phase = number % (total ? total : 1);
@@ -222,7 +222,7 @@ static const int32_t *sums_of(N6Npu *npu, unsigned index, size_t elements, unsig
         }
     }
     if (!npu->ports[port].linked) {
-        npu_stop(npu, "%s adds to sums that come from nowhere (port %u of the stream switch)", npu_unit_name(unit), port);
+        npu_stop(npu, "%s adds to sums that come from nowhere (port %u of the stream switch)", n6npu_unit_name(unit), port);
     }
     source = npu->ports[port].source;
     if (source == 10 + index) {
@@ -242,7 +242,7 @@ static const int32_t *sums_of(N6Npu *npu, unsigned index, size_t elements, unsig
                                   : source - 10 < CONVACCS ? 8 * FIELD(npu, CONVACC + source - 10, CONVACC, DFORMAT, OBYTES) : 16;
     }
     if (count < elements) {
-        npu_stop(npu, "%s adds frames of %zu sums to frames of %zu", npu_unit_name(unit), count, elements);
+        npu_stop(npu, "%s adds frames of %zu sums to frames of %zu", n6npu_unit_name(unit), count, elements);
     }
     return from;
 }
@@ -292,11 +292,11 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     bool relu = FIELD(npu, unit, CONVACC, DFORMAT, ORNDMODE) >> 1;
 
     if (width < s.kernel_width || height < s.kernel_height) {
-        npu_stop(npu, "%s has kernels of %u x %u for frames of %u x %u", npu_unit_name(unit), s.kernel_height, s.kernel_width, height,
+        npu_stop(npu, "%s has kernels of %u x %u for frames of %u x %u", n6npu_unit_name(unit), s.kernel_height, s.kernel_width, height,
                  width);
     }
     if (FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT) && FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT) != NO_SHIFT) {
-        npu_stop(npu, "%s DFORMAT FSHIFT is %u: only 16, no shift, is modelled", npu_unit_name(unit),
+        npu_stop(npu, "%s DFORMAT FSHIFT is %u: only 16, no shift, is modelled", n6npu_unit_name(unit),
                  FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT));
     }
     out_width = (width - s.kernel_width) / s.x_step + 1;
@@ -304,7 +304,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     outputs = (size_t)out_width * out_height * s.kernels;
     out_bytes = FIELD(npu, unit, CONVACC, DFORMAT, OBYTES);
     if (!out_bytes) {
-        npu_stop(npu, "%s makes elements of 0 bytes (DFORMAT OBYTES)", npu_unit_name(unit));
+        npu_stop(npu, "%s makes elements of 0 bytes (DFORMAT OBYTES)", n6npu_unit_name(unit));
     }
     sums = sums_of(npu, index, outputs, &sum_bits);
     if (s.kernel_bits == 8 && is_narrow(features, total, kernel)) {
@@ -341,4 +341,5 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
         memcpy(npu_append(npu, 10 + index, outputs), result, outputs * sizeof(*result));
     }
     npu->work.macs += (uint64_t)outputs * kernel;
+    npu->unit_work[unit].macs += (uint64_t)outputs * kernel;
 }

@@ -29,7 +29,7 @@ static const struct {
 static const char *names[UNITS];
 static char name_texts[UNITS][16];
 
-const char *npu_unit_name(unsigned unit)
+const char *n6npu_unit_name(unsigned unit)
 {
     if (unit >= UNITS) {
         return "a unit that does not exist";
@@ -116,6 +116,7 @@ static void release(N6Npu *npu)
 void n6npu_free(N6Npu *npu)
 {
     release(npu);
+    free(npu->blob);
     free(npu);
 }
 
@@ -205,12 +206,39 @@ bool n6npu_has_work(const N6Npu *npu)
 
 uint32_t n6npu_label(const N6Npu *npu)
 {
-    return npu->label;
+    return npu->epoch.label;
 }
 
 const N6NpuWork *n6npu_work(const N6Npu *npu)
 {
     return &npu->work;
+}
+
+void n6npu_watch(N6Npu *npu, const N6NpuWatch *watch)
+{
+    npu->watch = *watch;
+}
+
+const N6NpuUnitWork *n6npu_unit_work(const N6Npu *npu, unsigned unit)
+{
+    return &npu->unit_work[unit < UNITS ? unit : 0];
+}
+
+uint32_t n6npu_next_unit(const N6Npu *npu, uint32_t unit)
+{
+    for (unit = unit < STRENG ? STRENG : unit; unit <= RECBUF; unit++) {
+        if (is_on(npu, unit)) {
+            return unit;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void tell(const N6Npu *npu, void (*told)(void *opaque, const N6NpuEpoch *epoch))
+{
+    if (told) {
+        told(npu->watch.opaque, &npu->epoch);
+    }
 }
 
 /* A set bit masks. OR: any that is not masked; AND: all that are not, of which there has to be one. */
@@ -250,13 +278,13 @@ static void refuse_unmodelled(N6Npu *npu)
             uint32_t value = bits(reg(npu, unit, unmodelled[i].offset), unmodelled[i].position, unmodelled[i].width);
 
             if (is_on(npu, unit) && value) {
-                npu_stop(npu, "%s %s %s is %u: not modelled", npu_unit_name(unit), unmodelled[i].register_, unmodelled[i].field, value);
+                npu_stop(npu, "%s %s %s is %u: not modelled", n6npu_unit_name(unit), unmodelled[i].register_, unmodelled[i].field, value);
             }
         }
     }
     for (unsigned unit = 0; unit < UNITS; unit++) {
         if (is_on(npu, unit) && ((unit >= DECUN && unit < ACTIV) || unit == RECBUF)) {
-            npu_stop(npu, "%s is on: not modelled", npu_unit_name(unit));
+            npu_stop(npu, "%s is on: not modelled", n6npu_unit_name(unit));
         }
     }
 }
@@ -315,11 +343,30 @@ static void write_all(N6Npu *npu)
     }
 }
 
+/* Of the units whose output is a stream, and of the engines that write. */
+static void count_elements(N6Npu *npu)
+{
+    for (unsigned source = 0; source < SOURCES; source++) {
+        const Stream *stream = &npu->streams[source];
+        unsigned unit = npu_unit_of(source);
+
+        if (stream->frames) {
+            npu->unit_work[unit].elements += stream->count;
+            npu->unit_work[unit].frames += stream->frames;
+        }
+    }
+    for (unsigned engine = 0; engine < ENGINES; engine++) {
+        npu->unit_work[STRENG + engine].frames += npu->frames_written[engine];
+    }
+}
+
 void npu_epoch(N6Npu *npu)
 {
     bool any = false;
 
+    tell(npu, npu->watch.begins);
     release(npu);
+    memset(npu->unit_work, 0, sizeof(npu->unit_work));
     memset(npu->frames_written, 0, sizeof(npu->frames_written));
     memset(npu->ariths, 0, sizeof(npu->ariths));
     refuse_unmodelled(npu);
@@ -335,7 +382,9 @@ void npu_epoch(N6Npu *npu)
         npu->registers[STRENG + engine][0] &= ~RUNNING;
     }
     npu->work.epochs++;
+    count_elements(npu);
     release(npu);
+    tell(npu, npu->watch.computed);
 }
 
 /* Blobs */
@@ -347,31 +396,38 @@ void npu_epoch(N6Npu *npu)
 
 enum { WRITE_FIELD = 0, WRITE_BITS = 1, WRITE_ONE = 2, WRITE_MANY = 3, POLL = 4, END = 12, LABEL = 29 };
 
+/* words: of its instructions, which are read at once, with the header in front of them. */
 typedef struct {
     uint32_t address, words, at;
-    bool has_run;
+    const uint8_t *bytes;
 } Blob;
+
+static uint32_t word_of(const uint8_t *bytes)
+{
+    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
 
 static uint32_t fetch(N6Npu *npu, Blob *blob)
 {
-    uint32_t address = blob->address + 4 * (HEADER_WORDS + blob->at);
-    uint8_t bytes[4];
-
     if (blob->at >= blob->words) {
         npu_stop(npu, "the blob at 0x%08x ends after %u words without an end", blob->address, blob->words);
     }
-    if (!npu->memory.read(npu->memory.opaque, address, bytes, sizeof(bytes))) {
-        npu_stop(npu, "the epoch controller reads its blob at 0x%08x, where it cannot", address);
+    return word_of(blob->bytes + 4 * (HEADER_WORDS + blob->at++));
+}
+
+static void read_blob(N6Npu *npu, uint32_t address, uint8_t *to, uint32_t bytes)
+{
+    if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
+        npu_stop(npu, "the epoch controller reads %u bytes of its blob at 0x%08x, where it cannot", bytes, address);
     }
-    blob->at++;
-    return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
 static uint32_t word_at(N6Npu *npu, uint32_t address)
 {
-    Blob one = {.address = address - 4 * HEADER_WORDS, .words = 1};
+    uint8_t bytes[4];
 
-    return fetch(npu, &one);
+    read_blob(npu, address, bytes, sizeof(bytes));
+    return word_of(bytes);
 }
 
 static Blob find_blob(N6Npu *npu)
@@ -390,6 +446,12 @@ static Blob find_blob(N6Npu *npu)
     if (blob.words > MOST_WORDS) {
         npu_stop(npu, "the blob at 0x%08x has %u words", blob.address, blob.words);
     }
+    npu->blob = realloc(npu->blob, 4 * (size_t)(HEADER_WORDS + blob.words));
+    if (!npu->blob) {
+        npu_stop(npu, "the host has no memory for a blob of %u words", blob.words);
+    }
+    read_blob(npu, blob.address, npu->blob, 4 * (HEADER_WORDS + blob.words));
+    blob.bytes = npu->blob;
     return blob;
 }
 
@@ -413,15 +475,14 @@ static void poll(N6Npu *npu, Blob *blob, unsigned unit, uint32_t offset, unsigne
 
     (void)fetch(npu, blob); /* the interval or the limit of waiting */
     wanted = fetch(npu, blob);
-    if (!blob->has_run && npu->has_work) {
+    if (npu->has_work) {
         npu_epoch(npu);
-        blob->has_run = true;
         npu->has_work = false;
     }
     value = bits(reg(npu, unit, offset), low, high - low + 1);
     if (value != wanted) {
         npu_stop(npu, "the blob at 0x%08x waits for ever, word %u: %s +0x%02X bits %u to %u are %u, not %u", blob->address, blob->at - 3,
-                 npu_unit_name(unit), offset, low, high, value, wanted);
+                 n6npu_unit_name(unit), offset, low, high, value, wanted);
     }
 }
 
@@ -435,9 +496,10 @@ static bool step(N6Npu *npu, Blob *blob)
     case END:
         return false;
     case LABEL:
-        npu->label = word >> 5;
-        npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_LABEL / 4] = npu->label;
-        blob->has_run = false;
+        if (npu->epoch.label != word >> 5) {
+            tell(npu, npu->watch.label_ends);
+        }
+        npu->epoch.label = npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_LABEL / 4] = word >> 5;
         return true;
     case WRITE_FIELD:
         check_unit(npu, blob, unit);
@@ -474,11 +536,14 @@ void npu_blob(N6Npu *npu)
 {
     Blob blob = find_blob(npu);
 
-    npu->label = 0;
+    if (npu->watch.blob) {
+        npu->watch.blob(npu->watch.opaque, blob.address, blob.bytes, HEADER_WORDS + blob.words);
+    }
     npu->has_work = false;
     while (step(npu, &blob)) {
         npu->registers[EPOCHCTRL][NPU_EPOCHCTRL_BC / 4]++;
     }
+    tell(npu, npu->watch.label_ends);
     npu->has_work = false;
 }
 
@@ -496,6 +561,7 @@ const char *n6npu_run(N6Npu *npu)
         return npu->reason;
     }
     npu->has_work = false;
+    npu->epoch = (N6NpuEpoch){.by_blob = by_blob};
     if (by_blob) {
         refuse_unmodelled(npu);
         npu_blob(npu);
@@ -504,7 +570,6 @@ const char *n6npu_run(N6Npu *npu)
         npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4] |= DONE_OF_BLOB;
         return NULL;
     }
-    npu->label = 0;
     npu_epoch(npu);
     for (unsigned engine = 0; engine < ENGINES; engine++) {
         if (writes(npu, engine)) {

@@ -54,6 +54,7 @@ struct N6Npu {
     N6NpuMemory memory;
     uint32_t registers[UNITS + 1][WORDS];
     uint32_t coefficients[ARITHS][1024]; /* 512 of {A, B}, {C} */
+    uint8_t *blob;                       /* that runs, with its header */
     bool has_work;
     /* Of the epoch that is being computed. */
     Stream streams[SOURCES];
@@ -62,8 +63,10 @@ struct N6Npu {
     ArithState ariths[ARITHS];
     Allocation *allocations;
     size_t allocated;
-    uint32_t label;
+    N6NpuEpoch epoch;
     N6NpuWork work;
+    N6NpuUnitWork unit_work[UNITS];
+    N6NpuWatch watch;
     jmp_buf stop;
     char reason[240];
 };
@@ -96,8 +99,6 @@ static inline bool is_on(const N6Npu *npu, unsigned unit)
 
 /* Ends the run. */
 _Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* CONVACC2 */
-const char *npu_unit_name(unsigned unit);
 /* Zeroed, until the end of the epoch. Ends the run beyond what an epoch may need. */
 void *npu_allocate(N6Npu *npu, size_t count, size_t size);
 
@@ -133,6 +134,8 @@ static inline int32_t narrowed(int64_t value, unsigned bytes, bool saturate)
 
 /* Streams */
 
+/* The unit that a source belongs to. */
+unsigned npu_unit_of(unsigned source);
 /* At least so many frames or elements of a source exist afterwards. */
 void npu_want_frames(N6Npu *npu, unsigned source, size_t frames);
 void npu_want_elements(N6Npu *npu, unsigned source, size_t count);

@@ -75,25 +75,35 @@ static const struct {
     {24, 3, RECBUF, NULL},
 };
 
+unsigned npu_unit_of(unsigned source)
+{
+    for (unsigned i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        if (source - sources[i].first < sources[i].count) {
+            return sources[i].unit + (sources[i].unit == RECBUF ? 0 : source - sources[i].first);
+        }
+    }
+    return UNITS;
+}
+
 static void one_frame(N6Npu *npu, unsigned source)
 {
     Stream *stream = &npu->streams[source];
     size_t frames = stream->frames;
 
     for (unsigned i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        unsigned index = source - sources[i].first, unit = sources[i].unit + (sources[i].unit == RECBUF ? 0 : index);
+        unsigned index = source - sources[i].first, unit = npu_unit_of(source);
 
-        if (source < sources[i].first || index >= sources[i].count) {
+        if (index >= sources[i].count) {
             continue;
         }
         if (!sources[i].frame) {
-            npu_stop(npu, "%s is used, which is not modelled", npu_unit_name(unit));
+            npu_stop(npu, "%s is used, which is not modelled", n6npu_unit_name(unit));
         }
         if (!is_on(npu, unit)) {
-            npu_stop(npu, "a stream comes from %s, which is off", npu_unit_name(unit));
+            npu_stop(npu, "a stream comes from %s, which is off", n6npu_unit_name(unit));
         }
         if (stream->busy) {
-            npu_stop(npu, "%s waits for its own output: units wait for each other in a circle", npu_unit_name(unit));
+            npu_stop(npu, "%s waits for its own output: units wait for each other in a circle", n6npu_unit_name(unit));
         }
         stream->busy = true;
         sources[i].frame(npu, index);
@@ -187,12 +197,12 @@ unsigned npu_engine_bytes(N6Npu *npu, unsigned engine)
         uint32_t width = lane_bits(npu, unit, lane);
 
         if (width != 0 && width != 8) {
-            npu_stop(npu, "%s CTRL SIZE%u is %u, only 0 and 8 bits are modelled", npu_unit_name(unit), lane, width);
+            npu_stop(npu, "%s CTRL SIZE%u is %u, only 0 and 8 bits are modelled", n6npu_unit_name(unit), lane, width);
         }
         count += width != 0;
     }
     if (!count) {
-        npu_stop(npu, "%s moves elements without bytes (CTRL SIZE0 to SIZE2)", npu_unit_name(unit));
+        npu_stop(npu, "%s moves elements without bytes (CTRL SIZE0 to SIZE2)", n6npu_unit_name(unit));
     }
     return count;
 }
@@ -239,10 +249,10 @@ static Frame frame_of(N6Npu *npu, unsigned engine)
     frame.line_step = frame.line_step ? frame.line_step : frame.width * frame.pixel_step;
     /* Lanes in their order; all zeros, as after a reset, are taken for that, too. */
     if (bits(reg(npu, unit, NPU_STRENG_POS), 0, 6) != IN_ORDER && bits(reg(npu, unit, NPU_STRENG_POS), 0, 6)) {
-        npu_stop(npu, "%s POS swaps lanes, 0x%02X: not modelled", npu_unit_name(unit), bits(reg(npu, unit, NPU_STRENG_POS), 0, 6));
+        npu_stop(npu, "%s POS swaps lanes, 0x%02X: not modelled", n6npu_unit_name(unit), bits(reg(npu, unit, NPU_STRENG_POS), 0, 6));
     }
     if (!frame.width || !frame.height || !frame.depth) {
-        npu_stop(npu, "%s moves frames of %u x %u x %u elements", npu_unit_name(unit), frame.height, frame.width, frame.depth);
+        npu_stop(npu, "%s moves frames of %u x %u x %u elements", n6npu_unit_name(unit), frame.height, frame.width, frame.depth);
     }
     return frame;
 }
@@ -252,7 +262,7 @@ static size_t elements_of(N6Npu *npu, unsigned engine, const Frame *frame)
     uint64_t count = (uint64_t)frame->width * frame->height;
 
     if (count > MOST_BYTES || count * frame->depth > MOST_BYTES) {
-        npu_stop(npu, "%s moves a frame of %u x %u x %u elements", npu_unit_name(STRENG + engine), frame->height, frame->width,
+        npu_stop(npu, "%s moves a frame of %u x %u x %u elements", n6npu_unit_name(STRENG + engine), frame->height, frame->width,
                  frame->depth);
     }
     return count * frame->depth;
@@ -264,25 +274,35 @@ static uint32_t line_bytes(N6Npu *npu, unsigned engine, const Frame *frame)
     uint64_t bytes = (uint64_t)(frame->width - 1) * frame->pixel_step + (uint64_t)frame->depth * frame->bytes;
 
     if (bytes > MOST_BYTES) {
-        npu_stop(npu, "%s moves lines of %llu bytes", npu_unit_name(STRENG + engine), (unsigned long long)bytes);
+        npu_stop(npu, "%s moves lines of %llu bytes", n6npu_unit_name(STRENG + engine), (unsigned long long)bytes);
     }
     return bytes;
+}
+
+static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes)
+{
+    bool is_first = work->first == work->end;
+
+    work->first = is_first || address < work->first ? address : work->first;
+    work->end = is_first || address + bytes > work->end ? address + bytes : work->end;
 }
 
 static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
-        npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", npu_unit_name(STRENG + engine), bytes, address);
+        npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
     }
-    npu->work.bytes[engine] += bytes;
+    npu->unit_work[STRENG + engine].reads += bytes;
+    note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
 static void write_memory(N6Npu *npu, unsigned engine, uint32_t address, const void *from, uint32_t bytes)
 {
     if (!npu->memory.write(npu->memory.opaque, address, from, bytes)) {
-        npu_stop(npu, "%s writes %u bytes at 0x%08x, where it cannot", npu_unit_name(STRENG + engine), bytes, address);
+        npu_stop(npu, "%s writes %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
     }
-    npu->work.bytes[engine] += bytes;
+    npu->unit_work[STRENG + engine].writes += bytes;
+    note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
 /* Where the bytes of an element go in the 24 bits of a stream: the lanes in use, or from the right. */
@@ -337,17 +357,17 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     int32_t *to;
 
     if (FIELD(npu, unit, STRENG, CTRL, DIR)) {
-        npu_stop(npu, "a stream comes from %s, which writes to memory (CTRL DIR)", npu_unit_name(unit));
+        npu_stop(npu, "a stream comes from %s, which writes to memory (CTRL DIR)", n6npu_unit_name(unit));
     }
     if (number >= frames && !FIELD(npu, unit, STRENG, CTRL, CONT)) {
-        npu_stop(npu, "%s is asked for frame %u, and has %u (LIMIT): whoever waits for it waits for ever", npu_unit_name(unit), number,
+        npu_stop(npu, "%s is asked for frame %u, and has %u (LIMIT): whoever waits for it waits for ever", n6npu_unit_name(unit), number,
                  frames);
     }
     if (FIELD(npu, unit, STRENG, EVENT, FRMTRG_EN) && number) {
         uint32_t trigger = FIELD(npu, unit, STRENG, EVENT, FRMTRG_SRC);
 
         if (trigger >= ENGINES || !is_on(npu, STRENG + trigger)) {
-            npu_stop(npu, "%s waits for engine %u, which is off (EVENT FRMTRG_SRC)", npu_unit_name(unit), trigger);
+            npu_stop(npu, "%s waits for engine %u, which is off (EVENT FRMTRG_SRC)", n6npu_unit_name(unit), trigger);
         }
         npu_write_up_to(npu, trigger, number - 1);
     }
@@ -411,12 +431,13 @@ void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame)
 
             from = npu_port_frame(npu, engine, number, &arrived);
             if (arrived != count) {
-                npu_stop(npu, "%s writes frames of %zu elements, and gets %zu", npu_unit_name(STRENG + engine), count, arrived);
+                npu_stop(npu, "%s writes frames of %zu elements, and gets %zu", n6npu_unit_name(STRENG + engine), count, arrived);
             }
         }
         /* It may have been written meanwhile, by who waits for it. */
         if (npu->frames_written[engine] == number) {
             npu->frames_written[engine]++;
+            npu->unit_work[STRENG + engine].elements += count;
             write_frame(npu, engine, &shape, frame_address(npu, engine, number), from);
         }
     }

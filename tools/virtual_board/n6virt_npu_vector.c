@@ -73,10 +73,10 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
         x = npu_port_frame(npu, port, number, &count);
     }
     if (!out_bytes) {
-        npu_stop(npu, "%s makes elements of 0 bytes (CTRL OBYTES)", npu_unit_name(unit));
+        npu_stop(npu, "%s makes elements of 0 bytes (CTRL OBYTES)", n6npu_unit_name(unit));
     }
     if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT) {
-        npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", npu_unit_name(unit), operation);
+        npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", n6npu_unit_name(unit), operation);
     }
     if (!state->element) {
         state->address = FIELD(npu, unit, ARITH, COEFFADDR, ADDR);
@@ -158,11 +158,11 @@ static Window window_of(N6Npu *npu, unsigned unit, uint32_t type)
     }
     if (FIELD(npu, unit, POOL, PDIMS, TPAD) || FIELD(npu, unit, POOL, PDIMS, BPAD) || FIELD(npu, unit, POOL, PDIMS, LPAD) ||
         FIELD(npu, unit, POOL, PDIMS, RPAD)) {
-        npu_stop(npu, "%s PDIMS pads by 0x%08x: not modelled", npu_unit_name(unit), reg(npu, unit, NPU_POOL_PDIMS));
+        npu_stop(npu, "%s PDIMS pads by 0x%08x: not modelled", n6npu_unit_name(unit), reg(npu, unit, NPU_POOL_PDIMS));
     }
     if (w.first_x >= w.end_x || w.end_x > w.width || w.first_y >= w.end_y || w.end_y > w.height || !w.x_step || !w.y_step ||
         !w.window_width || !w.window_height || w.window_width > w.end_x - w.first_x || w.window_height > w.end_y - w.first_y) {
-        npu_stop(npu, "%s has windows of %u x %u for frames of %u x %u", npu_unit_name(unit), w.window_height, w.window_width, w.height,
+        npu_stop(npu, "%s has windows of %u x %u for frames of %u x %u", n6npu_unit_name(unit), w.window_height, w.window_width, w.height,
                  w.width);
     }
     return w;
@@ -204,7 +204,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     Window w;
 
     if (type > POOL_AVERAGE && (type < GLOBAL_MAX || type > GLOBAL_AVERAGE)) {
-        npu_stop(npu, "%s CTRL TYPE is %u: not modelled", npu_unit_name(unit), type);
+        npu_stop(npu, "%s CTRL TYPE is %u: not modelled", n6npu_unit_name(unit), type);
     }
     w = window_of(npu, unit, type);
     wanted = (size_t)w.width * w.height * w.batch;
@@ -213,7 +213,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     } else {
         from = npu_port_frame(npu, port, number, &count);
         if (count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", npu_unit_name(unit), wanted, count);
+            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, count);
         }
     }
     width = FIELD(npu, unit, POOL, CTRL, FBYTES) ? 8 * FIELD(npu, unit, POOL, CTRL, FBYTES) : 24;
@@ -259,10 +259,10 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
     int32_t *result = npu_allocate(npu, count, sizeof(*result));
 
     if (FIELD(npu, unit, ACTIV, CTRL, TYPE) != FUNCTION) {
-        npu_stop(npu, "%s CTRL TYPE is %u: only 3, a function, is modelled", npu_unit_name(unit), FIELD(npu, unit, ACTIV, CTRL, TYPE));
+        npu_stop(npu, "%s CTRL TYPE is %u: only 3, a function, is modelled", n6npu_unit_name(unit), FIELD(npu, unit, ACTIV, CTRL, TYPE));
     }
     if (!bytes || !out_bytes || outer_bits > 5) {
-        npu_stop(npu, "%s is not configured (CTRL FBYTES, OBYTES, FUNC BWIDTH)", npu_unit_name(unit));
+        npu_stop(npu, "%s is not configured (CTRL FBYTES, OBYTES, FUNC BWIDTH)", n6npu_unit_name(unit));
     }
     for (size_t i = 0; i < count; i++) {
         int64_t x = is_signed ? sign_extended(from[i], 8 * bytes) : (int64_t)((uint32_t)from[i] & (uint32_t)((1ull << 8 * bytes) - 1));

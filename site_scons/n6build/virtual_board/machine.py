@@ -11,7 +11,7 @@ from n6build.base.c_format import header_text
 from n6build.base.files import files_in, read_bytes
 from n6build.base.paths import ROOT
 from n6build.base.templates import render
-from n6build.formats import boot_header
+from n6build.formats import boot_header, epoch_marker
 from n6build.hardware.blocks import blocks_of
 from n6build.hardware.board import Board
 from n6build.hardware.soc import Memory, Soc, field_bits
@@ -30,7 +30,8 @@ def machine_sources(soc: Soc) -> dict[str, str]:
     sources["n6_soc.h"] = soc_header(soc)
     sources["n6virt_chip.h"] = chip_header(soc)
     sources["n6npu_registers.h"] = npu_header(soc)
-    sources[boot_header.FORMAT.header] = header_text(boot_header.FORMAT)
+    for described in (boot_header.FORMAT, epoch_marker.FORMAT):
+        sources[described.header] = header_text(described)
     return sources
 
 

@@ -25,6 +25,7 @@ from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.virtual_board.board_values import board_values
 from n6build.virtual_board.findings import Finding, Unmodelled
+from n6build.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.source_lines import Places
 
@@ -137,7 +138,7 @@ class NorBoot:
     """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
     that. strict_clocks: peripherals have no clock until the program gives them one, as is right for programs built here; others
     rely on what the boot ROM leaves on. keeps_writes: what the program erases and programs is kept in the file. heard: by its
-    microphones; None: silence."""
+    microphones; None: silence. npu: what the emulator writes and reads of it."""
 
     nor: Path
     board: Board
@@ -145,6 +146,7 @@ class NorBoot:
     strict_clocks: bool = True
     keeps_writes: bool = False
     heard: Recording | None = None
+    npu: NpuFiles = NO_FILES
 
 
 class RunOptions(TypedDict, total=False):
@@ -210,6 +212,7 @@ def _nor_options(boot: NorBoot) -> str:
         values["nor-write"] = "on"
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
+    values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 
 

@@ -33,6 +33,9 @@ static const LL_Buffer_InfoTypeDef *buffers(void)
 static const NN_Interface_TypeDef interface = {.input_buffers_info = buffers, .output_buffers_info = buffers};
 static NN_Instance_TypeDef instance = {.network = &interface};
 
+/* That have run to their end. */
+volatile uint32_t ended_blocks;
+
 static void spend(uint32_t turns)
 {
     for (volatile uint32_t i = 0; i < turns; i++) {
@@ -51,6 +54,7 @@ static void run(const EpochBlock_ItemTypeDef *block, uint32_t core, uint32_t end
     spend(core);
     step(LL_ATON_RT_Callbacktype_PRE_END, block);
     spend(end);
+    ended_blocks++;
     step(LL_ATON_RT_Callbacktype_POST_END, block);
 }
 

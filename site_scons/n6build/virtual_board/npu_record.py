@@ -1,0 +1,136 @@
+"""What the virtual NPU did, epoch by epoch: the record that the emulator writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+
+# An epoch takes two kilobytes, and the largest networks have a few hundred in each inference.
+MAX_BYTES = 256 << 20
+# Units of the NPU that move or compute data.
+_MOST_UNITS = 26
+_MOST_COUNT = 1 << 64
+
+
+@dataclass(frozen=True)
+class UnitWork:
+    """Of a unit in an epoch. what: it was set to. macs: products, zeros that the compiler put into kernels included. elements:
+    that it made, or an engine moved. reads, writes: bytes of memory. first, end: addresses that an engine touched, to behind the
+    last one; 0, 0: none."""
+
+    unit: str
+    what: str = ""
+    macs: int = 0
+    elements: int = 0
+    reads: int = 0
+    writes: int = 0
+    first: int = 0
+    end: int = 0
+    frames: int = 0
+
+
+@dataclass(frozen=True)
+class NpuEpoch:
+    """An epoch that the NPU computed. network, place: of the epoch block that the program told of last; None: it tells nothing.
+    label: that the blob gives it; 0 without. instructions: that the CPU had executed when the epoch was computed, which takes it
+    no time. units: those that were on."""
+
+    network: int | None
+    place: int | None
+    label: int
+    by_blob: bool
+    instructions: int
+    units: tuple[UnitWork, ...]
+
+
+def read_npu_record(path: Path) -> tuple[NpuEpoch, ...]:
+    """In the order of their computation. Raises N6-VB-009 where the file is not such a record, N6-FILE-002, N6-FILE-003 where it
+    is larger than 256 MiB."""
+    lines = read_at_most(path, MAX_BYTES).split(b"\n")
+    return tuple(_epoch(line, f"{path.name}:{number}") for number, line in enumerate(lines, 1) if line)
+
+
+def _epoch(line: bytes, where: str) -> NpuEpoch:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _no_record("is not a line of JSON", where) from error
+    found = _Object(values, where)
+    units = found.values.get("units")
+    if not isinstance(units, list) or len(units) > _MOST_UNITS:
+        found.refuse("units")
+    return NpuEpoch(
+        network=found.count_or_none("network"),
+        place=found.count_or_none("place"),
+        label=found.count("label"),
+        by_blob=found.choice("by", {"blob": True, "registers": False}),
+        instructions=found.count("instructions"),
+        units=tuple(_unit(_Object(unit, where)) for unit in units),
+    )
+
+
+def _unit(found: _Object) -> UnitWork:
+    return UnitWork(
+        unit=found.text("unit"),
+        what=found.text("what"),
+        macs=found.count("macs", 0),
+        elements=found.count("elements", 0),
+        reads=found.count("reads", 0),
+        writes=found.count("writes", 0),
+        first=found.address("first"),
+        end=found.address("end"),
+        frames=found.count("frames", 0),
+    )
+
+
+class _Object:
+    """A JSON object of a line, read key by key."""
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise _no_record("has something else where an object is expected", where)
+        self.values: Mapping[str, object] = value
+        self._where = where
+
+    def refuse(self, key: str) -> NoReturn:
+        raise _no_record(f"has no such value of '{key}' as the virtual board writes", self._where)
+
+    def count(self, key: str, default: int | None = None) -> int:
+        value = self.values.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST_COUNT:
+            self.refuse(key)
+        return value
+
+    def count_or_none(self, key: str) -> int | None:
+        return self.count(key) if self.values.get(key, 0) is not None else None
+
+    def text(self, key: str) -> str:
+        value = self.values.get(key)
+        if not isinstance(value, str):
+            self.refuse(key)
+        return value
+
+    def address(self, key: str) -> int:
+        value = self.values.get(key, "0x0")
+        if not isinstance(value, str) or len(value) > len("0x00000000") or not value.startswith("0x"):
+            self.refuse(key)
+        try:
+            return int(value[2:], 16) if value[2:].isalnum() else self.refuse(key)
+        except ValueError:
+            self.refuse(key)
+
+    def choice(self, key: str, values: Mapping[str, bool]) -> bool:
+        value = self.values.get(key)
+        if not isinstance(value, str) or value not in values:
+            self.refuse(key)
+        return values[value]
+
+
+def _no_record(what: str, where: str) -> N6Error:
+    return N6Error("N6-VB-009", what, where=where, hint="run it again on the virtual board: it writes this record")

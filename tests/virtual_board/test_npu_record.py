@@ -1,0 +1,109 @@
+"""The record of what the NPU did: what the emulator writes is read, and anything else is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.virtual_board import npu_record
+from n6build.virtual_board.npu_record import NpuEpoch, UnitWork, read_npu_record
+
+COUNTS = st.integers(0, (1 << 64) - 1)
+ADDRESSES = st.integers(0, 0xFFFF_FFFF)
+INDICES = st.none() | st.integers(0, 0xFFFF)
+TEXTS = st.text(st.characters(codec="ascii", exclude_characters='"\\', exclude_categories=["Cc"]), max_size=20)
+UNITS = st.builds(UnitWork, TEXTS, TEXTS, COUNTS, COUNTS, COUNTS, COUNTS, ADDRESSES, ADDRESSES, COUNTS)
+EPOCHS = st.builds(NpuEpoch, INDICES, INDICES, COUNTS, st.booleans(), COUNTS, st.lists(UNITS, max_size=4).map(tuple))
+
+
+def line_of(epoch: NpuEpoch) -> str:
+    values = dataclasses.asdict(epoch)
+    values["by"] = "blob" if values.pop("by_blob") else "registers"
+    for unit in values["units"]:
+        unit |= {name: f"0x{unit[name]:08x}" for name in ("first", "end")}
+    return json.dumps(values) + "\n"
+
+
+@given(epochs=st.lists(EPOCHS, max_size=5))
+def test_epochs_are_read_in_their_order(tmp_path_factory: pytest.TempPathFactory, epochs: list[NpuEpoch]) -> None:
+    path = tmp_path_factory.mktemp("record") / "record"
+    path.write_text("".join(map(line_of, epochs)))
+    assert read_npu_record(path) == tuple(epochs)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=12) | st.floats(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A line whose value of a key, or of a key of a unit, is another one or missing; or any bytes."""
+    values = json.loads(line_of(draw(EPOCHS)))
+    values["units"] = values["units"] or [{"unit": "STRENG0", "what": ""}]
+    target = draw(st.sampled_from([values, values["units"][0]]))
+    key = draw(st.sampled_from(sorted(target)))
+    if draw(st.booleans()):
+        del target[key]
+    else:
+        target[key] = draw(VALUES)
+    return draw(st.sampled_from([json.dumps(values).encode(), draw(st.binary(max_size=40))]))
+
+
+@given(line=damaged())
+def test_what_is_not_a_record_is_refused_with_its_line(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
+    path = tmp_path_factory.mktemp("record") / "record"
+    path.write_bytes(line)
+    try:
+        epochs = read_npu_record(path)
+    except N6Error as error:
+        assert error.id == "N6-VB-009"
+        assert str(error).startswith("record:")
+    else:
+        assert all(isinstance(epoch, NpuEpoch) for epoch in epochs)
+
+
+GOOD = {"network": 0, "place": 1, "label": 2, "by": "blob", "instructions": 3, "units": [{"unit": "POOL0", "what": ""}]}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("network", -1),
+        ("place", True),
+        ("label", 1 << 64),
+        ("label", None),
+        ("by", "hand"),
+        ("instructions", "3"),
+        ("units", [{}] * 27),
+        ("units", [{"unit": 5, "what": ""}]),
+        ("units", ["POOL0"]),
+        ("units", [{"unit": "POOL0", "what": "", "first": 5}]),
+        ("units", [{"unit": "POOL0", "what": "", "end": "0x1234567890"}]),
+        ("units", [{"unit": "POOL0", "what": "", "end": "0x-1"}]),
+    ],
+)
+def test_each_value_is_checked(tmp_path: Path, key: str, value: object) -> None:
+    path = tmp_path / "record"
+    path.write_text(json.dumps(GOOD) + "\n" + json.dumps(GOOD | {key: value}) + "\n")
+    with pytest.raises(N6Error, match="record:2") as raised:
+        read_npu_record(path)
+    assert raised.value.id == "N6-VB-009"
+
+
+def test_its_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "record"
+    path.write_text(json.dumps(GOOD) + "\n")
+    monkeypatch.setattr(npu_record, "MAX_BYTES", path.stat().st_size)
+    assert len(read_npu_record(path)) == 1
+    path.write_text(json.dumps(GOOD) + "\n\n")
+    with pytest.raises(N6Error) as raised:
+        read_npu_record(path)
+    assert raised.value.id == "N6-FILE-003"

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What each epoch of the NPU did, one JSON line each.
+ *
+ *   ,npu-record=FILE
+ */
+#include "n6virt.h"
+#include "n6virt_epochs.h"
+
+#include "qemu/error-report.h"
+
+#define MOST_WORDS 120
+
+static char *path;
+static FILE *record;
+
+FILE *n6virt_open(const char *name, const char *mode, const char *what)
+{
+    FILE *file = name && *name ? fopen(name, mode) : NULL;
+
+    if (name && *name && !file) {
+        error_report("cannot open %s %s: %s", what, name, strerror(errno));
+        exit(1);
+    }
+    return file;
+}
+
+static void write_number(const char *name, uint64_t value)
+{
+    if (value) {
+        fprintf(record, ", \"%s\": %" PRIu64, name, value);
+    }
+}
+
+static void write_unit(const N6Npu *npu, uint32_t unit, bool is_first)
+{
+    const N6NpuUnitWork *work = n6npu_unit_work(npu, unit);
+    char what[MOST_WORDS];
+
+    n6npu_describe(npu, unit, what, sizeof(what));
+    fprintf(record, "%s{\"unit\": \"%s\", \"what\": \"%s\"", is_first ? "" : ", ", n6npu_unit_name(unit), what);
+    write_number("macs", work->macs);
+    write_number("elements", work->elements);
+    write_number("frames", work->frames);
+    if (work->end) {
+        fprintf(record, ", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"first\": \"0x%08x\", \"end\": \"0x%08x\"", work->reads,
+                work->writes, work->first, work->end);
+    }
+    fputc('}', record);
+}
+
+void n6virt_record_epoch(const N6Npu *npu, const N6NpuEpoch *epoch)
+{
+    const N6VirtPlace *place = n6virt_place();
+    uint32_t first = n6npu_next_unit(npu, 0);
+
+    if (!record) {
+        return;
+    }
+    if (place) {
+        fprintf(record, "{\"network\": %u, \"place\": %u", place->network, place->place);
+    } else {
+        fprintf(record, "{\"network\": null, \"place\": null");
+    }
+    fprintf(record, ", \"label\": %u, \"by\": \"%s\", \"instructions\": %" PRId64 ", \"units\": [", epoch->label,
+            epoch->by_blob ? "blob" : "registers", n6virt_instructions());
+    for (uint32_t unit = first; unit != UINT32_MAX; unit = n6npu_next_unit(npu, unit + 1)) {
+        write_unit(npu, unit, unit == first);
+    }
+    fputs("]}\n", record);
+}
+
+static char *get_path(Object *object, Error **errp)
+{
+    return g_strdup(path);
+}
+
+static void set_path(Object *object, const char *value, Error **errp)
+{
+    path = g_strdup(value);
+}
+
+static void add_properties(Object *machine)
+{
+    object_property_add_str(machine, "npu-record", get_path, set_path);
+}
+
+static void start(void)
+{
+    record = n6virt_open(path, "w", "the record of the NPU");
+}
+
+/* At the end, which need not be one that closes files. */
+static void summarise(GString *summary)
+{
+    if (record) {
+        fflush(record);
+    }
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .summarise = summarise};
+N6VIRT_MODULE(module)

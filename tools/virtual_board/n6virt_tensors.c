@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Tensors that are put into memory before an epoch, and got from it after one, in the first inference of each network. A line each:
+ *
+ *   put NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in
+ *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   to FILE.out
+ *
+ * A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
+ * both CPU and NPU see, whatever is in the data cache. Got behind a place is what the CPU would read, behind a label what the NPU has
+ * left in memory.
+ *
+ *   ,npu-tensors=FILE
+ */
+#include "n6virt.h"
+#include "n6virt_epochs.h"
+
+#include "exec/address-spaces.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+
+#define MOST_LINES 4096u
+#define MOST_CHARACTERS 128
+#define MOST_BYTES (64u << 20)
+
+typedef struct {
+    bool puts, by_label, is_done;
+    uint32_t network, number, address, bytes;
+    uint64_t offset;
+} Tensor;
+
+static char *path;
+static FILE *given, *taken;
+static Tensor *tensors;
+static unsigned count;
+
+static void put(const Tensor *tensor)
+{
+    g_autofree uint8_t *data = g_malloc(tensor->bytes);
+
+    if (fseeko(given, tensor->offset, SEEK_SET) || fread(data, 1, tensor->bytes, given) != tensor->bytes) {
+        error_report("%s.in has no %u bytes at %" PRIu64, path, tensor->bytes, tensor->offset);
+        exit(1);
+    }
+    if (!n6virt_put(tensor->address, data, tensor->bytes)) {
+        error_report("%s puts %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
+        exit(1);
+    }
+}
+
+static void get(const Tensor *tensor)
+{
+    g_autofree uint8_t *data = g_malloc(tensor->bytes);
+    uint32_t stale, first;
+    bool is_read = tensor->by_label
+                       ? n6virt_master_read(tensor->address, data, tensor->bytes, &stale, &first)
+                       : address_space_read(&address_space_memory, tensor->address, MEMTXATTRS_UNSPECIFIED, data, tensor->bytes) == MEMTX_OK;
+
+    if (!is_read) {
+        error_report("%s gets %u bytes at 0x%08x, where no memory is on", path, tensor->bytes, tensor->address);
+        exit(1);
+    }
+    if (fseeko(taken, tensor->offset, SEEK_SET) || fwrite(data, 1, tensor->bytes, taken) != tensor->bytes) {
+        error_report("cannot write %s.out: %s", path, strerror(errno));
+        exit(1);
+    }
+}
+
+static void exchange(bool puts, bool by_label, uint32_t network, uint32_t number)
+{
+    for (unsigned i = 0; i < count; i++) {
+        Tensor *tensor = &tensors[i];
+
+        if (!tensor->is_done && tensor->puts == puts && tensor->by_label == by_label && tensor->network == network &&
+            tensor->number == number) {
+            tensor->is_done = true;
+            (puts ? put : get)(tensor);
+        }
+    }
+}
+
+void n6virt_tensors_place_begins(const N6VirtPlace *place)
+{
+    exchange(true, false, place->network, place->place);
+}
+
+void n6virt_tensors_place_ends(const N6VirtPlace *place)
+{
+    exchange(false, false, place->network, place->place);
+}
+
+static void exchange_by_label(bool puts, const N6NpuEpoch *epoch)
+{
+    const N6VirtPlace *place = n6virt_place();
+
+    if (epoch->by_blob && place) {
+        exchange(puts, true, place->network, epoch->label);
+    }
+}
+
+void n6virt_tensors_label_begins(const N6NpuEpoch *epoch)
+{
+    exchange_by_label(true, epoch);
+}
+
+void n6virt_tensors_label_ends(const N6NpuEpoch *epoch)
+{
+    exchange_by_label(false, epoch);
+}
+
+/* The file */
+
+static G_NORETURN void refuse(unsigned line, const char *why)
+{
+    error_report("%s:%u: %s", path, line, why);
+    exit(1);
+}
+
+static uint64_t number_in(unsigned line, const char *word, int base, uint64_t most)
+{
+    const char *digits = base == 16 && g_str_has_prefix(word, "0x") ? word + 2 : word;
+    uint64_t value;
+    const char *end;
+
+    if (!g_ascii_isxdigit(*digits) || (base == 16 && digits == word) || qemu_strtou64(digits, &end, base, &value) || *end ||
+        value > most) {
+        refuse(line, "has a number that is none, or is too large");
+    }
+    return value;
+}
+
+static Tensor tensor_in(unsigned line, const char *text)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", 8);
+    Tensor tensor = {0};
+
+    if (g_strv_length(words) != 7) {
+        refuse(line, "has not seven words: put or get, network, place or label, number, address, bytes, offset");
+    }
+    tensor.puts = !strcmp(words[0], "put");
+    tensor.by_label = !strcmp(words[2], "label");
+    if ((!tensor.puts && strcmp(words[0], "get")) || (!tensor.by_label && strcmp(words[2], "place"))) {
+        refuse(line, "begins with neither put nor get, or has neither place nor label");
+    }
+    tensor.network = number_in(line, words[1], 10, UINT32_MAX);
+    tensor.number = number_in(line, words[3], 10, UINT32_MAX);
+    tensor.address = number_in(line, words[4], 16, UINT32_MAX);
+    tensor.bytes = number_in(line, words[5], 10, MOST_BYTES);
+    tensor.offset = number_in(line, words[6], 10, INT64_MAX - MOST_BYTES);
+    if (!tensor.bytes || tensor.address > UINT32_MAX - tensor.bytes) {
+        refuse(line, "has no bytes, or goes beyond the last address");
+    }
+    return tensor;
+}
+
+static FILE *open_beside(const char *suffix, const char *mode)
+{
+    g_autofree char *name = g_strconcat(path, suffix, NULL);
+
+    return n6virt_open(name, mode, "tensors");
+}
+
+static void start(void)
+{
+    FILE *lines = n6virt_open(path, "r", "the list of tensors");
+    char text[MOST_CHARACTERS];
+    bool puts = false;
+
+    if (!lines) {
+        return;
+    }
+    tensors = g_new0(Tensor, MOST_LINES);
+    while (fgets(text, sizeof(text), lines)) {
+        if (count == MOST_LINES) {
+            refuse(count + 1, "is one more than the 4096 lines that are read");
+        }
+        if (!g_str_has_suffix(text, "\n")) {
+            refuse(count + 1, "is too long, or the file does not end with its line");
+        }
+        text[strlen(text) - 1] = '\0';
+        tensors[count] = tensor_in(count + 1, text);
+        puts |= tensors[count++].puts;
+    }
+    fclose(lines);
+    given = puts ? open_beside(".in", "rb") : NULL;
+    taken = open_beside(".out", "wb");
+}
+
+static char *get_path(Object *object, Error **errp)
+{
+    return g_strdup(path);
+}
+
+static void set_path(Object *object, const char *value, Error **errp)
+{
+    path = g_strdup(value);
+}
+
+static void add_properties(Object *machine)
+{
+    object_property_add_str(machine, "npu-tensors", get_path, set_path);
+}
+
+static void summarise(GString *summary)
+{
+    if (taken) {
+        fflush(taken);
+    }
+}
+
+static const N6VirtModule module = {.add_properties = add_properties, .start = start, .summarise = summarise};
+N6VIRT_MODULE(module)
