@@ -287,12 +287,13 @@ static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes
     work->end = is_first || address + bytes > work->end ? address + bytes : work->end;
 }
 
-static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes)
+/* moved: of these bytes, those that are not gaps between pixels. */
+static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes, uint32_t moved)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
         npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
     }
-    npu->unit_work[STRENG + engine].reads += bytes;
+    npu->unit_work[STRENG + engine].reads += moved;
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
@@ -379,7 +380,7 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     to = npu_append(npu, engine, per_line * frame.height);
     address = frame_address(npu, engine, number % frames);
     for (uint32_t y = 0; y < frame.height; y++, to += per_line) {
-        read_memory(npu, engine, address + y * frame.line_step, line, bytes);
+        read_memory(npu, engine, address + y * frame.line_step, line, bytes, frame.width * frame.depth * frame.bytes);
         if (raw_out) {
             read_bytes(line, &frame, to);
         } else {

@@ -80,6 +80,11 @@ def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
     return tuple(blobs)
 
 
+def blob_of_words(words: Sequence[int], name: str) -> Blob:
+    """Of the words of a blob, its header and whatever container it has included. name: for messages. Raises N6-NPU-002."""
+    return _blob(words, name, name)
+
+
 def _found(words: array.array[int], data: bytes, file: str) -> Iterator[Blob]:
     magic = MAGIC.to_bytes(4, "little")
     position = data.find(magic)

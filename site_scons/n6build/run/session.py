@@ -18,6 +18,7 @@ from n6build.run.instructions import Meaning
 from n6build.run.registers import Register, registers_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.findings import show_findings
+from n6build.virtual_board.npu_record import NpuEpoch
 from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
@@ -36,11 +37,13 @@ class RunModel:
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several."""
+    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several.
+    npu_epochs: of the first inference, too, in their order; empty on a real board."""
 
     model: str
     verdicts: tuple[Verdict, ...]
     epoch_cycles: dict[int, EpochCycles]
+    npu_epochs: tuple[NpuEpoch, ...] = ()
 
 
 @dataclass(frozen=True)

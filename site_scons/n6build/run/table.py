@@ -11,6 +11,8 @@ from n6build.network.artifacts.timed_epochs import timed_epochs
 from n6build.run.compare import Verdict
 from n6build.run.console_log import EpochCycles
 from n6build.run.instructions import meaning_lines
+from n6build.run.npu_epochs import hardware_epochs
+from n6build.run.npu_table import npu_table
 from n6build.run.session import NetworkOutcome, Outcome
 
 # Of a network; the rest is in run.json.
@@ -27,7 +29,7 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
             say("Vector", f"{verdict.index}  {_answer(verdict)}", _comparison(verdict, outcome.counts))
         if len(network.verdicts) > _SHOWN:
             say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
-        for text in epoch_table(network, artifacts, outcome):
+        for text in (*epoch_table(network, artifacts, outcome), *_npu_table(network, artifacts)):
             print(text)
     compared = [verdict for each in outcome.networks for verdict in each.verdicts if verdict.equal is not None]
     equal = sum(verdict.equal is True for verdict in compared)
@@ -36,6 +38,10 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
     else:
         count = sum(len(network.verdicts) for network in outcome.networks)
         say("Result", f"{count} inferences", "no expected outputs to compare with")
+
+
+def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str]:
+    return npu_table(hardware_epochs(network.npu_epochs, artifacts))
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:

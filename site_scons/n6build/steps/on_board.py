@@ -118,6 +118,7 @@ def _run_step(
             target,
             choices.until or BY_DEFAULT,
             gdb=choices.gdb,
+            trace=choices.trace,
         )
     session = Session(
         choices.inputs,
@@ -126,6 +127,7 @@ def _run_step(
         choices.audio,
         choices.runs,
         choices.gdb,
+        choices.trace,
         silent=bool(choices.pair),
     )
     return run_board_step(f"{job.folder}/run.json", receipts, networks, images.elves, job.board, target, session)
