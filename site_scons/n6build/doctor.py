@@ -17,6 +17,7 @@ from n6build.base.errors import N6Error
 from n6build.flash.probes import PROGRAMMERS
 from n6build.network.device_headers import HINT, find_device_headers
 from n6build.network.st_edge_ai.find import find_tool
+from n6build.npu.uses import modelled_lines
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
     """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version. cmsis: folders
     that option cmsis names."""
     return [*(check() for check in _CHECKS), _device_headers(cmsis)]
+
+
+def virtual_npu() -> list[str]:
+    """What the virtual NPU does not model, a line for each kind of its units."""
+    from n6build.virtual_board.build import chips
+
+    return [line for soc in chips()[:1] for line in modelled_lines(soc.npu)]
 
 
 def _python() -> ToolStatus:

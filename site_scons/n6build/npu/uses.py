@@ -8,7 +8,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
-from n6build.hardware.npu import Npu
+from n6build.hardware.npu import Npu, NpuRegister
 from n6build.network.artifacts.network_c import MAX_BYTES, parse_network_c
 from n6build.npu.blobs import read_blobs
 from n6build.npu.names import names_of
@@ -126,32 +126,37 @@ def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodell
         yield Unmodelled(epoch, unit.name)
         return
     for register, description in npu.registers[unit.kind].items():
-        for field in (*description.unmodelled, *description.values):
-            known = description.known_values(field)
+        for field, known in _limits(description):
             value = unit.fields.get((register, field))
-            if value is not None and known is not None and value not in known:
+            if value is not None and value not in known:
                 yield Unmodelled(epoch, unit.name, register, field, value, known)
 
 
 def modelled_lines(npu: Npu) -> list[str]:
-    """What the virtual NPU models, for people: a line for each kind of units that compute or move data."""
+    """What the virtual NPU does not model, for people: a line for each kind of units, then the units that it does not model."""
     lines = []
-    missing = [kind for kind, units in npu.units.items() if not units.modelled]
     for kind in (kind for kind, units in npu.units.items() if units.modelled):
-        limits = [
-            f"{register} {field} {'/'.join(map(str, description.values[field]))}"
-            for register, description in npu.registers[kind].items()
-            for field in description.values
+        registers = npu.registers[kind].items()
+        zeros = {
+            name: [field for field, _ in _limits(each) if each.known_values(field) == (0,)] for name, each in registers
+        }
+        without = [f"{name} {' '.join(fields)}" for name, fields in zeros.items() if fields]
+        only = [
+            f"{name} {field} {'/'.join(map(str, values))}"
+            for name, each in registers
+            for field, values in _limits(each)
+            if field not in zeros[name]
         ]
-        without = [
-            f"{register} {field}"
-            for register, description in npu.registers[kind].items()
-            for field in description.unmodelled
-        ]
-        parts = [f"only {', '.join(limits)}" if limits else "", f"not {', '.join(without)}" if without else ""]
+        parts = [f"without {', '.join(without)}" if without else "", f"only {', '.join(only)}" if only else ""]
         if any(parts):
             lines.append(f"{kind}: {'; '.join(part for part in parts if part)}")
+    missing = [kind for kind, units in npu.units.items() if not units.modelled]
     return [*lines, f"not at all: {', '.join(missing)}"] if missing else lines
+
+
+def _limits(register: NpuRegister) -> list[tuple[str, tuple[int, ...]]]:
+    """Fields of which not every value is modelled, with those that are."""
+    return [(field, known) for field in register.fields if (known := register.known_values(field)) is not None]
 
 
 def require_modelled(use: NpuUse, model: str) -> None:

@@ -8,8 +8,10 @@ from typing import Literal
 from n6build.base.files import to_json
 from n6build.checks.run import Result, counts
 from n6build.network.artifacts.timed_epochs import epoch_numbers
+from n6build.npu.uses import NpuUse
 from n6build.plan.perform import DoneStep
 from n6build.run.instructions import Meaning
+from n6build.run.npu_epochs import HardwareEpoch
 from n6build.run.registers import Register
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
@@ -81,8 +83,16 @@ class EpochRow:
 
 
 @dataclass(frozen=True)
+class NpuSection:
+    """epochs: of the first inference on the virtual board, empty if none was made there."""
+
+    use: NpuUse
+    epochs: tuple[HardwareEpoch, ...] = ()
+
+
+@dataclass(frozen=True)
 class NetworkSection:
-    """inputs, outputs: one line each."""
+    """inputs, outputs: one line each. npu: None if no epoch is for the NPU."""
 
     model: str
     backend: str
@@ -91,6 +101,7 @@ class NetworkSection:
     weights_bytes: int
     activations_bytes: int
     epochs: tuple[EpochRow, ...]
+    npu: NpuSection | None = None
 
     @property
     def macs(self) -> int:

@@ -18,17 +18,20 @@ from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import program_extent
 from n6build.memory_plan.plan import read_plan
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
+from n6build.npu.uses import npu_use
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import RunSection, report_json
+from n6build.report.content import NpuSection, RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
+from n6build.run.npu_epochs import hardware_epochs, uses_npu
 from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -116,6 +119,10 @@ def make(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
+    board = chosen_board(call.sources, given.board)
+    parts = [_npu(each, board, outcome, number) for number, each in enumerate(artifacts)]
+    sections = zip(report.networks, parts, strict=True)
+    report = replace(report, networks=tuple(replace(section, npu=npu) for section, npu in sections))
     if outcome:
         report = replace(report, meanings=outcome.meanings)
     if outcome and outcome.counts == "instructions":
@@ -132,6 +139,14 @@ def make(call: Call) -> None:
 
 def _cycles(outcome: Outcome) -> list[dict[int, int]]:
     return [{epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()} for network in outcome.networks]
+
+
+def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, number: int) -> NpuSection | None:
+    """number: of the network in the application."""
+    if not uses_npu(artifacts):
+        return None
+    ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
+    return NpuSection(npu_use(artifacts.source, board.soc.npu), hardware_epochs(ran, artifacts))
 
 
 def _run_section(outcome: Outcome) -> RunSection:
