@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -39,10 +40,13 @@ def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
 
 
 def virtual_npu() -> list[str]:
-    """What the virtual NPU does not model, a line for each kind of its units."""
+    """What the virtual NPU does not model, each kind of its units from a new line on. All chips have the same."""
     from n6build.virtual_board.build import chips
 
-    return [line for soc in chips()[:1] for line in modelled_lines(soc.npu)]
+    lines = ["  what the virtual NPU does not model; a network that uses it is refused before it runs:"]
+    for each in modelled_lines(chips()[0].npu):
+        lines += textwrap.wrap(each, 118, initial_indent="    ", subsequent_indent="      ")
+    return lines
 
 
 def _python() -> ToolStatus:

@@ -125,6 +125,4 @@ def _print_doctor(target: Any, source: Any, env: Any) -> None:
             print(
                 f"  {styled('missing', style)} {finding.tool:<22}{finding.needed + ':':<20}{finding.why}; {finding.fix}"
             )
-    print("  what the virtual NPU does not model; a network that uses it is refused before it runs:")
-    for each in virtual_npu():
-        print(textwrap.fill(each, 118, initial_indent="    ", subsequent_indent="      "))
+    print("\n".join(virtual_npu()))

@@ -13,7 +13,7 @@ from n6build.npu.blobs import Blob
 from n6build.npu.names import names_of
 from n6build.npu.settings import EpochSettings, epochs_of_blob
 from n6build.npu.source_settings import epochs_of_source
-from n6build.npu.uses import NpuUse, Unmodelled, npu_use, require_modelled, summarised
+from n6build.npu.uses import NpuUse, Unmodelled, modelled_lines, npu_use, require_modelled, summarised
 from samples import sample
 from virtual_board.npu.model import END, NPU, label, offset_of, poll, unit, value_of, write_bits, write_many, write_word
 
@@ -134,6 +134,14 @@ def test_hostile_blobs_are_carried_out_or_refused(words: list[tuple[int, int]]) 
         assert error.id == "N6-NPU-003"
     else:
         assert use.epochs <= len(hostile)
+
+
+def test_what_is_not_modelled_is_listed_by_kind_of_unit() -> None:
+    lines = modelled_lines(NPU)
+    assert "ACTIV: only CTRL TYPE 3, CTRL FBYTES 1/2/3, CTRL OBYTES 1/2/3" in lines
+    assert "POOL: without CTRL FROUND FSAT, PDIMS TPAD BPAD LPAD RPAD; only CTRL TYPE 0/1/2/8/9/10" in lines
+    assert lines[-1] == "not at all: DECUN, RECBUF"
+    assert not [line for line in lines if line.startswith("BUSIF")]
 
 
 SOURCE = """

@@ -493,6 +493,7 @@ _PACKAGES = (
     "n6build.network.reference",
     "n6build.network.reference.operators",
     "n6build.network.st_edge_ai",
+    "n6build.npu",
     "n6build.options",
     "n6build.plan",
     "n6build.reloc",
@@ -514,6 +515,7 @@ WITHOUT_BYTES = {
     "n6build.hardware.blocks": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
     "n6build.hardware.i2c": _OF_A_BOARD,
+    "n6build.hardware.npu": _OF_A_BOARD,
     "n6build.models.model": _PLANS,
     "n6build.network.backend": _SHAPES,
     "n6build.network.backend_names": _PLANS,
@@ -542,6 +544,7 @@ WITHOUT_BYTES = {
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,
+    "n6build.steps.npu_files": _OF_A_BOARD,
     "n6build.base.uses": "notes what was read",
     "n6build.options.option": _PLANS,
     "n6build.options.until": _OF_A_BOARD,
@@ -550,6 +553,7 @@ WITHOUT_BYTES = {
 # Every module of these folders.
 FOLDERS_WITHOUT_BYTES = {
     "n6build.flash.": _OF_A_BOARD,
+    "n6build.npu.": "what is told of a network's blobs, of a run and in the page about a build",
     "n6build.run.": _OF_A_BOARD,
     "n6build.virtual_board.": _OF_A_BOARD,
     "n6build.report.": "the page about a build, which is another one each time",

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from n6build.report.content import Report, report_json
+from n6build.report.content import NpuSection, Report, report_json
 from n6build.report.html import report_html
 from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.report.text import report_text
@@ -115,6 +115,12 @@ def test_what_is_not_modelled_is_told_before_anything_runs() -> None:
         assert "POOL1 CTRL TYPE is 12; modelled: 0, 1, 2" in told
         assert "RECBUF is used, which is not modelled" in told
     assert "Units of the NPU in the first inference" not in report_html(with_npu(NOT_MODELLED))
+
+
+def test_a_blob_that_cannot_be_read_does_not_cost_the_page() -> None:
+    unreadable = NpuSection(None, (), "od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5, which is not known")
+    for told in (Page(report_html(with_npu(unreadable))).text, report_text(with_npu(unreadable))):
+        assert "cannot be read: od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5" in " ".join(told.split())
 
 
 def test_a_network_for_the_cpu_says_nothing_of_it() -> None:

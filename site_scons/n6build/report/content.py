@@ -84,10 +84,12 @@ class EpochRow:
 
 @dataclass(frozen=True)
 class NpuSection:
-    """epochs: of the first inference on the virtual board, empty if none was made there."""
+    """use: None if it cannot be read, for the reason `problem`. epochs: of the first inference on the virtual board, empty if
+    none was made there."""
 
-    use: NpuUse
+    use: NpuUse | None
     epochs: tuple[HardwareEpoch, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True)

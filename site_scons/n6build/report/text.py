@@ -70,12 +70,16 @@ def _network(network: NetworkSection) -> Iterator[str]:
 
 def _npu(npu: NpuSection) -> Iterator[str]:
     """What does not fit is in the page."""
-    kinds = ", ".join(f"{len(kind.units)} {kind.kind}" for kind in npu.use.kinds)
-    yield f"  {'NPU':<12}{npu.use.epochs:>10}   epochs, with {kinds or 'no units'}"
-    for each in npu.use.unmodelled[:_EPOCHS_SHOWN]:
-        yield f"    epoch {each.epoch}: {each.what}; the virtual NPU does not model that"
-    if len(npu.use.unmodelled) > _EPOCHS_SHOWN:
-        yield f"    and {len(npu.use.unmodelled) - _EPOCHS_SHOWN} more"
+    if npu.use is None:
+        why = f"NPU  what the network uses of it cannot be read: {npu.problem}"
+        yield from textwrap.wrap(why, _COLUMNS, initial_indent="  ", subsequent_indent=" " * 7)
+    else:
+        kinds = ", ".join(f"{len(kind.units)} {kind.kind}" for kind in npu.use.kinds)
+        yield f"  {'NPU':<12}{npu.use.epochs:>10}   epochs, with {kinds or 'no units'}"
+        for each in npu.use.unmodelled[:_EPOCHS_SHOWN]:
+            yield f"    epoch {each.epoch}: {each.what}; the virtual NPU does not model that"
+        if len(npu.use.unmodelled) > _EPOCHS_SHOWN:
+            yield f"    and {len(npu.use.unmodelled) - _EPOCHS_SHOWN} more"
     if npu.epochs:
         macs, reads, writes = (
             sum(each) for each in zip(*((e.macs, e.reads, e.writes) for e in npu.epochs), strict=True)

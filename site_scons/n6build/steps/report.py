@@ -9,6 +9,7 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
@@ -146,7 +147,12 @@ def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, num
     if not uses_npu(artifacts):
         return None
     ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
-    return NpuSection(npu_use(artifacts.source, board.soc.npu), hardware_epochs(ran, artifacts))
+    epochs = hardware_epochs(ran, artifacts)
+    try:
+        return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs)
+    except N6Error as error:
+        # A blob with something unknown in it may well run on a real board: a page about a build does not fail for that.
+        return NpuSection(None, epochs, f"{error.where}: {error.what}")
 
 
 def _run_section(outcome: Outcome) -> RunSection:
