@@ -207,6 +207,10 @@ char n6virt_port_letter(uint32_t port);
 
 /* After an RCC reset of the NPU. */
 void n6virt_npu_reset(void);
+/* Memory as the NPU has it, with findings at pc that end with `when`: zeros, or nothing, where RIF keeps it out. False where it cannot
+ * read or write. */
+bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
+bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
 /* The test NPU (n6virt_test_npu.c), by offset in the NPU's registers. */
 bool n6virt_test_npu_is_at(uint32_t offset);
 uint32_t n6virt_test_npu_read(uint32_t offset);
