@@ -358,12 +358,13 @@ static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes
     work->end = is_first || address + bytes > work->end ? address + bytes : work->end;
 }
 
-static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes)
+/* moved: of these bytes, those that are not gaps between pixels. */
+static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes, uint32_t moved)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
         npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
     }
-    npu->unit_work[STRENG + engine].reads += bytes;
+    npu->unit_work[STRENG + engine].reads += moved;
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
@@ -455,7 +456,7 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     to = npu_append(npu, engine, per_pixel * frame.width * frame.height);
     address = frame_address(npu, engine, number % frames);
     for (uint32_t y = 0; y < frame.height; y++) {
-        read_memory(npu, engine, address + y * frame.line_step, line, bytes);
+        read_memory(npu, engine, address + y * frame.line_step, line, bytes, frame.width * frame.depth * frame.bytes);
         if (frame.pixel_step == frame.bytes) {
             read_elements(line, per_pixel * frame.width, &lanes, to);
             to += per_pixel * frame.width;

@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from virtual_board.npu.model import Npu, build_model, offset_of, unit, value_of
-
-SOURCE_ARITH, ARITH_X = 18, 28
-FEATURES, OUTPUT = 0x1000, 0x40000
+from virtual_board.npu.model import ARITH_X, FEATURES, OUTPUT, SOURCE_ARITH, Npu, build_model, offset_of, unit, value_of
 
 
 @pytest.fixture(scope="session")
