@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -18,6 +19,7 @@ from n6build.compare.installed import INSTALL
 from n6build.flash.probes import PROGRAMMERS
 from n6build.network.device_headers import HINT, find_device_headers
 from n6build.network.st_edge_ai.find import find_tool
+from n6build.npu.uses import modelled_lines
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ def examine(cmsis: Sequence[str]) -> list[ToolStatus]:
     """The status of every tool, in the order in which they are shown. Runs most of them to ask for their version. cmsis: folders
     that option cmsis names."""
     return [*(check() for check in _CHECKS), _device_headers(cmsis)]
+
+
+def virtual_npu() -> list[str]:
+    """What the virtual NPU does not model, each kind of its units from a new line on. All chips have the same."""
+    from n6build.virtual_board.build import chips
+
+    lines = ["  what the virtual NPU does not model; a network that uses it is refused before it runs:"]
+    for each in modelled_lines(chips()[0].npu):
+        lines += textwrap.wrap(each, 118, initial_indent="    ", subsequent_indent="      ")
+    return lines
 
 
 def _python() -> ToolStatus:

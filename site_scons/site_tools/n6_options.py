@@ -115,7 +115,7 @@ def _print_models(target: Any, source: Any, env: Any) -> None:
 
 
 def _print_doctor(target: Any, source: Any, env: Any) -> None:
-    from n6build.doctor import examine
+    from n6build.doctor import examine, virtual_npu
 
     for finding in examine(env["N6_CMSIS"]):
         if finding.found:
@@ -125,3 +125,4 @@ def _print_doctor(target: Any, source: Any, env: Any) -> None:
             print(
                 f"  {styled('missing', style)} {finding.tool:<22}{finding.needed + ':':<20}{finding.why}; {finding.fix}"
             )
+    print("\n".join(virtual_npu()))

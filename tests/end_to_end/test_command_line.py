@@ -179,6 +179,7 @@ def test_a_missing_compiler_is_said_at_once_and_lists_still_work(built: Project,
     doctor = built.scons("doctor", **empty)
     assert doctor.status == 0
     assert "missing arm-none-eabi-gcc" in doctor.output
+    assert "ARITH: without CTRL LOGICALOP; only" in doctor.output
     assert "nucleo-n657" in built.scons("boards", **empty).output
     assert "miniresnet" in built.scons("models", **empty).output
 

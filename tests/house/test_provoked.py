@@ -219,6 +219,7 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-014": lambda p: start_board_step("x.json", (), "", NUCLEO, OF_A_PROBE),
     "N6-OPTION-015": lambda p: planned("run", models=("keyword",), probe="virtual", audio="x.wav", runs=2),
     "N6-OPTION-017": lambda p: planned("run", models=("keyword",), probe="123", epochs=True),
+    "N6-OPTION-016": lambda p: planned("run", models=("keyword",), probe="stlink", trace="npu"),
     "N6-PLAN-005": too_many_vectors,
     "N6-POOL-001": lambda p: pools_of(NUCLEO, "extflash", {"npuRAM33": 1024}),
     "N6-RELOC-008": lambda p: read_description(written(p, b"{}")),

@@ -19,6 +19,7 @@ from n6build.report.html import report_html
 from patience import NET_S
 from PIL import Image
 
+from report.npu_samples import NPU
 from report.report_samples import LARGE, REPORT
 
 LONG = replace(
@@ -38,6 +39,9 @@ PLANNED = replace(
         ("3/" + "o" * 40,),
     ),
 )
+
+# Of more epochs than fit.
+ON_NPU = replace(REPORT, networks=(replace(REPORT.networks[0], npu=replace(NPU, epochs=(*NPU.epochs * 150,))),))
 
 
 def browse(page: Path, folder: Path, *options: str) -> str:
@@ -87,7 +91,9 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
     assert abs(widest(image, colour["activations"]) - bar / 2) <= 4
 
 
-@pytest.mark.parametrize("report", [REPORT, LARGE, LONG, PLANNED], ids=["small", "600 epochs", "long names", "plan"])
+@pytest.mark.parametrize(
+    "report", [REPORT, LARGE, LONG, PLANNED, ON_NPU], ids=["small", "600 epochs", "long names", "plan", "NPU"]
+)
 @pytest.mark.parametrize("width", [390, 1400])
 def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
     page = html.escape(report_html(report))

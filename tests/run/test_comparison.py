@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.models.model import Tolerance
-from n6build.network.artifacts.description import IoBuffer
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.run.compare import Verdict, judge
 from n6build.run.comparison_text import result_lines, verdict_text, worst_outputs
 from n6build.run.console_log import Inference
@@ -27,6 +27,7 @@ BOXES = IoBuffer("boxes", None, 4, "int8", (1, 4), 0.5, -128)
 SCORES = IoBuffer("scores", None, 12, "float32", (1, 3), 1.0, 0)
 FURTHER = "further from the reference interpreter than the facts say of the chip"
 CLASSES = ("cat", "dog", "bird")
+NETWORK = NetworkArtifacts("net", "net", Path("net.c"), (), (), (), (), (), (), (), None, None, (), "net.c")
 
 
 def row(boxes: list[int], scores: list[float]) -> bytes:
@@ -173,7 +174,7 @@ def test_run_json_and_xml_hold_it_all(tmp_path: Path, capsys: pytest.CaptureFixt
     failure = far.find("failure")
     assert failure is not None
     assert "too far from the reference: boxes: 0.00 % equal" in str(failure.get("message"))
-    print_results(made, [None])  # type: ignore[list-item]
+    print_results(made, [NETWORK])
     assert "1 of 2 outputs are as the facts say" in capsys.readouterr().out
 
 

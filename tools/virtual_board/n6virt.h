@@ -214,11 +214,17 @@ int32_t n6virt_audio_sample(uint64_t number, uint64_t hz);
 
 /* Whether a pin is in alternate mode with this function. port: address of its GPIO. */
 bool n6virt_pin_is(uint32_t port, unsigned pin, unsigned alternate);
+/* Why a part that is connected to some pins of a port hears nothing, or NULL; what: the part, for the text. */
+const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, const char *what);
 /* 'E' of GPIOE; '?' */
 char n6virt_port_letter(uint32_t port);
 
 /* After an RCC reset of the NPU. */
 void n6virt_npu_reset(void);
+/* Memory as the NPU has it, with findings at pc that end with `when`: zeros, or nothing, where RIF keeps it out. False where it cannot
+ * read or write. */
+bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when);
+bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when);
 /* The test NPU (n6virt_test_npu.c), by offset in the NPU's registers. */
 bool n6virt_test_npu_is_at(uint32_t offset);
 uint32_t n6virt_test_npu_read(uint32_t offset);
@@ -228,6 +234,8 @@ void n6virt_test_npu_write(uint32_t offset, uint32_t value);
 bool n6virt_is_strict(void);
 /* The boot ROM (n6virt_boot.c): starts what it finds in the NOR, or ends the emulator. */
 void n6virt_boot(CPUState *cpu, const uint8_t *nor, uint32_t nor_bytes);
+/* Of an image with its header, which says so; 0 where there is none in so much room. */
+uint32_t n6virt_image_bytes(const uint8_t *header, uint32_t room);
 
 /* XSPI1 and XSPI2 (n6virt_xspi.c), by their base */
 

@@ -48,6 +48,15 @@ static char *objection(const uint8_t *header, uint32_t room)
     return NULL;
 }
 
+uint32_t n6virt_image_bytes(const uint8_t *header, uint32_t room)
+{
+    if (room < N6_BOOT_HEADER_BYTES || HEADER_WORD(header, magic) != N6_BOOT_HEADER_MAGIC ||
+        HEADER_WORD(header, image_bytes) > room - N6_BOOT_HEADER_BYTES) {
+        return 0;
+    }
+    return N6_BOOT_HEADER_BYTES + HEADER_WORD(header, image_bytes);
+}
+
 /* The first that can be started; the reason why the first one cannot if there is none. */
 static const uint8_t *find_fsbl(const uint8_t *nor, uint32_t nor_bytes, char **reason)
 {

@@ -6,7 +6,6 @@
 #include "n6virt.h"
 
 #include "exec/address-spaces.h"
-#include "qemu/error-report.h"
 
 #define NON_SECURE 0x40000000u
 #define SECURE (NON_SECURE | N6_SECURE_BIT)

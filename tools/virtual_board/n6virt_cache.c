@@ -416,6 +416,20 @@ static void fetched(uint32_t pc, uint32_t bytes)
 
 /* Bus masters */
 
+/* Of a part of a RAM: lines that are newer in the cache, or dirty where `any`; *first: address of the first one of all. */
+static uint32_t count_lines(const N6VirtRam *ram, uint32_t offset, uint32_t bytes, bool any, uint32_t before, uint32_t *first)
+{
+    uint32_t count = before;
+
+    for (uint32_t end = offset + bytes, here; ram->cacheable && offset < end; offset += here) {
+        here = MIN(end - offset, LINE - offset % LINE);
+        if (any ? is_dirty(ram, offset & ~(LINE - 1)) : n6virt_is_newer_in_cache(ram, offset, here)) {
+            *first = count++ ? *first : ram->base + (offset & ~(LINE - 1));
+        }
+    }
+    return count;
+}
+
 bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *stale, uint32_t *first)
 {
     uint8_t *to = data;
@@ -433,10 +447,8 @@ bool n6virt_master_read(uint32_t address, void *data, uint32_t bytes, uint32_t *
             return false;
         }
         offset = (address - ram->base) & (N6_SECURE_BIT - 1);
-        here = MIN(bytes, LINE - offset % LINE);
-        if (n6virt_is_newer_in_cache(ram, offset, here)) {
-            *first = (*stale)++ ? *first : ram->base + (offset & ~(LINE - 1));
-        }
+        here = MIN(bytes, ram->bytes - offset);
+        *stale = count_lines(ram, offset, here, false, *stale, first);
         memcpy(to, ram->data + offset, here);
         to += here;
         address += here;
@@ -458,10 +470,8 @@ bool n6virt_master_write(uint32_t address, const void *data, uint32_t bytes, uin
             return false;
         }
         offset = (address - ram->base) & (N6_SECURE_BIT - 1);
-        here = MIN(bytes, LINE - offset % LINE);
-        if (ram->cacheable && is_dirty(ram, offset & ~(LINE - 1))) {
-            *first = (*dirty)++ ? *first : ram->base + (offset & ~(LINE - 1));
-        }
+        here = MIN(bytes, ram->bytes - offset);
+        *dirty = count_lines(ram, offset, here, true, *dirty, first);
         memcpy(ram->data + offset, from, here);
         n6virt_changed(&ram->memory, offset, here);
         if (ram->cacheable) {

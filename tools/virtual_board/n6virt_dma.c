@@ -83,9 +83,6 @@ static bool bus_read(const Channel *channel, uint32_t address, void *data, uint3
 {
     uint32_t stale = 0, first = 0;
 
-    if (!n6virt_ram_at(address)) {
-        return address_space_read(&address_space_memory, address, MEMTXATTRS_UNSPECIFIED, data, bytes) == MEMTX_OK;
-    }
     if (!n6virt_master_read(address, data, bytes, &stale, &first)) {
         return false;
     }

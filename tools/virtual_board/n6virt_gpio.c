@@ -21,6 +21,20 @@ char n6virt_port_letter(uint32_t port)
     return block ? block->name[strlen(block->name) - 1] : '?';
 }
 
+const char *n6virt_wrong_pin(uint32_t port, uint32_t pins, unsigned alternate, const char *what)
+{
+    static char reason[96];
+
+    for (unsigned pin = 0; pin < 16; pin++) {
+        if ((pins >> pin & 1) && !n6virt_pin_is(port, pin, alternate)) {
+            snprintf(reason, sizeof(reason), "pin P%c%u is not set to %s (alternate function %u)", n6virt_port_letter(port), pin, what,
+                     alternate);
+            return reason;
+        }
+    }
+    return NULL;
+}
+
 static uint32_t levels(uint32_t port)
 {
     uint32_t driven = n6virt_get(port + N6_GPIO_ODR_OFFSET), value = 0;

@@ -75,15 +75,14 @@ static uint32_t reg(uint32_t offset)
 /* Supply, pins and route; the reason why the part hears nothing, or NULL. */
 static const char *deaf(void)
 {
+    const char *wrong;
+
     if (!n6virt_has(N6_PWR_SVMCR3, N6_PWR_SVMCR3_VDDIO3SV)) {
         return "the pads have no supply (PWR SVMCR3 VDDIO3SV)";
     }
-    for (unsigned pin = 0; pin < 16; pin++) {
-        if ((n6virt_nor.pins >> pin & 1) && !n6virt_pin_is(n6virt_nor.port, pin, n6virt_nor.alternate)) {
-            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the NOR (alternate function %u)", n6virt_port_letter(n6virt_nor.port),
-                     pin, n6virt_nor.alternate);
-            return reason;
-        }
+    wrong = n6virt_wrong_pin(n6virt_nor.port, n6virt_nor.pins, n6virt_nor.alternate, "the NOR");
+    if (wrong) {
+        return wrong;
     }
     if (n6virt_has(N6_XSPIM_CR, N6_XSPIM_CR_MODE)) {
         return "XSPIM still swaps the controllers, as the boot ROM left it (XSPIM CR MODE)";

@@ -10,9 +10,6 @@
 #include "n6npu.h"
 #include "n6npu_registers.h"
 
-#include "exec/address-spaces.h"
-#include "qapi/error.h"
-#include "qemu/error-report.h"
 #include "qemu/timer.h"
 
 #define UNIT_BYTES 0x1000u
@@ -22,9 +19,8 @@
 /* From the last register that was written to the work, in guest time: a program starts engine after engine. */
 #define SETTLES 2000
 
-#define UNITS_OF(name, first, count, version, clock, bit) {name, first, count, clock, bit},
+#define UNITS_OF(name, first, count, version, clock, bit) {first, count, clock, bit},
 typedef struct {
-    const char *name;
     uint32_t first, count;
     char clock; /* 0: it has no gate */
     uint8_t bit;
@@ -60,18 +56,13 @@ static void check_clock(uint32_t address)
     uint32_t unit = (address - N6_NPU_BASE) / UNIT_BYTES;
     const Units *kind = units_of(unit);
     const char *closed = NULL;
-    char name[16];
 
     if (!kind || !kind->clock) {
         return;
     }
-    if (kind->count > 1) {
-        snprintf(name, sizeof(name), "%s%u", kind->name, unit - kind->first);
-    } else {
-        snprintf(name, sizeof(name), "%s", kind->name);
-    }
     if (!(n6npu_read(npu, N6VIRT_NPU_CLOCKS - N6_NPU_BASE + CTRL) & CTRL_EN)) {
-        n6virt_finding("npu", address, "%s is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks", name);
+        n6virt_finding("npu", address, "%s is written to while CLKCTRL is off (CTRL, EN): the NPU has no clocks",
+                       n6npu_unit_name(unit));
         return;
     }
     for (unsigned i = 0; i < ARRAY_SIZE(gates); i++) {
@@ -84,63 +75,134 @@ static void check_clock(uint32_t address)
         }
         closed = closed ? closed : gates[i].name;
     }
-    n6virt_finding("npu", address, "%s is written to while its clock gate is closed (CLKCTRL %s, bit %u)", name, closed,
-                   kind->bit + unit - kind->first);
+    n6virt_finding("npu", address, "%s is written to while its clock gate is closed (CLKCTRL %s, bit %u)", n6npu_unit_name(unit),
+                   closed, kind->bit + unit - kind->first);
 }
 
 /* Memory */
 
-/* Zeros, or nothing, where RIF keeps the NPU out or a bank is off: as on the chip, without a word to the program. */
-static bool is_kept_out(uint32_t address, uint32_t bytes, bool writes)
-{
-    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, writes);
-    const N6VirtRam *ram = n6virt_ram_at(address);
-
-    if (objection) {
-        n6virt_finding("rif", address, "the NPU %s 0x%08x: %s (epoch %u)", writes ? "writes nothing to" : "reads zeros from", address,
-                       objection, n6npu_label(npu));
-        return true;
-    }
-    if (ram && !n6virt_ram_is_on(ram)) {
-        n6virt_finding("ram-off", address, "the NPU uses %s at 0x%08x, which is off (epoch %u)", ram->name, address, n6npu_label(npu));
-        return true;
-    }
-    return false;
-}
-
-static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes)
+static bool read_let(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when)
 {
     uint32_t stale = 0, first = 0;
 
-    if (is_kept_out(address, bytes, false)) {
-        memset(to, 0, bytes);
-        return true;
-    }
     if (!n6virt_master_read(address, to, bytes, &stale, &first)) {
         return false;
     }
     if (stale) {
-        n6virt_finding("stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU wrote "
-                       "them (epoch %u)", stale, first, n6npu_label(npu));
+        n6virt_finding_at(pc, "stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU "
+                          "wrote them%s", stale, first, when);
     }
     return true;
 }
 
-static bool memory_write(void *opaque, uint32_t address, const void *from, uint32_t bytes)
+static bool write_let(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when)
 {
     uint32_t dirty = 0, first = 0;
 
-    if (is_kept_out(address, bytes, true)) {
-        return true;
-    }
     if (!n6virt_master_write(address, from, bytes, &dirty, &first)) {
         return false;
     }
     if (dirty) {
-        n6virt_finding("dirty-cache", first, "the NPU writes under %u lines that the CPU wrote and never cleaned, the first at 0x%08x: they "
-                       "would overwrite it (epoch %u)", dirty, first, n6npu_label(npu));
+        n6virt_finding_at(pc, "dirty-cache", first, "the NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they "
+                          "are written back, the NPU's data is lost%s", dirty, first, when);
     }
     return true;
+}
+
+bool n6virt_npu_reads(uint32_t pc, uint32_t address, void *to, uint32_t bytes, const char *when)
+{
+    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, false);
+
+    if (objection) {
+        n6virt_finding_at(pc, "rif", address, "the NPU reads zeros from 0x%08x: RIF does not let it (%s)%s", address, objection, when);
+        memset(to, 0, bytes);
+        return true;
+    }
+    return read_let(pc, address, to, bytes, when);
+}
+
+bool n6virt_npu_writes(uint32_t pc, uint32_t address, const void *from, uint32_t bytes, const char *when)
+{
+    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, address, bytes, true);
+
+    if (objection) {
+        n6virt_finding_at(pc, "rif", address, "the NPU does not write to 0x%08x: RIF does not let it (%s)%s", address, objection, when);
+        return true;
+    }
+    return write_let(pc, address, from, bytes, when);
+}
+
+/* The epoch that is computed: its number in a blob, and its place as the program has told it. */
+static char in_epoch[80];
+
+static void name_epoch(void)
+{
+    const N6VirtPlace *place = n6virt_place();
+    uint32_t label = n6npu_label(npu);
+
+    if (place && label) {
+        snprintf(in_epoch, sizeof(in_epoch), " (epoch %u, place %u of network %u)", label, place->place, place->network);
+    } else if (place) {
+        snprintf(in_epoch, sizeof(in_epoch), " (place %u of network %u)", place->place, place->network);
+    } else {
+        snprintf(in_epoch, sizeof(in_epoch), " (epoch %u)", label);
+    }
+}
+
+/* Zeros, or nothing, where a bank is off: as on the chip, without a word to the program. */
+static bool is_off(uint32_t address)
+{
+    const N6VirtRam *ram = n6virt_ram_at(address);
+
+    if (!ram || n6virt_ram_is_on(ram)) {
+        return false;
+    }
+    n6virt_finding_at(started_at, "ram-off", address, "the NPU uses %s at 0x%08x, which is off%s", ram->name, address, in_epoch);
+    return true;
+}
+
+/* A page that RIF lets the NPU into and that is on, for reads and for writes: while an epoch is computed nothing changes that. */
+static uint32_t open_page[2];
+#define PAGE_BYTES 4096u
+#define NO_PAGE UINT32_MAX
+
+static bool is_open(uint32_t address, uint32_t bytes, bool writes)
+{
+    uint32_t page = address / PAGE_BYTES;
+    const N6VirtRam *ram;
+
+    if (address % PAGE_BYTES + bytes > PAGE_BYTES) {
+        return false;
+    }
+    if (page == open_page[writes]) {
+        return true;
+    }
+    ram = n6virt_ram_at(address);
+    if ((ram && !n6virt_ram_is_on(ram)) || n6virt_rif_objection(N6VIRT_MASTER_NPU, page * PAGE_BYTES, PAGE_BYTES, writes)) {
+        return false;
+    }
+    open_page[writes] = page;
+    return true;
+}
+
+static bool memory_read(void *opaque, uint32_t address, void *to, uint32_t bytes)
+{
+    if (is_open(address, bytes, false)) {
+        return read_let(started_at, address, to, bytes, in_epoch);
+    }
+    if (is_off(address)) {
+        memset(to, 0, bytes);
+        return true;
+    }
+    return n6virt_npu_reads(started_at, address, to, bytes, in_epoch);
+}
+
+static bool memory_write(void *opaque, uint32_t address, const void *from, uint32_t bytes)
+{
+    if (is_open(address, bytes, true)) {
+        return write_let(started_at, address, from, bytes, in_epoch);
+    }
+    return is_off(address) || n6virt_npu_writes(started_at, address, from, bytes, in_epoch);
 }
 
 /* Work */
@@ -157,10 +219,14 @@ static void update_lines(void)
 /* What waits for an epoch that cannot be computed would wait for ever. */
 static void on_work(void *opaque)
 {
-    const char *reason = n6npu_has_work(npu) ? n6npu_run(npu) : NULL;
+    const char *reason;
 
+    name_epoch();
+    open_page[false] = open_page[true] = NO_PAGE;
+    reason = n6npu_has_work(npu) ? n6npu_run(npu) : NULL;
     if (reason) {
-        n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "the NPU cannot do its work: %s (epoch %u)", reason, n6npu_label(npu));
+        name_epoch();
+        n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "the NPU cannot do its work: %s%s", reason, in_epoch);
         n6virt_end("npu");
     }
     update_lines();
@@ -204,6 +270,7 @@ static void on_blob(void *opaque, uint32_t address, const uint8_t *bytes, uint32
 
 static void on_begin(void *opaque, const N6NpuEpoch *epoch)
 {
+    name_epoch();
     n6virt_tensors_label_begins(epoch);
 }
 

@@ -26,7 +26,7 @@ typedef struct {
 
 static unsigned port_of(unsigned index, unsigned port)
 {
-    return 10 + 3 * index + port;
+    return TO_CONVACC + CONVACC_PORTS * index + port;
 }
 
 static Shape shape_of(N6Npu *npu, unsigned index)
@@ -93,172 +93,256 @@ static size_t features_wanted(N6Npu *npu, unsigned index, const Shape *s, uint32
     return (size_t)s->width * s->height * *pixel;
 }
 
-/* Values behind subtraction, crop and frame. */
-static int32_t *framed_features(N6Npu *npu, unsigned index, const Shape *s)
+static Part features_that_arrive(N6Npu *npu, unsigned index, const Shape *s, uint32_t *pixel)
 {
     unsigned unit = CONVACC + index, port = port_of(index, FEATURES);
-    bool is_unsigned = FIELD(npu, unit, CONVACC, CTRL, FUNSIGNED);
-    int64_t subtract = sign_extended(FIELD(npu, unit, CONVACC, FSUB, FSUB), 24);
-    int32_t frame_value = sign_extended(FIELD(npu, unit, CONVACC, ZFBIAS, ZFBIAS), 16), *features, *to;
-    uint32_t pixel, width = framed_width(s), mask = s->feature_bits == 8 ? 0xff : s->feature_bits == 16 ? 0xffff : 0xffffff;
-    size_t number = npu->streams[10 + index].frames, wanted = features_wanted(npu, index, s, &pixel), total;
-    const int32_t *from;
+    size_t number = npu->streams[FROM_CONVACC + index].frames, wanted = features_wanted(npu, index, s, pixel);
+    Part part;
 
-    if (s->deep || !takes_all(&npu->ports[port])) {
-        size_t count;
-
-        from = npu_port_frame(npu, port, number, &count);
-        if (count < wanted && s->deep && count >= (size_t)s->width * s->height * s->batch) {
-            pixel = s->batch;
-        } else if (count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, count);
-        }
-    } else {
-        from = npu_port_elements(npu, port, number * wanted, wanted);
+    if (!s->deep && takes_all(&npu->ports[port])) {
+        return npu_port_elements(npu, port, number * wanted, wanted);
     }
-    total = (size_t)width * framed_height(s) * s->batch;
-    features = npu_allocate(npu, total, sizeof(*features));
-    if (frame_value) {
+    part = npu_port_frame(npu, port, number);
+    if (part.count < wanted && s->deep && part.count >= (size_t)s->width * s->height * s->batch) {
+        *pixel = s->batch;
+    } else if (part.count < wanted) {
+        npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, part.count);
+    }
+    return part;
+}
+
+/* What is made of an element, and of what is around the cropped frame. Values of more than 16 bits are split: value = high * 2^15 +
+ * low, each of 16 bits. */
+#define LOW_BITS 15
+enum { LOW, HIGH, PLANES };
+typedef struct {
+    uint32_t mask, sign; /* of a negative element; 0: none is */
+    int32_t subtract, frame_value;
+    bool is_split;
+    uint32_t largest; /* amount of a value, or of a part */
+} Values;
+
+static Values values_of(const N6Npu *npu, unsigned unit, const Shape *s)
+{
+    uint32_t mask = s->feature_bits == 8 ? 0xff : s->feature_bits == 16 ? 0xffff : 0xffffff;
+    bool is_unsigned = FIELD(npu, unit, CONVACC, CTRL, FUNSIGNED);
+    Values v = {
+        .mask = mask,
+        .sign = is_unsigned ? 0 : (mask >> 1) + 1,
+        .subtract = sign_extended(FIELD(npu, unit, CONVACC, FSUB, FSUB), 24),
+        .frame_value = sign_extended(FIELD(npu, unit, CONVACC, ZFBIAS, ZFBIAS), 16),
+    };
+    int32_t lowest = -(int32_t)v.sign - v.subtract, highest = (int32_t)(is_unsigned ? mask : mask >> 1) - v.subtract;
+
+    lowest = v.frame_value < lowest ? v.frame_value : lowest;
+    highest = v.frame_value > highest ? v.frame_value : highest;
+    v.is_split = lowest < INT16_MIN || highest > INT16_MAX;
+    v.largest = v.is_split ? 1u << LOW_BITS : (uint32_t)(-lowest > highest ? -lowest : highest);
+    return v;
+}
+
+static int16_t part_of(int32_t value, const Values *v, unsigned plane)
+{
+    return plane == HIGH ? value >> LOW_BITS : v->is_split ? value & ((1 << LOW_BITS) - 1) : value;
+}
+
+/* Elements without gaps. */
+static void read_values(const int32_t *from, size_t count, const Values *v, unsigned plane, int16_t *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] = part_of((int32_t)((((uint32_t)from[i] & v->mask) ^ v->sign) - v->sign) - v->subtract, v, plane);
+    }
+}
+
+/* Behind subtraction, crop and frame. */
+static int16_t *framed_features(N6Npu *npu, const Shape *s, const Values *v, unsigned plane, const int32_t *from, uint32_t pixel)
+{
+    uint32_t width = framed_width(s), columns = s->end_x - s->first_x;
+    size_t total = (size_t)width * framed_height(s) * s->batch;
+    int16_t *features = npu_scratch(npu, total, sizeof(*features));
+
+    if (s->left || s->right || s->top || s->bottom) {
+        int16_t around = part_of(v->frame_value, v, plane);
+
         for (size_t i = 0; i < total; i++) {
-            features[i] = frame_value;
+            features[i] = around;
         }
     }
     for (uint32_t y = s->first_y; y < s->end_y; y++) {
-        to = features + ((size_t)(y - s->first_y + s->top) * width + s->left) * s->batch;
-        for (uint32_t x = s->first_x; x < s->end_x; x++) {
-            const int32_t *source = from + ((size_t)y * s->width + x) * pixel;
+        const int32_t *line = from + ((size_t)y * s->width + s->first_x) * pixel;
+        int16_t *to = features + ((size_t)(y - s->first_y + s->top) * width + s->left) * s->batch;
 
-            for (uint32_t channel = 0; channel < s->batch; channel++) {
-                int64_t value = is_unsigned ? (int64_t)((uint32_t)source[channel] & mask) : sign_extended(source[channel], s->feature_bits);
-
-                *to++ = value - subtract;
-            }
+        if (pixel == s->batch) {
+            read_values(line, (size_t)columns * pixel, v, plane, to);
+            continue;
+        }
+        for (uint32_t x = 0; x < columns; x++) {
+            read_values(line + (size_t)x * pixel, s->batch, v, plane, to + (size_t)x * s->batch);
         }
     }
     return features;
 }
 
-/* Elements of a set in the stream of kernels. */
-static size_t set_elements(const Shape *s)
+/* Values of a set in the stream of kernels. */
+static size_t set_values(const Shape *s)
 {
-    size_t elements = (size_t)s->kernels * s->kernel_height * s->kernel_width * s->batch;
+    size_t values = (size_t)s->kernels * s->kernel_height * s->kernel_width * s->batch;
 
-    return s->deep ? (elements + 2) / 3 * 3 : elements;
+    return s->deep ? (values + 2) / 3 * 3 : values;
 }
 
-/* The byte or element at an index of the stream of kernels. */
-static int32_t kernel_element(const int32_t *from, size_t index, unsigned element_bytes)
+/* From an index in the stream of kernels on, of whose elements each holds some bytes. */
+static void unpack_kernels(const int32_t *from, size_t index, unsigned element_bytes, unsigned width, size_t count, int16_t *to)
 {
-    return element_bytes == 1 ? from[index] : (int32_t)((uint32_t)from[index / element_bytes] >> 8 * (index % element_bytes) & 0xff);
+    unsigned byte = index % element_bytes;
+
+    from += index / element_bytes;
+    if (element_bytes == 1) {
+        unsigned unused = 32 - width;
+
+        for (size_t i = 0; i < count; i++) {
+            to[i] = (int32_t)((uint32_t)from[i] << unused) >> unused;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[i] = sign_extended((uint32_t)*from >> 8 * byte & 0xff, width);
+        if (++byte == element_bytes) {
+            byte = 0;
+            from++;
+        }
+    }
 }
 
-/* The set that the frame meets, as number x height x width x batch. */
-static int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s)
+/* In deep mode groups of eight kernels are interleaved. */
+static void place_kernels(const Shape *s, const int16_t *from, size_t taps, size_t padded, int16_t *to)
+{
+    memset(to, 0, s->kernels * padded * sizeof(*to));
+    for (uint32_t first = 0; s->deep && first < s->kernels; first += DEEP_GROUP) {
+        uint32_t size = s->kernels - first < DEEP_GROUP ? s->kernels - first : DEEP_GROUP;
+
+        for (size_t tap = 0; tap < taps; tap++) {
+            for (uint32_t i = 0; i < size; i++) {
+                to[(first + i) * padded + tap] = *from++;
+            }
+        }
+    }
+    for (uint32_t kernel = 0; !s->deep && kernel < s->kernels; kernel++) {
+        memcpy(to + kernel * padded, from + kernel * taps, taps * sizeof(*to));
+    }
+}
+
+/* Which kernels of a frame are this unit's, where several share the stream: values of all, and in front of its own. */
+typedef struct {
+    size_t of_all, before;
+} Share;
+
+static Share share_of(N6Npu *npu, unsigned unit, const Shape *s, size_t values)
+{
+    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), first = FIELD(npu, unit, CONVACC, KFILT, FIRST);
+    uint32_t last = FIELD(npu, unit, CONVACC, KFILT, LAST);
+
+    if (shared <= 1) {
+        return (Share){.of_all = values};
+    }
+    if (last + 1 != first + s->kernels || last >= shared || (s->deep && (shared % s->kernels || first % s->kernels))) {
+        npu_stop(npu, "%s has %u kernels and takes %u to %u of %u (KFILT): not modelled", n6npu_unit_name(unit), s->kernels, first, last,
+                 shared);
+    }
+    /* A set is padded in deep mode. */
+    return s->deep ? (Share){.of_all = shared / s->kernels * values, .before = first / s->kernels * values}
+                   : (Share){.of_all = values / s->kernels * shared, .before = values / s->kernels * first};
+}
+
+/* The set that the frame meets, as number x height x width x batch, each kernel with zeros behind it. */
+static const int16_t *kernels_of(N6Npu *npu, unsigned index, const Shape *s, size_t taps, size_t padded)
 {
     unsigned unit = CONVACC + index, port = port_of(index, KERNELS), bytes = 1;
-    uint32_t shared = FIELD(npu, unit, CONVACC, KFILT, TOT), sets = 1, mine = 0;
-    size_t number = npu->streams[10 + index].frames, elements = set_elements(s), available, start;
+    size_t number = npu->streams[FROM_CONVACC + index].frames, values = set_values(s), available, start, frames;
     const Port *link = &npu->ports[port];
-    int16_t *kernels = npu_allocate(npu, elements, sizeof(*kernels));
-    const int32_t *from;
+    const Stream *stream;
+    int16_t *unpacked, *kernels;
+    Share share;
 
     if (!link->linked || link->source >= ENGINES) {
         npu_stop(npu, "%s has kernels that do not come from a stream engine", n6npu_unit_name(unit));
     }
-    if (shared > 1) {
-        sets = shared / s->kernels;
-        mine = FIELD(npu, unit, CONVACC, KFILT, FIRST) / s->kernels;
-    }
+    share = share_of(npu, unit, s, values);
     /* All kernels of the epoch, which repeat. */
-    npu_want_frames(npu, link->source, npu_engine_frames(npu, link->source));
+    frames = npu_engine_frames(npu, link->source);
+    npu_want_frames(npu, link->source, frames);
+    stream = &npu->streams[link->source];
     if (s->deep && !FIELD(npu, STRENG + link->source, STRENG, CTRL, RAW_OUT)) {
         bytes = npu_engine_bytes(npu, link->source);
     }
-    {
-        size_t frames = npu_engine_frames(npu, link->source);
-
-        available = npu->streams[link->source].ends[frames - 1] * bytes;
+    available = stream->ends[frames - 1] * bytes;
+    available = available >= share.of_all ? available / share.of_all * share.of_all : share.of_all;
+    start = number * share.of_all % available + share.before;
+    if ((start + values + bytes - 1) / bytes > stream->count) {
+        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), values,
+                 n6npu_unit_name(STRENG + link->source), stream->count * bytes);
     }
-    from = npu->streams[link->source].data;
-    available = available >= elements ? available / elements * elements : elements;
-    start = (number * (sets ? sets : 1) + mine) * elements % available;
-    if ((start + elements + bytes - 1) / bytes > npu->streams[link->source].count) {
-        npu_stop(npu, "%s wants %zu kernel values, %s has %zu", n6npu_unit_name(unit), elements, n6npu_unit_name(STRENG + link->source),
-                 npu->streams[link->source].count * bytes);
-    }
-    for (size_t i = 0; i < (size_t)s->kernels * s->kernel_height * s->kernel_width * s->batch; i++) {
-        size_t to = i;
-
-        if (s->deep) {
-            size_t group = i / (DEEP_GROUP * s->batch) * DEEP_GROUP, in_group = i % (DEEP_GROUP * s->batch);
-            size_t size = s->kernels - group < DEEP_GROUP ? s->kernels - group : DEEP_GROUP;
-
-            to = (group + in_group % size) * s->batch + in_group / size;
-        }
-        kernels[to] = sign_extended(kernel_element(from, start + i, bytes), s->kernel_bits);
-    }
+    unpacked = npu_scratch(npu, values, sizeof(*unpacked));
+    kernels = npu_scratch(npu, s->kernels * padded, sizeof(*kernels));
+    unpack_kernels(stream->data, start, bytes, s->kernel_bits, s->kernels * taps, unpacked);
+    place_kernels(s, unpacked, taps, padded, kernels);
     return kernels;
 }
 
-/* What is added to frame `number`, or NULL. */
-static const int32_t *sums_of(N6Npu *npu, unsigned index, size_t elements, unsigned *width)
+static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
 {
-    unsigned unit = CONVACC + index, port = port_of(index, SUMS), source;
-    uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE);
-    size_t number = npu->streams[10 + index].frames, count;
-    const int32_t *from;
+    uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE), total, phase;
 
     if (FIELD(npu, unit, CONVACC, CTRL, NOSUM) || (number == 0 && FIELD(npu, unit, CONVACC, CTRL, NO1SUM))) {
-        return NULL;
+        return false;
     }
     if (mode != 0 && mode != FRAME_ZERO) {
         npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
     }
-    if (mode == FRAME_ZERO) {
-        uint32_t total = FIELD(npu, unit, CONVACC, AFILT, TOT), phase = number % (total ? total : 1);
+    total = FIELD(npu, unit, CONVACC, AFILT, TOT);
+    phase = number % (total ? total : 1);
+    return mode == 0 || (phase >= FIELD(npu, unit, CONVACC, AFILT, FIRST) && phase <= FIELD(npu, unit, CONVACC, AFILT, LAST));
+}
 
-        if (phase < FIELD(npu, unit, CONVACC, AFILT, FIRST) || phase > FIELD(npu, unit, CONVACC, AFILT, LAST)) {
-            return NULL;
-        }
+/* Bits of what comes from a source as sums. */
+static unsigned sum_bits_of(N6Npu *npu, unsigned source)
+{
+    if (source < ENGINES) {
+        return 8 * npu_engine_bytes(npu, source);
+    }
+    return source - FROM_CONVACC < CONVACCS ? 8 * FIELD(npu, CONVACC + source - FROM_CONVACC, CONVACC, DFORMAT, OBYTES) : 16;
+}
+
+/* What is added to the frame; without a stream: nothing. */
+static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
+{
+    unsigned unit = CONVACC + index, port = port_of(index, SUMS), source = npu->ports[port].source;
+    size_t number = npu->streams[FROM_CONVACC + index].frames;
+    const Stream *own = &npu->streams[FROM_CONVACC + index];
+    Part part = {0};
+
+    if (!sums_this_frame(npu, unit, number)) {
+        return part;
     }
     if (!npu->ports[port].linked) {
         npu_stop(npu, "%s adds to sums that come from nowhere (port %u of the stream switch)", n6npu_unit_name(unit), port);
     }
-    source = npu->ports[port].source;
-    if (source == 10 + index) {
-        const Stream *own = &npu->streams[source];
-        size_t start;
-
-        if (!number) {
-            return NULL;
-        }
-        start = number > 1 ? own->ends[number - 2] : 0;
-        count = own->ends[number - 1] - start;
-        from = own->data + start;
-        *width = 8 * FIELD(npu, unit, CONVACC, DFORMAT, OBYTES);
-    } else {
-        from = npu_port_frame(npu, port, number, &count);
-        *width = source < ENGINES ? 8 * npu_engine_bytes(npu, source)
-                                  : source - 10 < CONVACCS ? 8 * FIELD(npu, CONVACC + source - 10, CONVACC, DFORMAT, OBYTES) : 16;
+    if (source != FROM_CONVACC + index) {
+        part = npu_port_frame(npu, port, number);
+    } else if (number) {
+        part = (Part){.stream = own, .start = number > 1 ? own->ends[number - 2] : 0};
+        part.count = own->ends[number - 1] - part.start;
     }
-    if (count < elements) {
-        npu_stop(npu, "%s adds frames of %zu sums to frames of %zu", n6npu_unit_name(unit), count, elements);
+    if (part.stream && part.count < elements) {
+        npu_stop(npu, "%s adds frames of %zu sums to frames of %zu", n6npu_unit_name(unit), part.count, elements);
     }
-    return from;
+    return part;
 }
 
-/* Products of 16-bit values summed in 32 bits cannot overflow if features have at most 9 bits and kernels 8. */
-static bool is_narrow(const int32_t *features, size_t count, size_t taps)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (features[i] < -512 || features[i] > 511) {
-            return false;
-        }
-    }
-    return taps < 32768;
-}
+/* Sums in 32 bits of as many products as cannot overflow; such sums are fast. */
+#define LANES 8u
 
-static int32_t dot16(const int16_t *a, const int16_t *b, size_t count)
+static int32_t dot(const int16_t *a, const int16_t *b, size_t count)
 {
     int32_t sum = 0;
 
@@ -268,78 +352,138 @@ static int32_t dot16(const int16_t *a, const int16_t *b, size_t count)
     return sum;
 }
 
-static int64_t dot32(const int32_t *a, const int16_t *b, size_t count)
+static int64_t long_dot(const int16_t *a, const int16_t *b, size_t count, size_t most)
 {
     int64_t sum = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        sum += (int64_t)a[i] * b[i];
+    for (size_t first = 0; first < count; first += most) {
+        sum += dot(a + first, b + first, count - first < most ? count - first : most);
     }
     return sum;
 }
 
-void npu_convacc_frame(N6Npu *npu, unsigned index)
-{
-    unsigned unit = CONVACC + index, sum_bits = 16, out_bytes;
-    Shape s = shape_of(npu, index);
-    uint32_t width = framed_width(&s), height = framed_height(&s), out_width, out_height;
-    int32_t *features = framed_features(npu, index, &s), *to;
-    int16_t *kernels = kernels_of(npu, index, &s), *narrow = NULL;
-    size_t row = (size_t)s.kernel_width * s.batch, kernel = row * s.kernel_height, total = (size_t)width * height * s.batch, outputs;
-    const int32_t *sums;
-    int in_shift = FIELD(npu, unit, CONVACC, DFORMAT, INSHIFT), out_shift = FIELD(npu, unit, CONVACC, DFORMAT, OUTSHIFT);
-    bool round = FIELD(npu, unit, CONVACC, DFORMAT, ROUND), saturate = FIELD(npu, unit, CONVACC, DFORMAT, SAT);
-    bool relu = FIELD(npu, unit, CONVACC, DFORMAT, ORNDMODE) >> 1;
+typedef struct {
+    size_t taps, padded; /* of a kernel, and to a multiple of LANES with zeros */
+    size_t most;         /* products that are summed in 32 bits */
+    const int16_t *kernels;
+    int16_t *under; /* the values under a kernel, one after another */
+} Convolution;
 
-    if (width < s.kernel_width || height < s.kernel_height) {
-        npu_stop(npu, "%s has kernels of %u x %u for frames of %u x %u", n6npu_unit_name(unit), s.kernel_height, s.kernel_width, height,
-                 width);
+/* Adds a line of products, scaled, to sums of width x kernels. features: of the first line under the kernel. */
+static void convolve_line(const Shape *s, const Convolution *c, const int16_t *features, uint32_t out_width, int scale, int64_t *to)
+{
+    size_t row = (size_t)s->kernel_width * s->batch, line = (size_t)framed_width(s) * s->batch;
+
+    for (uint32_t x = 0; x < out_width; x++, features += (size_t)s->x_step * s->batch) {
+        for (uint32_t y = 0; y < s->kernel_height; y++) {
+            memcpy(c->under + y * row, features + y * line, row * sizeof(*features));
+        }
+        for (uint32_t kernel = 0; kernel < s->kernels; kernel++, to++) {
+            const int16_t *weights = c->kernels + kernel * c->padded;
+
+            *to += scale * (c->padded <= c->most ? dot(c->under, weights, c->padded) : long_dot(c->under, weights, c->taps, c->most));
+        }
     }
-    if (FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT) && FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT) != NO_SHIFT) {
-        npu_stop(npu, "%s DFORMAT FSHIFT is %u: only 16, no shift, is modelled", n6npu_unit_name(unit),
-                 FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT));
+}
+
+/* Behind the sums. */
+typedef struct {
+    int in_shift, out_shift;
+    bool round, saturate, relu;
+    unsigned sum_bits, out_bytes;
+} Finish;
+
+static void finish_line(const Finish *f, const int64_t *from, const int32_t *sums, size_t count, int32_t *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t sum = from[i];
+
+        if (sums) {
+            sum += (int64_t)((uint64_t)sign_extended(sums[i], f->sum_bits) << f->in_shift);
+        }
+        sum = shifted(sum, f->out_shift, f->round);
+        to[i] = narrowed(f->relu && sum < 0 ? 0 : sum, f->out_bytes, f->saturate);
     }
-    out_width = (width - s.kernel_width) / s.x_step + 1;
-    out_height = (height - s.kernel_height) / s.y_step + 1;
-    outputs = (size_t)out_width * out_height * s.kernels;
-    out_bytes = FIELD(npu, unit, CONVACC, DFORMAT, OBYTES);
-    if (!out_bytes) {
+}
+
+static Finish finish_of(N6Npu *npu, unsigned unit)
+{
+    uint32_t feature_shift = FIELD(npu, unit, CONVACC, DFORMAT, FSHIFT);
+    Finish f = {
+        .in_shift = FIELD(npu, unit, CONVACC, DFORMAT, INSHIFT),
+        .out_shift = FIELD(npu, unit, CONVACC, DFORMAT, OUTSHIFT),
+        .round = FIELD(npu, unit, CONVACC, DFORMAT, ROUND),
+        .saturate = FIELD(npu, unit, CONVACC, DFORMAT, SAT),
+        .relu = FIELD(npu, unit, CONVACC, DFORMAT, ORNDMODE) >> 1,
+        .out_bytes = FIELD(npu, unit, CONVACC, DFORMAT, OBYTES),
+    };
+
+    if (feature_shift && feature_shift != NO_SHIFT) {
+        npu_stop(npu, "%s DFORMAT FSHIFT is %u: only 16, no shift, is modelled", n6npu_unit_name(unit), feature_shift);
+    }
+    if (!f.out_bytes) {
         npu_stop(npu, "%s makes elements of 0 bytes (DFORMAT OBYTES)", n6npu_unit_name(unit));
     }
-    sums = sums_of(npu, index, outputs, &sum_bits);
-    if (s.kernel_bits == 8 && is_narrow(features, total, kernel)) {
-        narrow = npu_allocate(npu, total, sizeof(*narrow));
-        for (size_t i = 0; i < total; i++) {
-            narrow[i] = features[i];
-        }
+    return f;
+}
+
+static void check_kernel(N6Npu *npu, unsigned unit, const Shape *s)
+{
+    if (framed_width(s) < s->kernel_width || framed_height(s) < s->kernel_height) {
+        npu_stop(npu, "%s has kernels of %u x %u for frames of %u x %u", n6npu_unit_name(unit), s->kernel_height, s->kernel_width,
+                 framed_height(s), framed_width(s));
     }
-    {
-        int32_t *result = npu_allocate(npu, outputs, sizeof(*result));
+}
 
-        to = result;
-        for (uint32_t y = 0; y < out_height; y++) {
-            for (uint32_t x = 0; x < out_width; x++) {
-                size_t at = ((size_t)y * s.y_step * width + (size_t)x * s.x_step) * s.batch;
+static Convolution convolution_of(N6Npu *npu, unsigned index, const Shape *s, const Values *v)
+{
+    size_t taps = (size_t)s->kernel_height * s->kernel_width * s->batch;
+    Convolution c = {.taps = taps, .padded = (taps + LANES - 1) / LANES * LANES};
 
-                for (uint32_t k = 0; k < s.kernels; k++, to++) {
-                    const int16_t *weights = kernels + k * kernel;
-                    int64_t sum = 0;
+    c.most = INT32_MAX / ((uint64_t)(v->largest ? v->largest : 1) << (s->kernel_bits - 1));
+    c.most = c.most ? c.most : 1;
+    c.kernels = kernels_of(npu, index, s, taps, c.padded);
+    c.under = npu_scratch(npu, c.padded, sizeof(*c.under));
+    memset(c.under, 0, c.padded * sizeof(*c.under));
+    return c;
+}
 
-                    for (uint32_t ky = 0; ky < s.kernel_height; ky++, weights += row) {
-                        size_t from = at + (size_t)ky * width * s.batch;
+void npu_convacc_frame(N6Npu *npu, unsigned index)
+{
+    unsigned unit = CONVACC + index;
+    Shape s = shape_of(npu, index);
+    Values v = values_of(npu, unit, &s);
+    Finish f = finish_of(npu, unit);
+    uint32_t pixel, out_width, out_height;
+    int16_t *planes[PLANES] = {0};
+    Convolution c;
+    Part features, sums;
+    size_t per_line;
+    int64_t *line;
+    int32_t *to;
 
-                        sum += narrow ? dot16(narrow + from, weights, row) : dot32(features + from, weights, row);
-                    }
-                    if (sums) {
-                        sum += (int64_t)((uint64_t)sign_extended(sums[to - result], sum_bits) << in_shift);
-                    }
-                    sum = shifted(sum, out_shift, round);
-                    *to = narrowed(relu && sum < 0 ? 0 : sum, out_bytes, saturate);
-                }
-            }
-        }
-        memcpy(npu_append(npu, 10 + index, outputs), result, outputs * sizeof(*result));
+    check_kernel(npu, unit, &s);
+    out_width = (framed_width(&s) - s.kernel_width) / s.x_step + 1;
+    out_height = (framed_height(&s) - s.kernel_height) / s.y_step + 1;
+    per_line = (size_t)out_width * s.kernels;
+    features = features_that_arrive(npu, index, &s, &pixel);
+    for (unsigned plane = LOW; plane <= (v.is_split ? HIGH : LOW); plane++) {
+        planes[plane] = framed_features(npu, &s, &v, plane, npu_elements(features), pixel);
     }
-    npu->work.macs += (uint64_t)outputs * kernel;
-    npu->unit_work[unit].macs += (uint64_t)outputs * kernel;
+    c = convolution_of(npu, index, &s, &v);
+    sums = sums_of(npu, index, per_line * out_height);
+    f.sum_bits = sums.stream ? sum_bits_of(npu, npu->ports[port_of(index, SUMS)].source) : 0;
+    line = npu_scratch(npu, per_line, sizeof(*line));
+    to = npu_append(npu, FROM_CONVACC + index, per_line * out_height);
+    for (uint32_t y = 0; y < out_height; y++, to += per_line) {
+        size_t at = (size_t)y * s.y_step * framed_width(&s) * s.batch;
+
+        memset(line, 0, per_line * sizeof(*line));
+        for (unsigned plane = LOW; plane < PLANES && planes[plane]; plane++) {
+            convolve_line(&s, &c, planes[plane] + at, out_width, plane == HIGH ? 1 << LOW_BITS : 1, line);
+        }
+        finish_line(&f, line, sums.stream ? npu_elements(sums) + y * per_line : NULL, per_line, to);
+    }
+    npu->work.macs += (uint64_t)per_line * out_height * c.taps;
+    npu->unit_work[unit].macs += (uint64_t)per_line * out_height * c.taps;
 }

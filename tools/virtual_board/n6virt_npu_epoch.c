@@ -101,21 +101,9 @@ N6Npu *n6npu_new(const N6NpuMemory *memory)
     return npu;
 }
 
-static void release(N6Npu *npu)
-{
-    while (npu->allocations) {
-        Allocation *next = npu->allocations->next;
-
-        free(npu->allocations);
-        npu->allocations = next;
-    }
-    npu->allocated = 0;
-    memset(npu->streams, 0, sizeof(npu->streams));
-}
-
 void n6npu_free(N6Npu *npu)
 {
-    release(npu);
+    npu_free_streams(npu);
     free(npu->blob);
     free(npu);
 }
@@ -302,11 +290,11 @@ static void read_switch(N6Npu *npu)
             .take = {value & 1, value >> 16 & 1},
             .frames = {bits(value, 8, 8), bits(value, 24, 8)},
         };
-        port->is_second = port->frames[0] || port->frames[1];
-        if (port->linked && port->is_second && first != second && (value & 0x00010001u) == 0x00010001u) {
+        port->has_contexts = port->frames[0] || port->frames[1];
+        if (port->linked && port->has_contexts && first != second && (value & 0x00010001u) == 0x00010001u) {
             npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: two sources for one destination are not modelled", 8 + 4 * i, value);
         }
-        if (port->linked && port->is_second && port->take[0] != port->take[1]) {
+        if (port->linked && port->has_contexts && port->take[0] != port->take[1]) {
             /* The context that drops frames drops those of the same source. */
             port->source = port->take[0] ? first : second;
         }
@@ -365,7 +353,6 @@ void npu_epoch(N6Npu *npu)
     bool any = false;
 
     tell(npu, npu->watch.begins);
-    release(npu);
     memset(npu->unit_work, 0, sizeof(npu->unit_work));
     memset(npu->frames_written, 0, sizeof(npu->frames_written));
     memset(npu->ariths, 0, sizeof(npu->ariths));
@@ -383,7 +370,7 @@ void npu_epoch(N6Npu *npu)
     }
     npu->work.epochs++;
     count_elements(npu);
-    release(npu);
+    npu_empty_streams(npu);
     tell(npu, npu->watch.computed);
 }
 
@@ -553,7 +540,8 @@ const char *n6npu_run(N6Npu *npu)
 
     npu->reason[0] = '\0';
     if (setjmp(npu->stop)) {
-        release(npu);
+        npu_release(npu, NULL);
+        npu_empty_streams(npu);
         npu->has_work = false;
         if (by_blob) {
             npu->registers[INTCTRL][NPU_INTCTRL_INTREG / 4] |= ERROR_OF_BLOB;

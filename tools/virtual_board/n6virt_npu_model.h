@@ -19,8 +19,13 @@ enum {
     ARITH = 0x17, POOL = 0x1B, RECBUF = 0x1D, EPOCHCTRL = 0x1E,
 };
 enum { ENGINES = 10, CONVACCS = 4, ACTIVS = 2, ARITHS = 4, POOLS = 2 };
-/* Ports of the stream switch. */
-enum { SOURCES = 27, DESTINATIONS = 41 };
+/* Of the stream switch: the first source of each kind, and the first destination; a unit may have several of these. */
+enum {
+    FROM_STRENG = 0, FROM_CONVACC = 10, FROM_DECUN = 14, FROM_ACTIV = 16, FROM_ARITH = 18, FROM_POOL = 22, FROM_RECBUF = 24,
+    SOURCES = 27,
+};
+enum { TO_STRENG = 0, TO_CONVACC = 10, TO_ACTIV = 26, TO_ARITH = 28, TO_POOL = 36, DESTINATIONS = 41 };
+enum { CONVACC_PORTS = 3, ARITH_PORTS = 2 };
 
 /* What comes out of a unit in an epoch: elements of 24 bits, and where each frame ends. */
 typedef struct {
@@ -31,24 +36,32 @@ typedef struct {
     bool busy; /* its next frame is being made */
 } Stream;
 
+/* Some of a stream, which may be moved when it grows. */
+typedef struct {
+    const Stream *stream;
+    size_t start, count;
+} Part;
+
 /* A destination's choice of a source. A port with two contexts takes the first one's frames, then the second one's. */
 typedef struct {
-    bool linked, is_second;
+    bool linked, has_contexts;
     unsigned source;
     bool take[2];
     uint32_t frames[2];
 } Port;
 
+enum { ARITH_COUNTERS = 4 };
 typedef struct {
-    size_t position;   /* of the stream, in elements */
-    uint64_t element;  /* since the epoch began */
-    int32_t address;   /* running, of coefficients */
+    size_t position;                 /* of the stream, in elements */
+    int32_t address;                 /* running, of coefficients */
+    uint32_t counts[ARITH_COUNTERS]; /* elements since each of them began anew */
 } ArithState;
 
-typedef struct Allocation {
-    struct Allocation *next;
+/* Of who makes a frame, until it is made. */
+typedef struct Scratch {
+    struct Scratch *below;
     size_t bytes;
-} Allocation;
+} Scratch;
 
 struct N6Npu {
     N6NpuMemory memory;
@@ -61,8 +74,9 @@ struct N6Npu {
     Port ports[DESTINATIONS];
     uint32_t frames_written[ENGINES];
     ArithState ariths[ARITHS];
-    Allocation *allocations;
-    size_t allocated;
+    Scratch *scratch;
+    size_t allocated; /* bytes of scratch and streams */
+    size_t frames;    /* of all streams */
     N6NpuEpoch epoch;
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];
@@ -99,8 +113,13 @@ static inline bool is_on(const N6Npu *npu, unsigned unit)
 
 /* Ends the run. */
 _Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Zeroed, until the end of the epoch. Ends the run beyond what an epoch may need. */
-void *npu_allocate(N6Npu *npu, size_t count, size_t size);
+/* Not initialised; until the frame is made. Ends the run beyond what an epoch may need. */
+void *npu_scratch(N6Npu *npu, size_t count, size_t size);
+/* Frees what came later than this. */
+void npu_release(N6Npu *npu, const Scratch *until);
+/* Between epochs. */
+void npu_empty_streams(N6Npu *npu);
+void npu_free_streams(N6Npu *npu);
 
 /* Shifts right, with rounding to the nearest, halves away from zero; to the left if negative. */
 static inline int64_t shifted(int64_t value, int shift, bool round)
@@ -139,16 +158,22 @@ unsigned npu_unit_of(unsigned source);
 /* At least so many frames or elements of a source exist afterwards. */
 void npu_want_frames(N6Npu *npu, unsigned source, size_t frames);
 void npu_want_elements(N6Npu *npu, unsigned source, size_t count);
-/* Appends a frame: room for its elements, which end with the frame. */
+/* Appends a frame: room for its elements, to be filled in before anything is asked for. Only when all that the frame is made of has
+ * been asked for: a unit that waits for itself has no frame yet. */
 int32_t *npu_append(N6Npu *npu, unsigned source, size_t count);
 
-/* What arrives at a port: its i-th frame, or elements whatever frames they came in. Valid until more is asked for. */
-const int32_t *npu_port_frame(N6Npu *npu, unsigned destination, size_t frame, size_t *count);
-const int32_t *npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count);
+/* What arrives at a port: its i-th frame, or elements whatever frames they came in. */
+Part npu_port_frame(N6Npu *npu, unsigned destination, size_t frame);
+Part npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count);
+/* Until its stream grows. */
+static inline const int32_t *npu_elements(Part part)
+{
+    return part.stream->data + part.start;
+}
 /* A port that takes every frame of one source: frame borders do not matter then. */
 static inline bool takes_all(const Port *port)
 {
-    return !port->is_second;
+    return !port->has_contexts;
 }
 
 /* One frame more of a unit. */

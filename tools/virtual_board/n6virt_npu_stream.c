@@ -3,45 +3,74 @@
  * Streams between units, and the engines that read them from memory and write them to it. A stream is made frame by frame, when
  * somebody asks for a frame of it; loops close through the frame before.
  */
+#pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Elements of all streams of an epoch, in bytes: many times what a network's largest tensor takes. */
-#define MOST_BYTES ((size_t)1 << 29)
+#define MOST_BYTES ((size_t)1 << 28)
+/* Of all streams of an epoch, which bounds its time: a damaged LIMIT is four thousand million of them. */
+#define MOST_FRAMES ((size_t)1 << 18)
 #define LANES 3
 /* POS0 to POS2: lane 0 first. */
 #define IN_ORDER (0u | 1u << 2 | 2u << 4)
 
-void *npu_allocate(N6Npu *npu, size_t count, size_t size)
-{
-    Allocation *allocation;
-    size_t bytes;
+/* Elements that a stream keeps room for from one epoch to the next. */
+#define KEPT_ELEMENTS ((size_t)1 << 20)
 
+/* Accounts for bytes that are about to be used. */
+static void take(N6Npu *npu, size_t count, size_t size)
+{
     if (count > MOST_BYTES / size || npu->allocated + count * size > MOST_BYTES) {
         npu_stop(npu, "the epoch moves more than %zu bytes between units", MOST_BYTES);
     }
-    bytes = count * size;
-    allocation = calloc(1, sizeof(*allocation) + bytes);
-    if (!allocation) {
-        npu_stop(npu, "the host has no memory for %zu bytes", bytes);
-    }
-    allocation->next = npu->allocations;
-    allocation->bytes = bytes;
-    npu->allocations = allocation;
-    npu->allocated += bytes;
-    return allocation + 1;
+    npu->allocated += count * size;
 }
 
-/* A copy of twice the size; the old one stays until the end of the epoch, since somebody may hold it. */
-static void *grown(N6Npu *npu, const void *old, size_t used, size_t room, size_t size)
+static void *given(N6Npu *npu, void *memory, size_t bytes)
 {
-    void *larger = npu_allocate(npu, room, size);
-
-    if (used) {
-        memcpy(larger, old, used * size);
+    if (!memory) {
+        npu_stop(npu, "the host has no memory for %zu bytes", bytes);
     }
+    return memory;
+}
+
+void *npu_scratch(N6Npu *npu, size_t count, size_t size)
+{
+    Scratch *scratch;
+
+    take(npu, count, size);
+    scratch = malloc(sizeof(*scratch) + count * size);
+    npu->allocated -= scratch ? 0 : count * size;
+    given(npu, scratch, count * size);
+    *scratch = (Scratch){.below = npu->scratch, .bytes = count * size};
+    npu->scratch = scratch;
+    return scratch + 1;
+}
+
+void npu_release(N6Npu *npu, const Scratch *until)
+{
+    while (npu->scratch != until) {
+        Scratch *below = npu->scratch->below;
+
+        npu->allocated -= npu->scratch->bytes;
+        free(npu->scratch);
+        npu->scratch = below;
+    }
+}
+
+static void *grown(N6Npu *npu, void *old, size_t *room, size_t wanted, size_t size)
+{
+    size_t more = wanted + wanted / 2 + 16;
+    void *larger;
+
+    take(npu, more - *room, size);
+    larger = realloc(old, more * size);
+    npu->allocated -= larger ? 0 : (more - *room) * size;
+    given(npu, larger, more * size);
+    *room = more;
     return larger;
 }
 
@@ -49,30 +78,57 @@ int32_t *npu_append(N6Npu *npu, unsigned source, size_t count)
 {
     Stream *stream = &npu->streams[source];
 
+    if (++npu->frames > MOST_FRAMES) {
+        npu_stop(npu, "the epoch moves more than %zu frames between units", MOST_FRAMES);
+    }
     if (stream->count + count > stream->room) {
-        stream->room = 2 * (stream->count + count);
-        stream->data = grown(npu, stream->data, stream->count, stream->room, sizeof(*stream->data));
+        stream->data = grown(npu, stream->data, &stream->room, stream->count + count, sizeof(*stream->data));
     }
     if (stream->frames == stream->frame_room) {
-        stream->frame_room = 2 * stream->frames + 16;
-        stream->ends = grown(npu, stream->ends, stream->frames, stream->frame_room, sizeof(*stream->ends));
+        stream->ends = grown(npu, stream->ends, &stream->frame_room, stream->frames + 1, sizeof(*stream->ends));
     }
     stream->count += count;
     stream->ends[stream->frames++] = stream->count;
     return stream->data + stream->count - count;
 }
 
+static void free_stream(N6Npu *npu, Stream *stream)
+{
+    npu->allocated -= stream->room * sizeof(*stream->data) + stream->frame_room * sizeof(*stream->ends);
+    free(stream->data);
+    free(stream->ends);
+    *stream = (Stream){0};
+}
+
+void npu_empty_streams(N6Npu *npu)
+{
+    npu->frames = 0;
+    for (unsigned source = 0; source < SOURCES; source++) {
+        Stream *stream = &npu->streams[source];
+
+        if (stream->room > KEPT_ELEMENTS || stream->frame_room > KEPT_ELEMENTS) {
+            free_stream(npu, stream);
+        }
+        stream->count = stream->frames = 0;
+        stream->busy = false;
+    }
+}
+
+void npu_free_streams(N6Npu *npu)
+{
+    for (unsigned source = 0; source < SOURCES; source++) {
+        free_stream(npu, &npu->streams[source]);
+    }
+}
+
 static const struct {
     unsigned first, count, unit;
     void (*frame)(N6Npu *npu, unsigned index);
 } sources[] = {
-    {0, ENGINES, STRENG, npu_engine_frame},
-    {10, CONVACCS, CONVACC, npu_convacc_frame},
-    {14, 2, DECUN, NULL},
-    {16, ACTIVS, ACTIV, npu_activ_frame},
-    {18, ARITHS, ARITH, npu_arith_frame},
-    {22, POOLS, POOL, npu_pool_frame},
-    {24, 3, RECBUF, NULL},
+    {FROM_STRENG, ENGINES, STRENG, npu_engine_frame}, {FROM_CONVACC, CONVACCS, CONVACC, npu_convacc_frame},
+    {FROM_DECUN, 2, DECUN, NULL},                     {FROM_ACTIV, ACTIVS, ACTIV, npu_activ_frame},
+    {FROM_ARITH, ARITHS, ARITH, npu_arith_frame},     {FROM_POOL, POOLS, POOL, npu_pool_frame},
+    {FROM_RECBUF, 3, RECBUF, NULL},
 };
 
 unsigned npu_unit_of(unsigned source)
@@ -88,6 +144,7 @@ unsigned npu_unit_of(unsigned source)
 static void one_frame(N6Npu *npu, unsigned source)
 {
     Stream *stream = &npu->streams[source];
+    const Scratch *before = npu->scratch;
     size_t frames = stream->frames;
 
     for (unsigned i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -108,6 +165,7 @@ static void one_frame(N6Npu *npu, unsigned source)
         stream->busy = true;
         sources[i].frame(npu, index);
         stream->busy = false;
+        npu_release(npu, before);
     }
     if (stream->frames == frames) {
         npu_stop(npu, "source %u of the stream switch does not exist", source);
@@ -162,7 +220,7 @@ static size_t taken_frame(N6Npu *npu, unsigned destination, const Port *port, si
     return frame / kept * total + within;
 }
 
-const int32_t *npu_port_frame(N6Npu *npu, unsigned destination, size_t frame, size_t *count)
+Part npu_port_frame(N6Npu *npu, unsigned destination, size_t frame)
 {
     const Port *port = linked_port(npu, destination);
     const Stream *stream = &npu->streams[port->source];
@@ -170,16 +228,15 @@ const int32_t *npu_port_frame(N6Npu *npu, unsigned destination, size_t frame, si
 
     npu_want_frames(npu, port->source, number + 1);
     start = number ? stream->ends[number - 1] : 0;
-    *count = stream->ends[number] - start;
-    return stream->data + start;
+    return (Part){.stream = stream, .start = start, .count = stream->ends[number] - start};
 }
 
-const int32_t *npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count)
+Part npu_port_elements(N6Npu *npu, unsigned destination, size_t start, size_t count)
 {
     const Port *port = linked_port(npu, destination);
 
     npu_want_elements(npu, port->source, start + count);
-    return npu->streams[port->source].data + start;
+    return (Part){.stream = &npu->streams[port->source], .start = start, .count = count};
 }
 
 /* Engines */
@@ -223,16 +280,34 @@ static uint32_t frame_address(const N6Npu *npu, unsigned engine, uint32_t frame)
            (repeat ? frame % repeat * step + frame / repeat * reg(npu, unit, NPU_STRENG_FRPTOFF) : frame * step);
 }
 
-/* How a frame lies in memory. A raw one is a line. */
+/* How a frame lies in memory. Where there are no gaps between pixels, their elements are taken for pixels; where there are none
+ * between lines, all is one line. */
 typedef struct {
     uint32_t width, height, depth; /* pixels, lines, elements of a pixel */
     uint32_t pixel_step, line_step; /* bytes */
     unsigned bytes;                /* of an element */
+    size_t elements;
 } Frame;
+
+static void check_size(N6Npu *npu, unsigned engine, Frame *frame)
+{
+    uint64_t pixels = (uint64_t)frame->width * frame->height;
+
+    if (!frame->width || !frame->height || !frame->depth) {
+        npu_stop(npu, "%s moves frames of %u x %u x %u elements", n6npu_unit_name(STRENG + engine), frame->height, frame->width,
+                 frame->depth);
+    }
+    if (pixels > MOST_BYTES || pixels * frame->depth > MOST_BYTES) {
+        npu_stop(npu, "%s moves a frame of %u x %u x %u elements", n6npu_unit_name(STRENG + engine), frame->height, frame->width,
+                 frame->depth);
+    }
+    frame->elements = pixels * frame->depth;
+}
 
 static Frame frame_of(N6Npu *npu, unsigned engine)
 {
     unsigned unit = STRENG + engine;
+    uint32_t lanes = bits(reg(npu, unit, NPU_STRENG_POS), 0, 6);
     Frame frame = {.bytes = npu_engine_bytes(npu, engine)};
 
     if (FIELD(npu, unit, STRENG, CTRL, RAW)) {
@@ -246,26 +321,22 @@ static Frame frame_of(N6Npu *npu, unsigned engine)
         frame.pixel_step = FIELD(npu, unit, STRENG, DEPTH, OFFSET) | FIELD(npu, unit, STRENG, LIMITEN, DOFF_MSB) << 16;
         frame.line_step = FIELD(npu, unit, STRENG, STRD, LOFF) | FIELD(npu, unit, STRENG, CID_CACHE, LOFF_MSB) << 16;
     }
-    frame.line_step = frame.line_step ? frame.line_step : frame.width * frame.pixel_step;
     /* Lanes in their order; all zeros, as after a reset, are taken for that, too. */
-    if (bits(reg(npu, unit, NPU_STRENG_POS), 0, 6) != IN_ORDER && bits(reg(npu, unit, NPU_STRENG_POS), 0, 6)) {
-        npu_stop(npu, "%s POS swaps lanes, 0x%02X: not modelled", n6npu_unit_name(unit), bits(reg(npu, unit, NPU_STRENG_POS), 0, 6));
+    if (lanes != IN_ORDER && lanes) {
+        npu_stop(npu, "%s POS swaps lanes, 0x%02X: not modelled", n6npu_unit_name(unit), lanes);
     }
-    if (!frame.width || !frame.height || !frame.depth) {
-        npu_stop(npu, "%s moves frames of %u x %u x %u elements", n6npu_unit_name(unit), frame.height, frame.width, frame.depth);
+    check_size(npu, engine, &frame);
+    frame.line_step = frame.line_step ? frame.line_step : frame.width * frame.pixel_step;
+    if (frame.pixel_step == frame.depth * frame.bytes) {
+        frame.width *= frame.depth;
+        frame.depth = 1;
+        frame.pixel_step = frame.bytes;
+    }
+    if (frame.pixel_step == frame.bytes && frame.line_step == frame.width * frame.bytes) {
+        frame.width *= frame.height;
+        frame.height = 1;
     }
     return frame;
-}
-
-static size_t elements_of(N6Npu *npu, unsigned engine, const Frame *frame)
-{
-    uint64_t count = (uint64_t)frame->width * frame->height;
-
-    if (count > MOST_BYTES || count * frame->depth > MOST_BYTES) {
-        npu_stop(npu, "%s moves a frame of %u x %u x %u elements", n6npu_unit_name(STRENG + engine), frame->height, frame->width,
-                 frame->depth);
-    }
-    return count * frame->depth;
 }
 
 /* From the first byte of a line to behind its last one. */
@@ -287,12 +358,13 @@ static void note_addresses(N6NpuUnitWork *work, uint32_t address, uint32_t bytes
     work->end = is_first || address + bytes > work->end ? address + bytes : work->end;
 }
 
-static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes)
+/* moved: of these bytes, those that are not gaps between pixels. */
+static void read_memory(N6Npu *npu, unsigned engine, uint32_t address, void *to, uint32_t bytes, uint32_t moved)
 {
     if (!npu->memory.read(npu->memory.opaque, address, to, bytes)) {
         npu_stop(npu, "%s reads %u bytes at 0x%08x, where it cannot", n6npu_unit_name(STRENG + engine), bytes, address);
     }
-    npu->unit_work[STRENG + engine].reads += bytes;
+    npu->unit_work[STRENG + engine].reads += moved;
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
@@ -305,54 +377,61 @@ static void write_memory(N6Npu *npu, unsigned engine, uint32_t address, const vo
     note_addresses(&npu->unit_work[STRENG + engine], address, bytes);
 }
 
-/* Where the bytes of an element go in the 24 bits of a stream: the lanes in use, or from the right. */
-static unsigned lane_shifts(const N6Npu *npu, unsigned unit, unsigned shifts[LANES])
+/* How elements stand in a stream: the lanes in use, or from the right. */
+typedef struct {
+    unsigned bytes;
+    unsigned shifts[LANES]; /* of each byte, to the left */
+    bool extends;           /* a sign */
+} Lanes;
+
+static Lanes lanes_of(const N6Npu *npu, unsigned unit)
 {
-    unsigned count = 0;
+    bool from_the_right = FIELD(npu, unit, STRENG, CTRL, LSBMODE);
+    Lanes lanes = {.extends = from_the_right && FIELD(npu, unit, STRENG, CTRL, SIGNEXT)};
 
     for (unsigned lane = 0; lane < LANES; lane++) {
         if (lane_bits(npu, unit, lane)) {
-            shifts[count] = 8 * (FIELD(npu, unit, STRENG, CTRL, LSBMODE) ? count : lane);
-            count++;
+            lanes.shifts[lanes.bytes] = 8 * (from_the_right ? lanes.bytes : lane);
+            lanes.bytes++;
         }
     }
-    return count;
+    return lanes;
 }
 
-static void read_line(const uint8_t *line, const Frame *frame, const unsigned shifts[LANES], bool extend, int32_t *to)
+/* Elements without gaps between them. */
+static void read_elements(const uint8_t *from, size_t count, const Lanes *lanes, int32_t *to)
 {
-    for (uint32_t x = 0; x < frame->width; x++) {
-        const uint8_t *from = line + (size_t)x * frame->pixel_step;
-
-        for (uint32_t element = 0; element < frame->depth; element++, from += frame->bytes) {
-            uint32_t value = 0;
-
-            for (unsigned byte = 0; byte < frame->bytes; byte++) {
-                value |= (uint32_t)from[byte] << shifts[byte];
+    if (lanes->bytes == 1) {
+        if (lanes->extends) {
+            for (size_t i = 0; i < count; i++) {
+                to[i] = (int8_t)from[i];
             }
-            *to++ = extend ? (int32_t)sign_extended(value, 8 * frame->bytes) : (int32_t)value;
+        } else {
+            for (size_t i = 0; i < count; i++) {
+                to[i] = (uint32_t)from[i] << lanes->shifts[0];
+            }
         }
+        return;
     }
-}
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = 0;
 
-/* To a receiver of bytes. */
-static void read_bytes(const uint8_t *line, const Frame *frame, int32_t *to)
-{
-    for (uint32_t x = 0; x < frame->width; x++) {
-        for (uint32_t byte = 0; byte < frame->depth * frame->bytes; byte++) {
-            *to++ = line[(size_t)x * frame->pixel_step + byte];
+        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
+            value |= (uint32_t)*from++ << lanes->shifts[byte];
         }
+        to[i] = lanes->extends ? (int32_t)sign_extended(value, 8 * lanes->bytes) : (int32_t)value;
     }
 }
 
 void npu_engine_frame(N6Npu *npu, unsigned engine)
 {
-    unsigned unit = STRENG + engine, shifts[LANES];
+    unsigned unit = STRENG + engine;
     uint32_t frames = npu_engine_frames(npu, engine), number = npu->streams[engine].frames, bytes, address;
+    /* To a receiver of bytes. */
     bool raw_out = FIELD(npu, unit, STRENG, CTRL, RAW_OUT);
-    bool extend = FIELD(npu, unit, STRENG, CTRL, LSBMODE) && FIELD(npu, unit, STRENG, CTRL, SIGNEXT);
+    Lanes lanes = raw_out ? (Lanes){.bytes = 1} : lanes_of(npu, unit);
     Frame frame = frame_of(npu, engine);
-    size_t per_line;
+    size_t per_pixel;
     uint8_t *line;
     int32_t *to;
 
@@ -371,74 +450,88 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
         }
         npu_write_up_to(npu, trigger, number - 1);
     }
-    lane_shifts(npu, unit, shifts);
     bytes = line_bytes(npu, engine, &frame);
-    per_line = (size_t)frame.width * frame.depth * (raw_out ? frame.bytes : 1);
-    elements_of(npu, engine, &frame);
-    line = npu_allocate(npu, bytes, 1);
-    to = npu_append(npu, engine, per_line * frame.height);
+    per_pixel = (size_t)frame.depth * (raw_out ? frame.bytes : 1);
+    line = npu_scratch(npu, bytes, 1);
+    to = npu_append(npu, engine, per_pixel * frame.width * frame.height);
     address = frame_address(npu, engine, number % frames);
-    for (uint32_t y = 0; y < frame.height; y++, to += per_line) {
-        read_memory(npu, engine, address + y * frame.line_step, line, bytes);
-        if (raw_out) {
-            read_bytes(line, &frame, to);
-        } else {
-            read_line(line, &frame, shifts, extend, to);
+    for (uint32_t y = 0; y < frame.height; y++) {
+        read_memory(npu, engine, address + y * frame.line_step, line, bytes, frame.width * frame.depth * frame.bytes);
+        if (frame.pixel_step == frame.bytes) {
+            read_elements(line, per_pixel * frame.width, &lanes, to);
+            to += per_pixel * frame.width;
+            continue;
+        }
+        for (uint32_t x = 0; x < frame.width; x++, to += per_pixel) {
+            read_elements(line + (size_t)x * frame.pixel_step, per_pixel, &lanes, to);
+        }
+    }
+}
+
+static void write_elements(const int32_t *from, size_t count, const Lanes *lanes, uint8_t *to)
+{
+    if (lanes->bytes == 1) {
+        for (size_t i = 0; i < count; i++) {
+            to[i] = (uint32_t)from[i] >> lanes->shifts[0];
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
+            *to++ = (uint32_t)from[i] >> lanes->shifts[byte];
         }
     }
 }
 
 static void write_frame(N6Npu *npu, unsigned engine, const Frame *frame, uint32_t address, const int32_t *from)
 {
-    unsigned shifts[LANES];
+    Lanes lanes = lanes_of(npu, STRENG + engine);
+    size_t per_line = (size_t)frame->width * frame->depth;
     uint32_t pixel = frame->depth * frame->bytes;
-    uint8_t *line;
+    uint8_t *line = npu_scratch(npu, per_line, frame->bytes);
 
-    lane_shifts(npu, STRENG + engine, shifts);
-    line = npu_allocate(npu, (size_t)frame->width * pixel, 1);
-    for (uint32_t y = 0; y < frame->height; y++) {
-        uint8_t *to = line;
-
-        for (size_t element = 0; element < (size_t)frame->width * frame->depth; element++, from++) {
-            for (unsigned byte = 0; byte < frame->bytes; byte++) {
-                *to++ = (uint32_t)*from >> shifts[byte];
-            }
-        }
+    for (uint32_t y = 0; y < frame->height; y++, from += per_line) {
+        write_elements(from, per_line, &lanes, line);
         if (frame->pixel_step == pixel) {
             write_memory(npu, engine, address + y * frame->line_step, line, frame->width * pixel);
-        } else {
-            for (uint32_t x = 0; x < frame->width; x++) {
-                write_memory(npu, engine, address + y * frame->line_step + x * frame->pixel_step, line + (size_t)x * pixel, pixel);
-            }
+            continue;
+        }
+        for (uint32_t x = 0; x < frame->width; x++) {
+            write_memory(npu, engine, address + y * frame->line_step + x * frame->pixel_step, line + (size_t)x * pixel, pixel);
         }
     }
+}
+
+static Part written_part(N6Npu *npu, unsigned engine, uint32_t number, size_t count)
+{
+    Part part;
+
+    if (takes_all(&npu->ports[TO_STRENG + engine])) {
+        return npu_port_elements(npu, TO_STRENG + engine, number * count, count);
+    }
+    part = npu_port_frame(npu, TO_STRENG + engine, number);
+    if (part.count != count) {
+        npu_stop(npu, "%s writes frames of %zu elements, and gets %zu", n6npu_unit_name(STRENG + engine), count, part.count);
+    }
+    return part;
 }
 
 void npu_write_up_to(N6Npu *npu, unsigned engine, uint32_t frame)
 {
     uint32_t frames = npu_engine_frames(npu, engine);
     Frame shape = frame_of(npu, engine);
-    size_t count = elements_of(npu, engine, &shape);
 
     while (npu->frames_written[engine] <= frame && npu->frames_written[engine] < frames) {
         uint32_t number = npu->frames_written[engine];
-        const int32_t *from;
+        Part part = written_part(npu, engine, number, shape.elements);
+        const Scratch *before = npu->scratch;
 
-        if (takes_all(&npu->ports[engine])) {
-            from = npu_port_elements(npu, engine, number * count, count);
-        } else {
-            size_t arrived;
-
-            from = npu_port_frame(npu, engine, number, &arrived);
-            if (arrived != count) {
-                npu_stop(npu, "%s writes frames of %zu elements, and gets %zu", n6npu_unit_name(STRENG + engine), count, arrived);
-            }
-        }
         /* It may have been written meanwhile, by who waits for it. */
         if (npu->frames_written[engine] == number) {
             npu->frames_written[engine]++;
-            npu->unit_work[STRENG + engine].elements += count;
-            write_frame(npu, engine, &shape, frame_address(npu, engine, number), from);
+            npu->unit_work[STRENG + engine].elements += shape.elements;
+            write_frame(npu, engine, &shape, frame_address(npu, engine, number), npu_elements(part));
+            npu_release(npu, before);
         }
     }
 }

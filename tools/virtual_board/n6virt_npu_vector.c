@@ -2,24 +2,17 @@
  *
  * ARITH, POOL and ACTIV.
  */
+#pragma GCC optimize("O3")
 #include "n6virt_npu_model.h"
-
-#include <string.h>
 
 #define NO_SHIFT 16
 #define COEFFICIENTS 512u
+/* Elements that are computed step by step together. */
+#define BLOCK 256u
 
 enum { AFFINE = 0, MINIMUM = 1, MAXIMUM = 2, PRODUCT = 7 };
-
-/* Of ARITH's operand: bytes, then a shift with or without rounding. */
-static int64_t operand(int32_t value, uint32_t shifter)
-{
-    unsigned bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
-    int shift = (int)bits(shifter, NPU_ARITH_INSHIFTER_FSHIFTX_POS, NPU_ARITH_INSHIFTER_FSHIFTX_BITS) - NO_SHIFT;
-
-    return shifted(sign_extended(value, bytes ? 8 * bytes : 24), shift,
-                   bits(shifter, NPU_ARITH_INSHIFTER_FROUNDX_POS, NPU_ARITH_INSHIFTER_FROUNDX_BITS));
-}
+enum { X, Y };
+enum { A, B, C, ABC };
 
 /* Of more bits than any configuration that was seen has: what is left of it, as of all arithmetic here. */
 static int64_t wrapped_product(int64_t left, int64_t right)
@@ -27,99 +20,189 @@ static int64_t wrapped_product(int64_t left, int64_t right)
     return (int64_t)((uint64_t)left * (uint64_t)right);
 }
 
-static int32_t signed_field(uint32_t value, unsigned width)
+/* Of ARITH's operands: bytes, then a shift with or without rounding. */
+static void read_operand(const int32_t *from, size_t count, uint32_t shifter, int64_t *to)
 {
-    return sign_extended(value, width);
+    unsigned bytes = bits(shifter, NPU_ARITH_INSHIFTER_FBYTESX_POS, NPU_ARITH_INSHIFTER_FBYTESX_BITS);
+    int shift = (int)bits(shifter, NPU_ARITH_INSHIFTER_FSHIFTX_POS, NPU_ARITH_INSHIFTER_FSHIFTX_BITS) - NO_SHIFT;
+    bool round = bits(shifter, NPU_ARITH_INSHIFTER_FROUNDX_POS, NPU_ARITH_INSHIFTER_FROUNDX_BITS);
+    unsigned unused = 32 - (bytes ? 8 * bytes : 24);
+
+    for (size_t i = 0; i < count; i++) {
+        to[i] = (int32_t)((uint32_t)from[i] << unused) >> unused;
+    }
+    for (size_t i = 0; shift && i < count; i++) {
+        to[i] = shifted(to[i], shift, round);
+    }
 }
 
-/* To the coefficient of the next element. */
-static void advance(const N6Npu *npu, unsigned unit, ArithState *state)
+/* Coefficients. Where they are in memory, a running address goes through them: behind an element it goes on by the offset of the first
+ * counter that begins anew there, CNT3 before CNT2 before CNT1 before the one of INCCNT. */
+
+typedef struct {
+    uint32_t ends[ARITH_COUNTERS]; /* elements until each begins anew; 0: it is off */
+    int32_t offsets[ARITH_COUNTERS];
+} Counters;
+
+static Counters counters_of(const N6Npu *npu, unsigned unit)
 {
-    static const uint32_t resets[] = {NPU_ARITH_RSTCNT3, NPU_ARITH_RSTCNT2, NPU_ARITH_RSTCNT1};
-    uint32_t control = reg(npu, unit, NPU_ARITH_CTRL), offsets = reg(npu, unit, NPU_ARITH_ADDROFFSET);
+    return (Counters){
+        .ends =
+            {
+                FIELD(npu, unit, ARITH, CTRL, CNT3) ? reg(npu, unit, NPU_ARITH_RSTCNT3) + 1 : 0,
+                FIELD(npu, unit, ARITH, CTRL, CNT2) ? reg(npu, unit, NPU_ARITH_RSTCNT2) + 1 : 0,
+                FIELD(npu, unit, ARITH, CTRL, CNT1) ? reg(npu, unit, NPU_ARITH_RSTCNT1) + 1 : 0,
+                reg(npu, unit, NPU_ARITH_INCCNT) + 1,
+            },
+        .offsets =
+            {
+                sign_extended(FIELD(npu, unit, ARITH, ADDROFFSET, OFFSET3), 9),
+                sign_extended(FIELD(npu, unit, ARITH, ADDROFFSET, OFFSET2), 9),
+                sign_extended(FIELD(npu, unit, ARITH, ADDROFFSET, OFFSET1), 9),
+                sign_extended(FIELD(npu, unit, ARITH, INCOFFSET, VAL), 9),
+            },
+    };
+}
 
-    state->element++;
-    for (unsigned i = 0; i < 3; i++) {
-        unsigned counter = 2 - i; /* CNT3 first */
+static void advance(const Counters *counters, ArithState *state)
+{
+    int32_t offset = 0;
+    bool found = false;
 
-        if (bits(control, NPU_ARITH_CTRL_CNT1_POS + counter, 1) && state->element % ((uint64_t)reg(npu, unit, resets[i]) + 1) == 0) {
-            state->address += signed_field(bits(offsets, 9 * counter, 9), 9);
-            return;
+    for (unsigned i = 0; i < ARITH_COUNTERS; i++) {
+        if (++state->counts[i] == counters->ends[i]) {
+            state->counts[i] = 0;
+            offset = found ? offset : counters->offsets[i];
+            found = true;
         }
     }
-    if (state->element % ((uint64_t)reg(npu, unit, NPU_ARITH_INCCNT) + 1) == 0) {
-        state->address += signed_field(FIELD(npu, unit, ARITH, INCOFFSET, VAL), 9);
+    state->address += offset;
+}
+
+typedef struct {
+    int64_t a[BLOCK], b[BLOCK], c[BLOCK];
+} Coefficients;
+
+static void read_coefficients(N6Npu *npu, unsigned index, const Counters *counters, size_t count, Coefficients *to)
+{
+    unsigned unit = ARITH + index;
+    bool a_varies = FIELD(npu, unit, ARITH, CTRL, COEFFA), b_varies = FIELD(npu, unit, ARITH, CTRL, COEFFB);
+    bool c_varies = FIELD(npu, unit, ARITH, CTRL, COEFFC), combined = FIELD(npu, unit, ARITH, CTRL, COMBINEBC);
+    int16_t a = FIELD(npu, unit, ARITH, COEFFAC, A), b = FIELD(npu, unit, ARITH, COEFFB, B), c = FIELD(npu, unit, ARITH, COEFFAC, C);
+
+    for (size_t i = 0; i < count; i++) {
+        if (a_varies || b_varies || c_varies) {
+            const uint32_t *entry = npu->coefficients[index] + 2 * ((uint32_t)npu->ariths[index].address % COEFFICIENTS);
+
+            a = a_varies ? (int16_t)entry[0] : a;
+            b = b_varies ? (int16_t)(entry[0] >> 16) : b;
+            c = c_varies ? (int16_t)entry[1] : c;
+            advance(counters, &npu->ariths[index]);
+        }
+        to->a[i] = a;
+        to->b[i] = combined ? 0 : b;
+        to->c[i] = combined ? (int32_t)((uint32_t)(uint16_t)b << 16 | (uint16_t)c) : c;
     }
 }
 
-void npu_arith_frame(N6Npu *npu, unsigned index)
+static void affine(const N6Npu *npu, unsigned unit, const int64_t *x, const int64_t *y, size_t count, const Coefficients *k,
+                   int64_t *to)
 {
-    unsigned unit = ARITH + index, port = 28 + 2 * index;
-    uint32_t control = reg(npu, unit, NPU_ARITH_CTRL), operation = FIELD(npu, unit, ARITH, CTRL, OP);
-    uint32_t shifter = reg(npu, unit, NPU_ARITH_INSHIFTER), clip = reg(npu, unit, NPU_ARITH_CLIPRANGE);
-    bool dual = FIELD(npu, unit, ARITH, CTRL, DUALIN), combined = FIELD(npu, unit, ARITH, CTRL, COMBINEBC);
-    bool from_memory[3] = {FIELD(npu, unit, ARITH, CTRL, COEFFA), FIELD(npu, unit, ARITH, CTRL, COEFFB),
-                           FIELD(npu, unit, ARITH, CTRL, COEFFC)};
     int ax = FIELD(npu, unit, ARITH, SHIFT, AX), by = FIELD(npu, unit, ARITH, SHIFT, BY), c_shift = FIELD(npu, unit, ARITH, SHIFT, C);
-    int result_shift = FIELD(npu, unit, ARITH, SHIFT, RES);
-    unsigned out_bytes = FIELD(npu, unit, ARITH, CTRL, OBYTES), mode = FIELD(npu, unit, ARITH, CTRL, ORNDMODE);
-    ArithState *state = &npu->ariths[index];
-    size_t number = npu->streams[18 + index].frames, count;
-    const int32_t *x = npu_port_frame(npu, port, number, &count), *y = NULL;
-    int32_t *to, *result = npu_allocate(npu, count, sizeof(*result));
 
-    if (dual) {
-        y = npu_port_elements(npu, port + 1, state->position, count);
-        x = npu_port_frame(npu, port, number, &count);
+    /* Whether the shifts of A x and B y round cannot be told from real outputs; they truncate here. */
+    for (size_t i = 0; i < count; i++) {
+        to[i] = (k->a[i] * x[i] >> ax) + (int64_t)((uint64_t)k->c[i] << c_shift);
     }
-    if (!out_bytes) {
+    for (size_t i = 0; y && i < count; i++) {
+        to[i] += k->b[i] * y[i] >> by;
+    }
+}
+
+static void combine(const N6Npu *npu, unsigned unit, const int64_t *x, const int64_t *y, size_t count, const Coefficients *k,
+                    int64_t *to)
+{
+    uint32_t operation = FIELD(npu, unit, ARITH, CTRL, OP);
+
+    switch (operation) {
+    case AFFINE:
+        affine(npu, unit, x, y, count, k, to);
+        break;
+    case PRODUCT:
+        for (size_t i = 0; i < count; i++) {
+            to[i] = wrapped_product(x[i], y ? y[i] : k->a[i]);
+        }
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) {
+            int64_t right = y ? y[i] : 0;
+
+            to[i] = (operation == MINIMUM) == (x[i] < right) ? x[i] : right;
+        }
+    }
+}
+
+static void finish(const N6Npu *npu, unsigned unit, const int64_t *from, size_t count, int32_t *to)
+{
+    int shift = FIELD(npu, unit, ARITH, SHIFT, RES);
+    bool round = FIELD(npu, unit, ARITH, CTRL, ROUND), saturate = FIELD(npu, unit, ARITH, CTRL, SAT);
+    bool clip = FIELD(npu, unit, ARITH, CTRL, CLIPOUT), relu = FIELD(npu, unit, ARITH, CTRL, ORNDMODE) >> 1;
+    int16_t highest = FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMAX), lowest = FIELD(npu, unit, ARITH, CLIPRANGE, CLIPMIN);
+    unsigned bytes = FIELD(npu, unit, ARITH, CTRL, OBYTES);
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = shifted(from[i], shift, round);
+
+        if (clip) {
+            value = value < lowest ? lowest : value > highest ? highest : value;
+        }
+        to[i] = narrowed(relu && value < 0 ? 0 : value, bytes, saturate);
+    }
+}
+
+static void check_arith(N6Npu *npu, unsigned unit)
+{
+    uint32_t operation = FIELD(npu, unit, ARITH, CTRL, OP);
+
+    if (!FIELD(npu, unit, ARITH, CTRL, OBYTES)) {
         npu_stop(npu, "%s makes elements of 0 bytes (CTRL OBYTES)", n6npu_unit_name(unit));
     }
     if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT) {
         npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", n6npu_unit_name(unit), operation);
     }
-    if (!state->element) {
+}
+
+void npu_arith_frame(N6Npu *npu, unsigned index)
+{
+    unsigned unit = ARITH + index, port = TO_ARITH + ARITH_PORTS * index;
+    uint32_t shifter = reg(npu, unit, NPU_ARITH_INSHIFTER);
+    bool dual = FIELD(npu, unit, ARITH, CTRL, DUALIN);
+    ArithState *state = &npu->ariths[index];
+    Counters counters = counters_of(npu, unit);
+    Part inputs[ARITH_PORTS];
+    Coefficients coefficients;
+    int64_t x[BLOCK], y[BLOCK], values[BLOCK];
+    int32_t *to;
+
+    inputs[X] = npu_port_frame(npu, port + X, npu->streams[FROM_ARITH + index].frames);
+    inputs[Y] = dual ? npu_port_elements(npu, port + Y, state->position, inputs[X].count) : inputs[X];
+    check_arith(npu, unit);
+    if (!state->position) {
         state->address = FIELD(npu, unit, ARITH, COEFFADDR, ADDR);
     }
-    to = result;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t at = (uint32_t)state->address % COEFFICIENTS;
-        uint32_t ab = npu->coefficients[index][2 * at], cc = npu->coefficients[index][2 * at + 1];
-        int64_t a = sign_extended(from_memory[0] ? ab : FIELD(npu, unit, ARITH, COEFFAC, A), 16);
-        int64_t b = sign_extended(from_memory[1] ? ab >> 16 : FIELD(npu, unit, ARITH, COEFFB, B), 16);
-        int64_t c = sign_extended(from_memory[2] ? cc : FIELD(npu, unit, ARITH, COEFFAC, C), 16);
-        int64_t left = operand(x[i], shifter), right = y ? operand(y[i], shifter >> 16) : 0, value;
+    to = npu_append(npu, FROM_ARITH + index, inputs[X].count);
+    for (size_t done = 0; done < inputs[X].count; done += BLOCK) {
+        size_t count = inputs[X].count - done < BLOCK ? inputs[X].count - done : BLOCK;
 
-        if (combined) {
-            c = sign_extended((int64_t)((uint64_t)b << 16 | ((uint64_t)c & 0xffff)), 32);
-            b = 0;
+        read_operand(npu_elements(inputs[X]) + done, count, shifter, x);
+        if (dual) {
+            read_operand(npu_elements(inputs[Y]) + done, count, shifter >> 16, y);
         }
-        switch (operation) {
-        case AFFINE:
-            /* Whether the shifts of A x and B y round cannot be told from real outputs; they truncate here. */
-            value = shifted(a * left, ax, false) + (int64_t)((uint64_t)c << c_shift) + (y ? shifted(b * right, by, false) : 0);
-            break;
-        case PRODUCT:
-            value = wrapped_product(left, y ? right : a);
-            break;
-        case MINIMUM:
-            value = left < right ? left : right;
-            break;
-        default:
-            value = left > right ? left : right;
-            break;
-        }
-        value = shifted(value, result_shift, FIELD(npu, unit, ARITH, CTRL, ROUND));
-        if (FIELD(npu, unit, ARITH, CTRL, CLIPOUT)) {
-            int64_t highest = sign_extended(clip & 0xffff, 16), lowest = sign_extended(clip >> 16, 16);
-
-            value = value < lowest ? lowest : value > highest ? highest : value;
-        }
-        *to++ = narrowed(mode >> 1 && value < 0 ? 0 : value, out_bytes, control >> NPU_ARITH_CTRL_SAT_POS & 1);
-        advance(npu, unit, state);
+        read_coefficients(npu, index, &counters, count, &coefficients);
+        combine(npu, unit, x, dual ? y : NULL, count, &coefficients, values);
+        finish(npu, unit, values, count, to + done);
     }
-    state->position += count;
-    memcpy(npu_append(npu, 18 + index, count), result, count * sizeof(*result));
+    state->position += inputs[X].count;
 }
 
 /* Pooling */
@@ -195,12 +278,13 @@ static int64_t pooled(const Window *w, const int32_t *from, unsigned width, uint
 
 void npu_pool_frame(N6Npu *npu, unsigned index)
 {
-    unsigned unit = POOL + index, port = 36 + index, width;
+    unsigned unit = POOL + index, port = TO_POOL + index, width;
     uint32_t type = FIELD(npu, unit, POOL, CTRL, TYPE), out_width, out_height;
     bool average = type == POOL_AVERAGE || type == GLOBAL_AVERAGE;
-    size_t number = npu->streams[22 + index].frames, wanted, count;
+    size_t number = npu->streams[FROM_POOL + index].frames, wanted;
     const int32_t *from;
-    int32_t *result, *to;
+    int32_t *to;
+    Part input;
     Window w;
 
     if (type > POOL_AVERAGE && (type < GLOBAL_MAX || type > GLOBAL_AVERAGE)) {
@@ -209,18 +293,18 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     w = window_of(npu, unit, type);
     wanted = (size_t)w.width * w.height * w.batch;
     if (takes_all(&npu->ports[port])) {
-        from = npu_port_elements(npu, port, number * wanted, wanted);
+        input = npu_port_elements(npu, port, number * wanted, wanted);
     } else {
-        from = npu_port_frame(npu, port, number, &count);
-        if (count < wanted) {
-            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, count);
+        input = npu_port_frame(npu, port, number);
+        if (input.count < wanted) {
+            npu_stop(npu, "%s wants frames of %zu elements, and gets %zu", n6npu_unit_name(unit), wanted, input.count);
         }
     }
     width = FIELD(npu, unit, POOL, CTRL, FBYTES) ? 8 * FIELD(npu, unit, POOL, CTRL, FBYTES) : 24;
     out_width = (w.end_x - w.first_x - w.window_width) / w.x_step + 1;
     out_height = (w.end_y - w.first_y - w.window_height) / w.y_step + 1;
-    count = (size_t)out_width * out_height * w.batch;
-    result = to = npu_allocate(npu, count, sizeof(*result));
+    to = npu_append(npu, FROM_POOL + index, (size_t)out_width * out_height * w.batch);
+    from = npu_elements(input);
     for (uint32_t y = 0; y < out_height; y++) {
         for (uint32_t x = 0; x < out_width; x++) {
             for (uint32_t channel = 0; channel < w.batch; channel++) {
@@ -237,7 +321,6 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
             }
         }
     }
-    memcpy(npu_append(npu, 22 + index, count), result, count * sizeof(*result));
 }
 
 /* Functions by tables: segments of segments, a parabola each. */
@@ -249,14 +332,14 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
 
 void npu_activ_frame(N6Npu *npu, unsigned index)
 {
-    unsigned unit = ACTIV + index, port = 26 + index, bytes = FIELD(npu, unit, ACTIV, CTRL, FBYTES);
+    unsigned unit = ACTIV + index, bytes = FIELD(npu, unit, ACTIV, CTRL, FBYTES);
     bool is_signed = FIELD(npu, unit, ACTIV, FUNC, SIGNEDOP);
     unsigned outer_bits = FIELD(npu, unit, ACTIV, FUNC, BWIDTH), out_bytes = FIELD(npu, unit, ACTIV, CTRL, OBYTES);
     int64_t subtract = sign_extended(FIELD(npu, unit, ACTIV, FSUB, FSUB), 24);
     int shift = (int)FIELD(npu, unit, ACTIV, CTRL, FSHIFT) - NO_SHIFT;
-    size_t number = npu->streams[16 + index].frames, count;
-    const int32_t *from = npu_port_frame(npu, port, number, &count);
-    int32_t *result = npu_allocate(npu, count, sizeof(*result));
+    Part input = npu_port_frame(npu, TO_ACTIV + index, npu->streams[FROM_ACTIV + index].frames);
+    const int32_t *from;
+    int32_t *to;
 
     if (FIELD(npu, unit, ACTIV, CTRL, TYPE) != FUNCTION) {
         npu_stop(npu, "%s CTRL TYPE is %u: only 3, a function, is modelled", n6npu_unit_name(unit), FIELD(npu, unit, ACTIV, CTRL, TYPE));
@@ -264,7 +347,9 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
     if (!bytes || !out_bytes || outer_bits > 5) {
         npu_stop(npu, "%s is not configured (CTRL FBYTES, OBYTES, FUNC BWIDTH)", n6npu_unit_name(unit));
     }
-    for (size_t i = 0; i < count; i++) {
+    to = npu_append(npu, FROM_ACTIV + index, input.count);
+    from = npu_elements(input);
+    for (size_t i = 0; i < input.count; i++) {
         int64_t x = is_signed ? sign_extended(from[i], 8 * bytes) : (int64_t)((uint32_t)from[i] & (uint32_t)((1ull << 8 * bytes) - 1));
         uint32_t u, entry, inner, at, ab;
         int64_t value;
@@ -280,7 +365,6 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
                 (int64_t)((uint64_t)wrapped_product(sign_extended(ab >> 16, 16), x) << FIELD(npu, unit, ACTIV, FUNC, BSHIFT)) +
                 (int64_t)((uint64_t)sign_extended(reg(npu, unit, ROM1 + 8 * at + 4) & 0xffff, 16) << FIELD(npu, unit, ACTIV, FUNC, CSHIFT));
         value = shifted(value, FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT), FIELD(npu, unit, ACTIV, CTRL, ROUND));
-        result[i] = narrowed(value, out_bytes, FIELD(npu, unit, ACTIV, CTRL, SAT));
+        to[i] = narrowed(value, out_bytes, FIELD(npu, unit, ACTIV, CTRL, SAT));
     }
-    memcpy(npu_append(npu, 16 + index, count), result, count * sizeof(*result));
 }

@@ -116,18 +116,6 @@ static bool is_wide(void)
     return (mode_register(part.width_address) & part.width) == part.width;
 }
 
-static const char *wrong_pins(uint32_t port, uint32_t pins, uint32_t alternate)
-{
-    for (unsigned pin = 0; pin < 16; pin++) {
-        if ((pins >> pin & 1) && !n6virt_pin_is(port, pin, alternate)) {
-            snprintf(reason, sizeof(reason), "pin P%c%u is not set to the PSRAM (alternate function %u)", n6virt_port_letter(port), pin,
-                     alternate);
-            return reason;
-        }
-    }
-    return NULL;
-}
-
 /* Supply, pins and route; the reason why the part hears nothing, or NULL. */
 static const char *deaf(void)
 {
@@ -137,8 +125,8 @@ static const char *deaf(void)
         snprintf(reason, sizeof(reason), "the pads have no supply (PWR SVMCR3 0x%08x)", part.supply);
         return reason;
     }
-    wrong = wrong_pins(part.control_port, part.control_pins, part.control_alternate);
-    wrong = wrong ? wrong : wrong_pins(part.data_port, part.data_pins, part.data_alternate);
+    wrong = n6virt_wrong_pin(part.control_port, part.control_pins, part.control_alternate, "the PSRAM");
+    wrong = wrong ? wrong : n6virt_wrong_pin(part.data_port, part.data_pins, part.data_alternate, "the PSRAM");
     if (wrong) {
         return wrong;
     }

@@ -8,6 +8,7 @@
 #include "cpu.h"
 #include "exec/address-spaces.h"
 #include "exec/exec-all.h"
+#include "exec/ram_addr.h"
 #include "qapi/error.h"
 
 /* Behind it there are no aliases. */
@@ -52,7 +53,10 @@ void n6virt_changed(MemoryRegion *region, uint32_t offset, uint32_t bytes)
 {
     ram_addr_t address = memory_region_get_ram_addr(region) + offset;
 
-    tb_invalidate_phys_range(address, address + bytes);
+    /* Of most pages no code has been translated. */
+    if (cpu_physical_memory_range_includes_clean(address, bytes, 1 << DIRTY_MEMORY_CODE)) {
+        tb_invalidate_phys_range(address, address + bytes);
+    }
 }
 
 static void lose(N6VirtRam *ram)

@@ -13,27 +13,12 @@ enum { SUM = 1, FILL = 2 };
 
 static uint32_t values[4];
 
-static bool is_let(bool writes)
-{
-    const char *objection = n6virt_rif_objection(N6VIRT_MASTER_NPU, values[ADDRESS], values[LEN], writes);
-
-    if (objection) {
-        n6virt_finding("rif", values[ADDRESS], "the NPU %s 0x%08x: RIF does not let it (%s)",
-                       writes ? "does not write to" : "reads zeros from", values[ADDRESS], objection);
-    }
-    return !objection;
-}
-
 static uint32_t sum(uint8_t *data)
 {
-    uint32_t result = 0, stale = 0, first = 0;
+    uint32_t result = 0;
 
-    if (!n6virt_master_read(values[ADDRESS], data, values[LEN], &stale, &first)) {
+    if (!n6virt_npu_reads(n6virt_pc(), values[ADDRESS], data, values[LEN], "")) {
         return 0;
-    }
-    if (stale) {
-        n6virt_finding("stale-cache", first, "the NPU reads %u stale cache lines, the first at 0x%08x: not cleaned since the CPU wrote them",
-                       stale, first);
     }
     for (uint32_t i = 0; i < values[LEN]; i++) {
         result += data[i];
@@ -41,30 +26,18 @@ static uint32_t sum(uint8_t *data)
     return result;
 }
 
-static void fill(uint8_t *data)
-{
-    uint32_t dirty = 0, first = 0;
-
-    memset(data, values[RESULT], values[LEN]);
-    n6virt_master_write(values[ADDRESS], data, values[LEN], &dirty, &first);
-    if (dirty) {
-        n6virt_finding("dirty-cache", first, "the NPU writes %u cache lines that the CPU has changed, the first at 0x%08x: when they are "
-                       "written back, the NPU's data is lost", dirty, first);
-    }
-}
-
 static void work(uint32_t what)
 {
     g_autofree uint8_t *data = NULL;
-    bool writes = what == FILL;
 
-    if (values[LEN] > MAX_BYTES || !is_let(writes)) {
-        values[RESULT] = writes ? values[RESULT] : 0;
+    if (values[LEN] > MAX_BYTES) {
+        values[RESULT] = what == FILL ? values[RESULT] : 0;
         return;
     }
     data = g_malloc0(values[LEN]);
-    if (writes) {
-        fill(data);
+    if (what == FILL) {
+        memset(data, values[RESULT], values[LEN]);
+        n6virt_npu_writes(n6virt_pc(), values[ADDRESS], data, values[LEN], "");
     } else {
         values[RESULT] = sum(data);
     }

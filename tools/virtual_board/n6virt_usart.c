@@ -51,8 +51,10 @@ static uint64_t kernel_hz(void)
         return n6virt_oscillator_hz(N6_RCC_CR_MSION);
     case FROM_HSI:
         return n6virt_oscillator_hz(N6_RCC_CR_HSION);
-    default: /* per_ck: of HSI after reset; LSE is not modelled */
-        return n6virt_oscillator_hz(N6_RCC_CR_HSION);
+    case FROM_PER:
+        return n6virt_per_hz();
+    default: /* LSE is not modelled */
+        return 0;
     }
 }
 

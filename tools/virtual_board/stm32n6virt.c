@@ -32,7 +32,6 @@ OBJECT_DECLARE_SIMPLE_TYPE(N6Virt, N6VIRT)
  * ticks has N6_CPU_HZ instructions. */
 #define CLOCK_HZ 1000000000
 #define PRIORITY_BITS 4
-#define HEADER_WORD(image, member) ldl_le_p((image) + offsetof(n6_boot_header_t, member))
 
 struct N6Virt {
     MachineState parent;
@@ -81,7 +80,7 @@ void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegio
 void n6virt_check_appli_copy(void)
 {
     CPUARMState *env = &board->armv7m.cpu->env;
-    uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, length, end, missing = 0, nor_bytes;
+    uint32_t slot = board->appli_slot - N6_XSPI2_WINDOW_BASE, end, missing = 0, nor_bytes;
     const uint8_t *nor = n6virt_nor_content(&nor_bytes), *image = nor + slot;
     uint32_t stale, first;
     uint8_t *ram;
@@ -90,14 +89,10 @@ void n6virt_check_appli_copy(void)
         return;
     }
     board->appli_checked = true;
-    if (!nor || slot > nor_bytes - N6_BOOT_HEADER_BYTES || ldl_le_p(image) != N6_BOOT_HEADER_MAGIC) {
+    end = nor && slot < nor_bytes ? n6virt_image_bytes(image, MIN(nor_bytes - slot, N6_APPLI_LOAD_BYTES)) : 0;
+    if (!end) {
         return;
     }
-    length = HEADER_WORD(image, image_bytes);
-    if (length > nor_bytes - slot - N6_BOOT_HEADER_BYTES || length > N6_APPLI_LOAD_BYTES - N6_BOOT_HEADER_BYTES) {
-        return;
-    }
-    end = length + N6_BOOT_HEADER_BYTES;
     ram = g_malloc0(end);
     if (!n6virt_master_read(N6_APPLI_LOAD_ADDRESS, ram, end, &stale, &first) || stale) {
         g_free(ram);

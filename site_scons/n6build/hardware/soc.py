@@ -12,6 +12,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_schema import Address, Document, Range, Size, read_merged_document
 from n6build.formats.boot_header import HEADER_BYTES
 from n6build.hardware.cpu import CpuName
+from n6build.hardware.npu import Npu
 
 Level = Literal["LOW", "MID", "HIGH"]
 
@@ -201,51 +202,6 @@ class InternalPool(PoolFigures):
     """A memory pool that is a whole memory of the chip."""
 
     memory: str
-
-
-@dataclass(frozen=True)
-class NpuGate:
-    """Which clock of the NPU it opens, and the bit in the registers of that clock."""
-
-    clock: Literal["A", "B"]
-    bit: Annotated[int, Range(0, 31)]
-
-
-@dataclass(frozen=True)
-class NpuUnits:
-    """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind, version (major,
-    minor): what VERSION of each answers (ST's ATON.h). gate: of the first one's clock, the others' follow it bit by bit; None
-    for the unit that has the gates."""
-
-    first: Annotated[int, Range(0, 0x1F)]
-    kind: Annotated[int, Range(0, 0xFF)]
-    version: tuple[Annotated[int, Range(0, 15)], ...]
-    count: Annotated[int, Range(1, 32)] = 1
-    gate: NpuGate | None = None
-
-    @property
-    def version_word(self) -> int:
-        """The lower 16 bits of VERSION: kind, minor, major."""
-        return self.kind | self.version[1] << 8 | self.version[0] << 12
-
-
-@dataclass(frozen=True)
-class NpuRegister:
-    """offset: in the unit. fields: a bit, or [lowest, highest]. unmodelled: those that the virtual NPU does not know."""
-
-    offset: Address
-    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
-    unmodelled: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Npu:
-    """units: by the names that the manual has for them. gates: offsets, in the unit that has them, of the registers of each
-    clock, by name. registers: by the name of the units that have them."""
-
-    units: dict[str, NpuUnits]
-    registers: dict[str, dict[str, NpuRegister]]
-    gates: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)

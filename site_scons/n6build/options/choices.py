@@ -160,6 +160,11 @@ class Choices:
         False,
         "run (virtual board): 1 gives each epoch the reference interpreter's tensors as inputs, and compares what it makes",
     )
+    trace: Literal["none", "npu"] = word(
+        "none",
+        "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
+        ("none", "npu"),
+    )
     gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"

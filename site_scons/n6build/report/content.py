@@ -8,8 +8,10 @@ from typing import Literal
 from n6build.base.files import to_json
 from n6build.checks.run import Result, counts
 from n6build.network.artifacts.timed_epochs import epoch_numbers
+from n6build.npu.uses import NpuUse
 from n6build.plan.perform import DoneStep
 from n6build.run.instructions import Meaning
+from n6build.run.npu_epochs import HardwareEpoch
 from n6build.run.registers import Register
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
@@ -81,8 +83,19 @@ class EpochRow:
 
 
 @dataclass(frozen=True)
+class NpuSection:
+    """use: None if it cannot be read, for the reason `problem`. epochs: of the first inference on the virtual board, empty if
+    none was made there."""
+
+    use: NpuUse | None
+    epochs: tuple[HardwareEpoch, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class NetworkSection:
-    """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran."""
+    """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran. npu: None if no
+    epoch is for the NPU."""
 
     model: str
     backend: str
@@ -92,6 +105,7 @@ class NetworkSection:
     activations_bytes: int
     epochs: tuple[EpochRow, ...]
     compared: tuple[str, ...] = ()
+    npu: NpuSection | None = None
 
     @property
     def macs(self) -> int:

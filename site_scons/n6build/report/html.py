@@ -6,8 +6,10 @@ from pathlib import Path
 
 from n6build.base.console import kib
 from n6build.report.content import Report, urgency
+from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.report.pages import page_environment
 from n6build.report.text import share_text
+from n6build.run.npu_table import units_text
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 EPOCHS_SHOWN = 20
@@ -24,7 +26,10 @@ def report_html(report: Report) -> str:
     environment.filters["percent"] = lambda part, whole: f"{100 * part / whole if whole else 0:.4f}"
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
-    # The only text that is trusted as markup: `plan_svg` made it, and escaped all names in it.
+    environment.filters["units_text"] = units_text
+    # The only texts that are trusted as markup: `plan_svg` and `npu_svg` make them, and escape all names in them.
+    environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
+    environment.globals["most_drawn"] = MOST_EPOCHS
     picture = Markup(report.plan_svg)
     template = environment.get_template(TEMPLATE.name)
     return str(template.render(report=report, checks=checks, epochs_shown=EPOCHS_SHOWN, plan_svg=picture))

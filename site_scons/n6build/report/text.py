@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from n6build.base.console import clipped, kib, printable
 from n6build.checks.run import summary
-from n6build.report.content import AddressRange, NetworkSection, Part, Report, RunSection, Unit, urgency
+from n6build.report.content import AddressRange, NetworkSection, NpuSection, Part, Report, RunSection, Unit, urgency
 
 _COLUMNS = 100
 _WIDTH = 64
@@ -67,6 +67,27 @@ def _network(network: NetworkSection) -> Iterator[str]:
         yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
     if len(network.epochs) > len(largest):
         yield f"    and {len(network.epochs) - len(largest)} more"
+    if network.npu:
+        yield from _npu(network.npu)
+
+
+def _npu(npu: NpuSection) -> Iterator[str]:
+    """What does not fit is in the page."""
+    if npu.use is None:
+        why = f"NPU  what the network uses of it cannot be read: {npu.problem}"
+        yield from textwrap.wrap(why, _COLUMNS, initial_indent="  ", subsequent_indent=" " * 7)
+    else:
+        kinds = ", ".join(f"{len(kind.units)} {kind.kind}" for kind in npu.use.kinds)
+        yield f"  {'NPU':<12}{npu.use.epochs:>10}   epochs, with {kinds or 'no units'}"
+        for each in npu.use.unmodelled[:_EPOCHS_SHOWN]:
+            yield f"    epoch {each.epoch}: {each.what}; the virtual NPU does not model that"
+        if len(npu.use.unmodelled) > _EPOCHS_SHOWN:
+            yield f"    and {len(npu.use.unmodelled) - _EPOCHS_SHOWN} more"
+    if npu.epochs:
+        macs, reads, writes = (
+            sum(each) for each in zip(*((e.macs, e.reads, e.writes) for e in npu.epochs), strict=True)
+        )
+        yield f"    first inference: {macs:,} MACs, {kib(reads)} read, {kib(writes)} written"
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:

@@ -19,6 +19,7 @@ from n6build.run.instructions import Meaning
 from n6build.run.registers import Register, registers_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.findings import show_findings
+from n6build.virtual_board.npu_record import NpuEpoch
 from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
@@ -42,7 +43,8 @@ class RunModel:
 @dataclass(frozen=True)
 class NetworkOutcome:
     """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several.
-    tolerance, against, not_compared: as of `RunModel`."""
+    tolerance, against, not_compared: as of `RunModel`. npu_epochs: of the first inference, too, in their order; empty on a real
+    board."""
 
     model: str
     verdicts: tuple[Verdict, ...]
@@ -50,6 +52,7 @@ class NetworkOutcome:
     tolerance: Tolerance | None = None
     against: str = ""
     not_compared: str = ""
+    npu_epochs: tuple[NpuEpoch, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from n6build.run.compare import Verdict
 from n6build.run.comparison_text import result_lines, verdict_text
 from n6build.run.console_log import EpochCycles
 from n6build.run.instructions import meaning_lines
+from n6build.run.npu_epochs import hardware_epochs
+from n6build.run.npu_table import npu_table
 from n6build.run.session import NetworkOutcome, Outcome
 
 # Of a network; the rest is in run.json.
@@ -30,10 +32,14 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
             say("Vector", f"{verdict.index}  {_answer(verdict)}", told)
         if len(network.verdicts) > _SHOWN:
             say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
-        for text in epoch_table(network, artifacts, outcome):
+        for text in (*epoch_table(network, artifacts, outcome), *_npu_table(network, artifacts)):
             print(text)
     for line in result_lines(outcome.networks):
         say("Result", line)
+
+
+def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str]:
+    return npu_table(hardware_epochs(network.npu_epochs, artifacts))
 
 
 def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:

@@ -96,8 +96,8 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013 and -015, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no effect or
-    make no sense."""
+    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no
+    effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -131,6 +131,9 @@ def runs_until(choices: Choices) -> bool:
 
 def _check_run(choices: Choices) -> None:
     is_virtual = choices.probe == VIRTUAL
+    if choices.trace != "none" and not is_virtual:
+        what = "'trace=npu' is of the virtual board: a real one tells nobody what is written to its NPU"
+        raise N6Error("N6-OPTION-016", what, hint="probe=virtual, or omit it")
     if runs_until(choices):
         if not is_virtual and "no-run" not in choices.modes:
             what = "a program of somebody else, or a run with 'until', is watched on the virtual board only"

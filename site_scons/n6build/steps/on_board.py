@@ -114,11 +114,17 @@ def _run_steps(
         fsbl = images.elves.get("FSBL", "")
         return [start_board_step(f"{job.folder}/started.json", receipts, fsbl, job.board, target)]
     if runs_until(choices):
-        until = choices.until or BY_DEFAULT
-        elves = images.elves
-        return [
-            run_until_step(f"{job.folder}/run.json", receipts, elves, job.board, target, until, gdb=choices.gdb),
-        ]
+        watched = run_until_step(
+            f"{job.folder}/run.json",
+            receipts,
+            images.elves,
+            job.board,
+            target,
+            choices.until or BY_DEFAULT,
+            gdb=choices.gdb,
+            trace=choices.trace,
+        )
+        return [watched]
     if choices.epochs:
         return [run_epochs_step(f"{job.folder}/epochs.json", receipts, networks, images.elves, job.board, target)]
     session = Session(
@@ -128,6 +134,7 @@ def _run_steps(
         choices.audio,
         choices.runs,
         choices.gdb,
+        choices.trace,
         silent=bool(choices.pair),
     )
     compared = [(each, expected_outputs(job.folder, each, choices.inputs, choices.expected)) for each in networks]

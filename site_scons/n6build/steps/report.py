@@ -9,6 +9,7 @@ from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
@@ -18,18 +19,21 @@ from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.sizes import program_extent
 from n6build.memory_plan.plan import read_plan
+from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
+from n6build.npu.uses import npu_use
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report import html
 from n6build.report.collect import collect
-from n6build.report.content import NetworkSection, RunSection, report_json
+from n6build.report.content import NetworkSection, NpuSection, RunSection, report_json
 from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.comparison_text import result_lines, worst_outputs
+from n6build.run.npu_epochs import hardware_epochs
 from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -117,6 +121,10 @@ def make(call: Call) -> None:
         actions=tuple(site.done) if site else (),
         seconds=time.monotonic() - site.began if site else 0.0,
     )
+    board = chosen_board(call.sources, given.board)
+    parts = [_npu(each, board, outcome, number) for number, each in enumerate(artifacts)]
+    sections = zip(report.networks, parts, strict=True)
+    report = replace(report, networks=tuple(replace(section, npu=npu) for section, npu in sections))
     if outcome:
         report = replace(report, meanings=outcome.meanings, networks=_compared(report.networks, outcome))
     if outcome and outcome.counts == "instructions":
@@ -139,6 +147,19 @@ def _compared(sections: Sequence[NetworkSection], outcome: Outcome) -> tuple[Net
 
 def _cycles(outcome: Outcome) -> list[dict[int, int]]:
     return [{epoch: cycles.total for epoch, cycles in network.epoch_cycles.items()} for network in outcome.networks]
+
+
+def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, number: int) -> NpuSection | None:
+    """number: of the network in the application."""
+    if not artifacts.uses_npu:
+        return None
+    ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
+    epochs = hardware_epochs(ran, artifacts)
+    try:
+        return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs)
+    except N6Error as error:
+        # A blob with something unknown in it may well run on a real board: a page about a build does not fail for that.
+        return NpuSection(None, epochs, f"{error.where}: {error.what}")
 
 
 def _run_section(outcome: Outcome) -> RunSection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
@@ -19,9 +20,12 @@ from n6build.memory_plan.vectors import read_vectors
 from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.npu.trace import TracedNetwork
+from n6build.npu.uses import npu_use, require_modelled
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.npu_epochs import with_npu_epochs
 from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
@@ -29,6 +33,7 @@ from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
+from n6build.steps.npu_files import npu_files, trace_output
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
 from n6build.virtual_board.recording import convert_recording
@@ -56,7 +61,7 @@ class _Network:
 class Session:
     """inputs, expected: files of vectors instead of the model's, empty for those. console: serial port, empty for the
     probe's. audio: WAV file that the virtual board hears, empty for silence. runs: number of inferences over the link; 0: each
-    input once. silent: no output, since several sessions run in parallel."""
+    input once. trace: what is traced, or none. silent: no output, since several sessions run in parallel."""
 
     inputs: str = ""
     expected: str = ""
@@ -64,6 +69,7 @@ class Session:
     audio: str = ""
     runs: int = 0
     gdb: bool = False
+    trace: Literal["none", "npu"] = "none"
     silent: bool = False
 
     @property
@@ -103,7 +109,7 @@ def run_board_step(
     return Step(
         verb="Run",
         stage="run",
-        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, session.trace)),
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board), *meanings),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
@@ -143,13 +149,8 @@ def make(call: Call) -> None:
     programmer = chosen_programmer(given.target.probe, board, folder)
     if given.target.probe != VIRTUAL:
         outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), call.sources[0], on_line)
-    elif given.session.over_the_link:
-        boot = boot_of(given.target, board)
-        outcome = run_on_linked_virtual_board(boot, _linked(networks, given.session), elves, on_line)
     else:
-        boot = boot_of(given.target, board)
-        heard = convert_recording(Path(given.session.audio), folder / "audio.raw") if given.session.audio else None
-        outcome = run_on_virtual_board(boot, networks, elves, heard=heard, gdb=given.session.gdb, on_line=on_line)
+        outcome = _run_virtually(given, board, networks, elves, call.outputs, on_line)
     if outcome.counts == "instructions":
         outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
     if outcome.models:
@@ -161,6 +162,30 @@ def make(call: Call) -> None:
         say_registers(outcome.registers, str(call.outputs[0]))
     outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
+
+
+def _run_virtually(
+    given: Parameters,
+    board: Board,
+    networks: list[tuple[RunModel, NetworkArtifacts]],
+    elves: Sequence[Path],
+    outputs: Sequence[Path],
+    on_line: Callable[[str], None],
+) -> Outcome:
+    """Networks for the NPU are told from others, which leave no record of it."""
+    session, folder = given.session, Path(given.target.virtual_board)
+    for_npu = [(model.name, artifacts) for model, artifacts in networks if artifacts.uses_npu]
+    for name, artifacts in for_npu:
+        require_modelled(npu_use(artifacts.source, board.soc.npu), name)
+    traced = [TracedNetwork(model.name, artifacts) for model, artifacts in networks]
+    with npu_files(folder, board, traced, outputs[2:], record=bool(for_npu)) as files:
+        boot = replace(boot_of(given.target, board), npu=files)
+        if session.over_the_link:
+            outcome = run_on_linked_virtual_board(boot, _linked(networks, session), elves, on_line)
+        else:
+            heard = convert_recording(Path(session.audio), folder / "audio.raw") if session.audio else None
+            outcome = run_on_virtual_board(boot, networks, elves, heard=heard, gdb=session.gdb, on_line=on_line)
+        return with_npu_epochs(outcome, files.record) if files.record else outcome
 
 
 def _as_run(network: _Network) -> tuple[RunModel, NetworkArtifacts]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
@@ -17,6 +18,7 @@ from n6build.run.until import run_until
 from n6build.steps.board import board_as_chosen, boards_folder
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
+from n6build.steps.npu_files import npu_files, trace_output
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,13 @@ def run_until_step(
     until: Until,
     *,
     gdb: bool,
+    trace: Literal["none", "npu"],
 ) -> Step:
-    """output: run.json. elves: at hand, by name, for symbols and source lines."""
+    """output: run.json. elves: at hand, by name, for symbols and source lines. trace: what is traced, or none."""
     return Step(
         verb="Run",
         stage="run",
-        outputs=(output, str(Path(output).with_suffix(".xml"))),
+        outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, trace)),
         sources=(*elves.values(), *receipts, *emulator_files(target, board)),
         parameters=to_parameters(Parameters(target, until, tuple(elves), gdb)),
         templates=emulator_templates(target),
@@ -61,7 +64,9 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programs = dict(zip(given.programs, call.sources, strict=False))
-    outcome = run_until(boot_of(given.target, board), given.until, programs, gdb=given.gdb, on_line=show_line)
+    with npu_files(Path(given.target.virtual_board), board, (), call.outputs[2:], record=False) as files:
+        boot = replace(boot_of(given.target, board), npu=files)
+        outcome = run_until(boot, given.until, programs, gdb=given.gdb, on_line=show_line)
     write_atomically(call.outputs[0], to_json(asdict(outcome)))
     write_atomically(call.outputs[1], _junit(outcome))
     say_registers(outcome.registers, str(call.outputs[0]))

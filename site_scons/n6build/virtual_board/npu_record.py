@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -52,8 +52,12 @@ class NpuEpoch:
 def read_npu_record(path: Path) -> tuple[NpuEpoch, ...]:
     """In the order of their computation. Raises N6-VB-009 where the file is not such a record, N6-FILE-002, N6-FILE-003 where it
     is larger than 256 MiB."""
-    lines = read_at_most(path, MAX_BYTES).split(b"\n")
-    return tuple(_epoch(line, f"{path.name}:{number}") for number, line in enumerate(lines, 1) if line)
+    return tuple(epochs_in(read_at_most(path, MAX_BYTES).split(b"\n"), path.name))
+
+
+def epochs_in(lines: Iterable[bytes], file: str) -> Iterator[NpuEpoch]:
+    """One after the other, for who need not read all. file: for messages. Raises N6-VB-009."""
+    return (_epoch(line, f"{file}:{number}") for number, line in enumerate(lines, 1) if line)
 
 
 def _epoch(line: bytes, where: str) -> NpuEpoch:

@@ -19,7 +19,10 @@ NPU = load_board("nucleo-n657").soc.npu
 UNIT_BYTES = 0x1000
 MEMORY_BYTES = 1 << 20
 BLOB = 0x80000
-_SOURCES = sorted(path for path in MACHINE_FILES.glob("n6virt_npu_*.c"))
+FEATURES, KERNELS, OUTPUT = 0x1000, 0x20000, 0x40000
+# Of the stream switch.
+SOURCE_CONVACC, SOURCE_ACTIV, SOURCE_ARITH, SOURCE_POOL = 10, 16, 18, 22
+CONVACC_FEATURES, CONVACC_KERNELS, ACTIV_IN, ARITH_X, POOL_IN = 10, 11, 26, 28, 36
 _READ = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
 
 
@@ -27,15 +30,23 @@ class _Memory(ctypes.Structure):
     _fields_ = (("read", _READ), ("write", _READ), ("opaque", ctypes.c_void_p))
 
 
-def build_model(folder: Path, extra: Sequence[str] = ()) -> ctypes.CDLL:
+def gcc(folder: Path, arguments: Sequence[str]) -> None:
+    """With the header of registers, which is written to the folder."""
     compiler = shutil.which("gcc")
     assert compiler
     (folder / "n6npu_registers.h").write_text(npu_header(load_board("nucleo-n657").soc))
+    command = [compiler, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-memset-elt-size", "-fPIC"]
+    subprocess.run([*command, *arguments, f"-I{folder}", f"-I{MACHINE_FILES}"], cwd=ROOT, check=True)
+
+
+def build_model(folder: Path, extra: Sequence[str] = (), sources: Path = MACHINE_FILES) -> ctypes.CDLL:
     library = folder / "npu.so"
-    command = [compiler, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-memset-elt-size", "-shared", "-fPIC"]
-    command += [*extra, f"-I{folder}", f"-I{MACHINE_FILES}", *map(str, _SOURCES), "-o", str(library)]
-    subprocess.run(command, cwd=ROOT, check=True)
+    gcc(folder, [*extra, "-shared", *map(str, model_files(sources)), "-o", str(library)])
     return ctypes.CDLL(str(library))
+
+
+def model_files(folder: Path = MACHINE_FILES) -> list[Path]:
+    return sorted(folder.glob("n6virt_npu_*.c"))
 
 
 def unit(kind: str, index: int = 0) -> int:

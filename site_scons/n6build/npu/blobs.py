@@ -1,0 +1,152 @@
+"""Blobs of the epoch controller, as they are found in files: the header that ST's compiler writes beside network.c, and binaries.
+
+A blob is a magic number, the number of words that follow, and those words. A relocatable one stands in a container, whose fifth
+word is the offset of the blob in bytes.
+"""
+
+from __future__ import annotations
+
+import array
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most
+
+MAGIC = 0xCA05_7A7A
+CONTAINER = 0xECBF_0050
+MAX_BYTES = 64 << 20
+# Of all blobs of a file. A large network has some ten thousand.
+MOST_WORDS = 1 << 20
+_HEADER_WORDS = 2
+_OFFSET_WORD = 4
+
+# Without braces in it, or a hostile file would cost the square of its length.
+_ARRAY = re.compile(r"\buint64_t (_ec_blob_\w{1,200})\s{0,9}\[\d{0,9}\]\s{0,9}=\s{0,9}\{([^{};]*)\}")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_ITEM = re.compile(r"[^,\s]+")
+_NUMBER = re.compile(r"0[xX]([0-9a-fA-F]{1,16})[uUlL]{0,3}")
+# Arrays are for 64-bit words, and aligned to them.
+_ALIGNMENT = 8
+
+
+@dataclass(frozen=True)
+class Blob:
+    """words: what the epoch controller executes. at: place of the first of them in the array or file, in words, for messages.
+    where: file and array. relocatable: it stands in a container."""
+
+    name: str
+    where: str
+    words: tuple[int, ...]
+    at: int
+    relocatable: bool
+
+
+def read_blobs(path: Path) -> tuple[Blob, ...]:
+    """Of a C header or a binary. Raises N6-FILE-002, N6-FILE-003, N6-NPU-001 if there is no blob in it, N6-NPU-002 for a damaged
+    one."""
+    data = read_at_most(path, MAX_BYTES)
+    text = data.decode("utf-8", "replace")
+    return blobs_in_header(text, path.name) if "_ec_blob_" in text else blobs_in_binary(data, path.name)
+
+
+def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
+    """Raises N6-NPU-001, N6-NPU-002."""
+    plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    blobs = []
+    left = MOST_WORDS
+    for match in _ARRAY.finditer(plain):
+        where = f"{file}: {match[1]}"
+        words = _words(match[2], plain, match.start(2), where, left)
+        left -= len(words)
+        blobs.append(_blob(words, match[1], where))
+    if not blobs:
+        raise _no_blob(file)
+    return tuple(blobs)
+
+
+def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
+    """Of a blob alone, or anywhere in a file, aligned to 8 bytes: a relocatable model, an image of flash. Raises N6-NPU-001,
+    N6-NPU-002."""
+    words = array.array("I", data[: len(data) // 4 * 4])
+    if sys.byteorder == "big":
+        words.byteswap()
+    blobs = list(_found(words, data, file))
+    if not blobs:
+        raise _no_blob(file)
+    return tuple(blobs)
+
+
+def blob_of_words(words: Sequence[int], name: str) -> Blob:
+    """Of the words of a blob, its header and whatever container it has included. name: for messages. Raises N6-NPU-002."""
+    return _blob(words, name, name)
+
+
+def _found(words: array.array[int], data: bytes, file: str) -> Iterator[Blob]:
+    magic = MAGIC.to_bytes(4, "little")
+    position = data.find(magic)
+    left = MOST_WORDS
+    while position >= 0:
+        at = position // 4
+        if position % _ALIGNMENT:
+            position = data.find(magic, position + 1)
+            continue
+        where = f"{file}: blob at 0x{position:X}"
+        count = words[at + 1] if at + 1 < len(words) else 0
+        # Two words and what they announce, no more: what follows is somebody else's.
+        blob = _blob(words[at : at + _HEADER_WORDS + min(count, left)], f"blob_0x{position:X}", where, first=at)
+        left -= len(blob.words)
+        in_container = len(words) > _OFFSET_WORD and words[0] == CONTAINER and words[_OFFSET_WORD] == position
+        yield replace(blob, relocatable=in_container)
+        position = data.find(magic, 4 * (at + _HEADER_WORDS + len(blob.words)))
+
+
+def _words(body: str, text: str, start: int, where: str, most: int) -> list[int]:
+    words: list[int] = []
+    for item in _ITEM.finditer(body):
+        number = _NUMBER.fullmatch(item[0])
+        if number is None:
+            line = text.count("\n", 0, start + item.start()) + 1
+            raise N6Error("N6-NPU-002", f"'{item[0][:40]}' is not a hexadecimal number", where=f"{where}, line {line}")
+        value = int(number[1], 16)
+        words += (value & 0xFFFF_FFFF, value >> 32)
+        if len(words) > most:
+            raise _too_large(where)
+    return words
+
+
+def _blob(words: Sequence[int], name: str, where: str, first: int = 0) -> Blob:
+    at = 0
+    relocatable = bool(words) and words[0] == CONTAINER
+    if relocatable:
+        offset = words[_OFFSET_WORD] if len(words) > _OFFSET_WORD else len(words) * 4
+        at, rest = divmod(offset, 4)
+        if rest or at >= len(words):
+            what = f"the container says that its blob begins at byte {offset}, and has {4 * len(words)} bytes"
+            raise N6Error("N6-NPU-002", what, where=f"{where}, word {_OFFSET_WORD}")
+    if len(words) < at + _HEADER_WORDS or words[at] != MAGIC:
+        begin = f"begins with 0x{words[at]:08X}" if at < len(words) else "is empty"
+        raise N6Error("N6-NPU-002", f"{begin}, a blob with 0x{MAGIC:08X}", where=f"{where}, word {first + at}")
+    count = words[at + 1]
+    there = len(words) - at - _HEADER_WORDS
+    if count > MOST_WORDS:
+        raise _too_large(where)
+    if count > there:
+        what = f"announces {count} words, {count - there} more than there are"
+        raise N6Error("N6-NPU-002", what, where=f"{where}, word {first + at + 1}")
+    begin_at = at + _HEADER_WORDS
+    return Blob(name, where, tuple(words[begin_at : begin_at + count]), first + begin_at, relocatable)
+
+
+def _too_large(where: str) -> N6Error:
+    return N6Error(
+        "N6-NPU-002", f"has more than {MOST_WORDS} words", where=where, hint="is this a blob of ST's compiler?"
+    )
+
+
+def _no_blob(file: str) -> N6Error:
+    hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
+    return N6Error("N6-NPU-001", "has no blob of the epoch controller in it", where=file, hint=hint)

@@ -1,0 +1,103 @@
+"""How the units of the NPU are set when an epoch begins: a blob's register writes, carried out without a chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from n6build.npu.blobs import Blob
+from n6build.npu.disassemble import Instruction, Label, Poll, Write, WriteSeries, instructions
+from n6build.npu.names import Names, field_values, with_bits
+
+_EN, _CLR, _CONFCLR = 1 << 0, 1 << 1, 1 << 30
+# Coefficients and tables are data, not settings.
+_TABLES = 0x400
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    """A unit that is on. fields: values by register and field, as far as they are known."""
+
+    name: str
+    kind: str
+    fields: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True)
+class EpochSettings:
+    """number: ST's, of the epoch. units: those that are on, by their numbers."""
+
+    number: int
+    units: tuple[UnitSettings, ...]
+
+
+@dataclass
+class _Registers:
+    """Of all units, from their reset on. decoded: of each unit, kept until one of its registers is written."""
+
+    names: Names
+    values: dict[int, dict[int, int]] = field(default_factory=dict)
+    decoded: dict[int, UnitSettings] = field(default_factory=dict)
+    has_work: bool = False
+
+    def of(self, unit: int) -> dict[int, int]:
+        if unit not in self.values:
+            kind = self.names.units[unit].kind
+            known = ((at[1], each.register) for at, each in self.names.registers.items() if at[0] == kind)
+            self.values[unit] = {offset: register.reset for offset, register in known if offset < _TABLES}
+        return self.values[unit]
+
+    def write(self, unit: int, offset: int, value: int) -> None:
+        if unit not in self.names.units or offset >= _TABLES:
+            return
+        registers = self.of(unit)
+        self.decoded.pop(unit, None)
+        if offset:
+            registers[offset] = value
+            return
+        was_on = registers[0] & _EN
+        if value & _CONFCLR:
+            del self.values[unit]
+            registers = self.of(unit)
+            value = registers[0]
+        registers[0] = 0 if value & _CLR else value
+        if self.names.units[unit].kind == "STRENG" and registers[0] & _EN and not was_on:
+            self.has_work = True
+
+    def settings(self) -> tuple[UnitSettings, ...]:
+        on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
+        return tuple(self._decoded(unit) for unit in on)
+
+    def _decoded(self, unit: int) -> UnitSettings:
+        if unit not in self.decoded:
+            owner = self.names.units[unit]
+            fields: dict[tuple[str, str], int] = {}
+            for offset, value in self.values[unit].items():
+                found = self.names.register(unit, offset)
+                if found:
+                    fields |= {(found.name, name): content for name, content in field_values(found.register, value)}
+            self.decoded[unit] = UnitSettings(owner.name, owner.kind, fields)
+        return self.decoded[unit]
+
+
+def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
+    """In the order in which they are computed: when the controller first waits after stream engines were switched on. Raises
+    N6-NPU-003."""
+    return _epochs(instructions(blob), _Registers(names))
+
+
+def _epochs(decoded: Iterable[Instruction], registers: _Registers) -> Iterator[EpochSettings]:
+    number, has_run = 0, False
+    for instruction in decoded:
+        match instruction:
+            case Label():
+                number, has_run = instruction.number, False
+            case Poll() if registers.has_work and not has_run:
+                yield EpochSettings(number, registers.settings())
+                registers.has_work, has_run = False, True
+            case Write(unit=unit, offset=offset) if unit in registers.names.units:
+                before = registers.of(unit).get(offset, 0)
+                registers.write(unit, offset, with_bits(before, instruction.low, instruction.high, instruction.value))
+            case WriteSeries(unit=unit, offset=offset, step=step):
+                for place, value in enumerate(instruction.values):
+                    registers.write(unit, offset + place * step, value)

@@ -1,0 +1,198 @@
+"""How the units of the NPU are set by network.c itself, where no blob does it: as far as the structures for ST's functions tell.
+
+The names of the structures' members are those of ST's ll_aton.h; what they become are registers and fields of the chip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from n6build.npu.names import Names
+from n6build.npu.settings import EpochSettings, UnitSettings
+
+_KINDS = {
+    "Convacc": "CONVACC",
+    "Arithacc": "ARITH",
+    "Poolacc": "POOL",
+    "Activacc": "ACTIV",
+    "Streng_Tensor": "STRENG",
+    "Decun": "DECUN",
+}
+_KIND = "|".join(_KINDS)
+_START = re.compile(r"\bvoid LL_ATON_Start_EpochBlock_(\d{1,5})\([^;{}()]{0,99}\)\s{0,9}\{")
+_STRUCTURE = re.compile(rf"(?:{_KIND})_?InitTypeDef (\w{{1,200}}) = \{{([^;]*)\}};")
+# Between two of them a search ends: a hostile file does not cost the square of its length.
+_STRUCTURES = "static const LL_"
+_CALL = re.compile(rf"\bLL_({_KIND})_?Init\((\d{{1,3}}), &(\w{{1,200}})[,)]")
+_ENABLED = re.compile(r"\{ \{(STRENG|CONVACC|DECUN|ACTIV|ARITH|POOL|RECBUF), (\d{1,3})\} \}")
+_MEMBER = re.compile(r"\.(\w+) = (?:\(short\))?([-\w]+)")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+# Member -> register and field.
+_MEMBERS: dict[str, dict[str, tuple[str, str]]] = {
+    "CONVACC": {
+        "simd": ("CTRL", "SIMD"),
+        "afilt_mode": ("CTRL", "AFILTMODE"),
+        "accumulate_gen_first": ("CTRL", "GEN1SUM"),
+        "kt1_mode": ("CTRL", "KT1"),
+        "kseten": ("CTRL", "KSETEN"),
+        "f_unsigned": ("CTRL", "FUNSIGNED"),
+        "k_unsigned": ("CTRL", "KUNSIGNED"),
+        "fstat": ("CTRL", "FSTAT"),
+        "deepmode": ("CTRL", "DEEPMODE"),
+        "dss2mode": ("CTRL", "DSS2MODE"),
+        "rounding_f": ("DFORMAT", "FROUND"),
+        "saturation_f": ("DFORMAT", "FSAT"),
+        "round_mode_f": ("DFORMAT", "FRNDMODE"),
+        "inbytes_f": ("DFORMAT", "FBYTES"),
+        "rounding_o": ("DFORMAT", "ROUND"),
+        "saturation_o": ("DFORMAT", "SAT"),
+        "outbytes_o": ("DFORMAT", "OBYTES"),
+        "shift_o": ("DFORMAT", "OUTSHIFT"),
+        "raw_o": ("DFORMAT", "RAW"),
+        "kernelWidth": ("KFORMAT", "WIDTH"),
+        "kernelHeight": ("KFORMAT", "HEIGHT"),
+        "batchDepth": ("KFORMAT", "BTCDEPTH"),
+        "nKernels": ("KFORMAT", "NR"),
+        "hstride": ("SAMPLE", "HSTRD"),
+        "vstride": ("SAMPLE", "VSTRD"),
+        "fstatcnt": ("SAMPLE", "FSTATCNT"),
+    },
+    "ARITH": {
+        "operation": ("CTRL", "OP"),
+        "dualinput": ("CTRL", "DUALIN"),
+        "combinebc": ("CTRL", "COMBINEBC"),
+        "clipout": ("CTRL", "CLIPOUT"),
+        "rounding_o": ("CTRL", "ROUND"),
+        "saturation_o": ("CTRL", "SAT"),
+        "outbytes_o": ("CTRL", "OBYTES"),
+        "inbytes_x": ("INSHIFTER", "FBYTESX"),
+        "inbytes_y": ("INSHIFTER", "FBYTESY"),
+        "Ax_shift": ("SHIFT", "AX"),
+        "By_shift": ("SHIFT", "BY"),
+        "C_shift": ("SHIFT", "C"),
+        "shift_o": ("SHIFT", "RES"),
+    },
+    "POOL": {
+        "operation": ("CTRL", "TYPE"),
+        "rounding_f": ("CTRL", "FROUND"),
+        "saturation_f": ("CTRL", "FSAT"),
+        "inbytes_f": ("CTRL", "FBYTES"),
+        "rounding_o": ("CTRL", "ROUND"),
+        "saturation_o": ("CTRL", "SAT"),
+        "shift_o": ("CTRL", "OUTSHIFT"),
+        "dualLine": ("CTRL", "DUALLINE"),
+        "poolWinX": ("PDIMS", "WINX"),
+        "poolWinY": ("PDIMS", "WINY"),
+        "strideX": ("PDIMS", "STRDX"),
+        "strideY": ("PDIMS", "STRDY"),
+        "topPad": ("PDIMS", "TPAD"),
+        "bottomPad": ("PDIMS", "BPAD"),
+        "leftPad": ("PDIMS", "LPAD"),
+        "rightPad": ("PDIMS", "RPAD"),
+        "outbytes_o": ("RNDCTRL", "OBYTES"),
+    },
+    "ACTIV": {
+        "operation": ("CTRL", "TYPE"),
+        "inbytes_f": ("CTRL", "FBYTES"),
+        "outbytes_o": ("CTRL", "OBYTES"),
+        "rounding_o": ("CTRL", "ROUND"),
+        "saturation_o": ("CTRL", "SAT"),
+        "signedop": ("FUNC", "SIGNEDOP"),
+        "bwidth": ("FUNC", "BWIDTH"),
+    },
+    "STRENG": {
+        "dir": ("CTRL", "DIR"),
+        "raw": ("CTRL", "RAW"),
+        "raw_out": ("CTRL", "RAW_OUT"),
+        "noblk": ("CTRL", "NOBLK"),
+        "noinc": ("CTRL", "NOINC"),
+        "continuous": ("CTRL", "CONT"),
+        "align_right": ("CTRL", "LSBMODE"),
+        "sync_with_other": ("EVENT", "FRMTRG_EN"),
+        "cipher_en": ("ENCR_MSB", "EN"),
+        "cacheable": ("CID_CACHE", "CACHEABLE"),
+        "cache_allocate": ("CID_CACHE", "ALLOC"),
+    },
+    "DECUN": {},
+}
+# Members whose field says the opposite, and those of a shift in both directions, where 16 is none.
+_INVERTED = {
+    "accumulate": ("CONVACC", "CTRL", "NOSUM"),
+    "accumulate_first": ("CONVACC", "CTRL", "NO1SUM"),
+}
+_SHIFTS = {
+    ("CONVACC", "shift_f"): ("DFORMAT", "FSHIFT"),
+    ("POOL", "shift_f"): ("CTRL", "FSHIFT"),
+    ("ACTIV", "shift_f"): ("CTRL", "FSHIFT"),
+    ("ARITH", "shift_x"): ("INSHIFTER", "FSHIFTX"),
+    ("ARITH", "shift_y"): ("INSHIFTER", "FSHIFTY"),
+}
+_NO_SHIFT = 16
+_CONSTANTS = {
+    **{"AFILT_MODE_NONE": 0, "AFILT_MODE_PIXELDROP": 1, "AFILT_MODE_FRAMEDROP": 2, "AFILT_MODE_FRAMEZERO": 3},
+    **{"ARITH_AFFINE": 0, "ARITH_MIN": 1, "ARITH_MAX": 2, "ARITH_MUL": 7, "ARITH_X_AND_Y": 0x0B, "ARITH_X_OR_Y": 0x0F},
+    **{"ARITH_NOT_X": 0x13, "ARITH_X_XOR_Y": 0x17, "ARITH_X_EQ_Y": 0x1B, "ARITH_X_LT_Y": 0x1F, "ARITH_X_LE_Y": 0x23},
+    **{"ARITH_X_GT_Y": 0x27, "ARITH_X_GE_Y": 0x2B, "ARITH_ABS_X": 0x2F, "ARITH_SIGN_X": 0x33, "ARITH_CLIP": 0x37},
+    **{"POOL_MAX": 0, "POOL_MIN": 1, "POOL_AVG": 2, "POOL_GMAX": 8, "POOL_GMIN": 9, "POOL_GAVG": 10},
+    **{"ACTIV_RELU": 0, "ACTIV_PRELU": 1, "ACTIV_TRELU": 2, "ACTIV_FUNC": 3},
+}
+
+
+def epochs_of_source(text: str, names: Names) -> Iterator[EpochSettings]:
+    """text: of network.c. Epochs that set no unit by such a structure are left out."""
+    numbers = {unit.name: number for number, unit in names.units.items()}
+    end = 0
+    for match in _START.finditer(text):
+        if match.start() < end:
+            continue
+        found = text.find("\n}", match.end())
+        end = found if found >= 0 else len(text)
+        body = _COMMENT.sub("", text[match.end() : end])
+        parts = (_STRUCTURE.match(part) for part in body.split(_STRUCTURES)[1:])
+        structures = {part[1]: dict(_MEMBER.findall(part[2])) for part in parts if part}
+        units: dict[str, UnitSettings] = {}
+        for kind, index, structure in _CALL.findall(body):
+            unit = _settings(_KINDS[kind], index, structures.get(structure, {}), names)
+            units[unit.name] = unit
+        for kind, index in _ENABLED.findall(body):
+            unit = _settings(kind, index, {}, names)
+            units.setdefault(unit.name, unit)
+        if units:
+            ordered = sorted(units.values(), key=lambda unit: numbers.get(unit.name, len(numbers)))
+            yield EpochSettings(int(match[1]), tuple(ordered))
+
+
+def _settings(kind: str, index: str, members: Mapping[str, str], names: Names) -> UnitSettings:
+    is_single = any(unit.name == kind for unit in names.units.values())
+    values = {member: value for member, text in members.items() if (value := _number(text)) is not None}
+    fields = {_MEMBERS[kind][member]: value for member, value in values.items() if member in _MEMBERS.get(kind, {})}
+    for member, value in values.items():
+        if member in _INVERTED and _INVERTED[member][0] == kind:
+            fields[_INVERTED[member][1:]] = int(not value)
+        if (kind, member) in _SHIFTS:
+            fields[_SHIFTS[kind, member]] = value + _NO_SHIFT
+    if members.get("operation") == "ARITH_NOT_X":
+        fields["CTRL", "LOGICALOP"] = 1
+    if kind == "STRENG":
+        fields |= _lanes(values)
+    return UnitSettings(kind if is_single else f"{kind}{int(index)}", kind, fields)
+
+
+def _lanes(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """Bits of each lane of eight; in memory, more of them are gaps between fields or between bytes."""
+    if not {"nbits_in", "nbits_out"} <= values.keys():
+        return {}
+    to_memory = values.get("dir", 0) != 0
+    memory, stream = (values[name] for name in (("nbits_out", "nbits_in") if to_memory else ("nbits_in", "nbits_out")))
+    gap = "FGAP" if values.get("mem_lsb") else "BGAP"
+    lanes = {("CTRL", f"SIZE{lane}"): min(8, max(0, min(memory, stream) - 8 * lane)) for lane in range(3)}
+    return lanes | {("STRD", gap): max(0, memory - stream)}
+
+
+def _number(text: str) -> int | None:
+    """None for what is neither a number nor a constant of ST's runtime that is known."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None

@@ -1,0 +1,231 @@
+"""What the units of the NPU do in each epoch, as a picture: SVG without scripts, fonts or anything else from elsewhere; light and
+dark. Columns are epochs, whatever they take: the virtual NPU knows no times.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from n6build.base.console import printable
+from n6build.run.npu_epochs import HardwareEpoch
+from n6build.virtual_board.npu_record import UnitWork
+
+# Pixels. The page is as wide as its text; more epochs than fit make the picture wider.
+_WIDTH, _GUTTER, _MARGIN = 1080, 84, 12
+_WIDEST, _NARROWEST = 26.0, 8.0
+_ROW, _GAP, _BARS, _BETWEEN = 15, 2, 40, 20
+_LEGEND, _AXIS = 36, 20
+_LETTER = 6.4
+# More would only slow the browser down; the table has all.
+MOST_EPOCHS = 600
+# The least that is done is still seen.
+_FAINTEST = 0.16
+_KINDS = ("STRENG", "CONVACC", "DECUN", "ACTIV", "ARITH", "POOL", "RECBUF")
+_NAME = re.compile(r"([A-Z]+)(\d*)")
+_SHADES = (0.01, 0.25, 1.0)
+_SAMPLES = (
+    ("reads", "read"),
+    ("writes", "write"),
+    ("convolves", "convacc"),
+    ("calculates", "arith"),
+    ("pools", "pool"),
+    ("looks up", "activ"),
+    ("another unit", "other"),
+)
+
+# In a page, a style sheet applies everywhere: every rule is limited to this picture.
+_STYLE = """
+.n6-npu { color-scheme: light dark; --npu-paper: #ffffff; --npu-ink: #1c2330; --npu-quiet: #5b6577; --npu-lane: #f1f3f7;
+  --npu-line: #d3d9e3; --npu-read: #2563eb; --npu-write: #0f766e; --npu-convacc: #c2570c; --npu-arith: #7c3aed;
+  --npu-pool: #be185d; --npu-activ: #15803d; --npu-other: #475569; }
+@media (prefers-color-scheme: dark) { .n6-npu { --npu-paper: #12161d; --npu-ink: #e6eaf1; --npu-quiet: #9aa5b8;
+  --npu-lane: #1b222c; --npu-line: #333d4b; --npu-read: #60a5fa; --npu-write: #2dd4bf; --npu-convacc: #fb923c;
+  --npu-arith: #a78bfa; --npu-pool: #f472b6; --npu-activ: #4ade80; --npu-other: #94a3b8; } }
+.n6-npu .paper { fill: var(--npu-paper); }
+.n6-npu text { fill: var(--npu-quiet); font: 11px system-ui, sans-serif; }
+.n6-npu .unit { fill: var(--npu-ink); font: 11px ui-monospace, monospace; }
+.n6-npu .number { font-variant-numeric: tabular-nums; text-anchor: middle; }
+.n6-npu .end { text-anchor: end; }
+.n6-npu .lane { fill: var(--npu-lane); }
+.n6-npu .tick { stroke: var(--npu-line); stroke-width: 1; }
+.n6-npu .read { fill: var(--npu-read); } .n6-npu .write { fill: var(--npu-write); } .n6-npu .convacc { fill: var(--npu-convacc); }
+.n6-npu .arith { fill: var(--npu-arith); } .n6-npu .pool { fill: var(--npu-pool); } .n6-npu .activ { fill: var(--npu-activ); }
+.n6-npu .other { fill: var(--npu-other); }
+"""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """count: of MACs, bytes or elements, whichever says how much this unit does."""
+
+    unit: UnitWork
+    colour: str
+    count: int
+    of: str
+
+
+def npu_svg(epochs: Sequence[HardwareEpoch]) -> str:
+    """An element <svg>, for a page or a file of its own; empty where there are no epochs."""
+    shown = epochs[:MOST_EPOCHS]
+    rows = _rows(shown)
+    if not rows:
+        return ""
+    column = min(_WIDEST, max(_NARROWEST, (_WIDTH - _GUTTER - 2 * _MARGIN) / len(shown)))
+    width = max(_GUTTER + column * len(shown) + 2 * _MARGIN, 640.0)
+    bars_at = _MARGIN + _LEGEND
+    rows_at = bars_at + 2 * (_BARS + _BETWEEN)
+    height = rows_at + len(rows) * (_ROW + _GAP) + _AXIS + _MARGIN
+    root = _root(width, height, len(rows), len(shown))
+    _legend(root, {_work(unit).colour for epoch in shown for unit in epoch.units})
+    _ticks(root, shown, column, bars_at, rows_at + len(rows) * (_ROW + _GAP))
+    _bars(root, "MACs", [(epoch, epoch.macs, "convacc") for epoch in shown], column, bars_at)
+    moved = [(epoch, epoch.reads + epoch.writes, "read") for epoch in shown]
+    _bars(root, "bytes moved", moved, column, bars_at + _BARS + _BETWEEN)
+    most = _most(shown)
+    for number, name in enumerate(rows):
+        _row(root, name, shown, column, rows_at + number * (_ROW + _GAP), most)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _rows(epochs: Iterable[HardwareEpoch]) -> list[str]:
+    """Names of the units that do something, by kind and number."""
+    names = {unit.unit for epoch in epochs for unit in epoch.units}
+    return sorted((name for name in names if _NAME.fullmatch(name)), key=_place)
+
+
+def _place(name: str) -> tuple[int, int]:
+    kind, index = _parts(name)
+    return (_KINDS.index(kind) if kind in _KINDS else len(_KINDS)), int(index or 0)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    match = _NAME.fullmatch(name)
+    return (match[1], match[2]) if match else (name, "")
+
+
+def _work(unit: UnitWork) -> _Work:
+    kind, _ = _parts(unit.unit)
+    if kind == "STRENG":
+        return _Work(unit, "write" if unit.writes else "read", unit.reads + unit.writes, "bytes")
+    if kind == "CONVACC":
+        return _Work(unit, "convacc", unit.macs, "MACs")
+    return _Work(unit, kind.lower() if kind in ("ARITH", "POOL", "ACTIV") else "other", unit.elements, "elements")
+
+
+def _most(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
+    """The most that any unit does in an epoch, by what is counted."""
+    most: dict[str, int] = {}
+    for work in (_work(unit) for epoch in epochs for unit in epoch.units):
+        most[work.of] = max(most.get(work.of, 0), work.count)
+    return most
+
+
+def _root(width: float, height: float, rows: int, epochs: int) -> Element:
+    size = {"width": _number(width), "height": _number(height)}
+    root = Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": "n6-npu",
+            **size,
+            "viewBox": f"0 0 {size['width']} {size['height']}",
+            # As for the picture of the plan: a page may shrink it.
+            "style": f"--n6-plan-width: {size['width']}px",
+            "role": "img",
+            "aria-label": f"{rows} units of the NPU in {epochs} epochs; each cell has a tip, and the table has the numbers",
+        },
+    )
+    SubElement(root, "style").text = _STYLE
+    SubElement(root, "rect", {"class": "paper", **size})
+    return root
+
+
+def _legend(root: Element, colours: Collection[str]) -> None:
+    """Those that are in the picture, then what shades mean."""
+    x = float(_MARGIN)
+    for text, colour in (sample for sample in _SAMPLES if sample[1] in colours):
+        _rect(root, colour, x, _MARGIN, 11, 11)
+        SubElement(root, "text", x=_number(x + 16), y=_number(_MARGIN + 9.5)).text = text
+        x += 30 + _LETTER * len(text)
+    x += 10
+    for share in _SHADES:
+        _rect(root, "other", x, _MARGIN, 11, 11).set("fill-opacity", _number(_shade(share), 2))
+        x += 12
+    text = "stronger: a larger share of the most that a unit does in any epoch (bytes, MACs, elements)"
+    SubElement(root, "text", x=_number(x + 5), y=_number(_MARGIN + 9.5)).text = text
+
+
+def _ticks(root: Element, epochs: Sequence[HardwareEpoch], column: float, top: float, bottom: float) -> None:
+    """A number where there is room for it; epochs of a network need not be numbered one by one."""
+    widest = max(len(str(epoch.number)) for epoch in epochs)
+    every = max(1, math.ceil((_LETTER * widest + 8) / column))
+    for index in range(0, len(epochs), every):
+        x = _left(index, column) + column / 2
+        place = {"x1": _number(x), "x2": _number(x), "y1": _number(top), "y2": _number(bottom + 3)}
+        SubElement(root, "line", {"class": "tick", **place})
+        number = SubElement(root, "text", {"class": "number", "x": _number(x), "y": _number(bottom + 15)})
+        number.text = str(epochs[index].number)
+    label = SubElement(root, "text", {"class": "end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(bottom + 15)})
+    label.text = "epoch"
+
+
+def _bars(root: Element, title: str, bars: Sequence[tuple[HardwareEpoch, int, str]], column: float, top: float) -> None:
+    most = max(count for _, count, _ in bars)
+    label = SubElement(root, "text", {"class": "end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(top + _BARS)})
+    label.text = title
+    _rect(root, "lane", _left(0, column), top, column * len(bars), _BARS)
+    for index, (epoch, count, colour) in enumerate(bars):
+        if count:
+            height = max(1.0, _BARS * count / most)
+            x = _left(index, column)
+            bar = _rect(root, colour, x + 0.5, top + _BARS - height, column - 1, height)
+            SubElement(bar, "title").text = f"{_called(epoch)}\n{count:,} {title}"
+    scale = SubElement(root, "text", x=_number(_left(0, column)), y=_number(top - 4))
+    scale.text = f"at most {most:,}"
+
+
+def _row(
+    root: Element, name: str, epochs: Sequence[HardwareEpoch], column: float, top: float, most: dict[str, int]
+) -> None:
+    label = SubElement(
+        root, "text", {"class": "unit end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(top + _ROW - 3.5)}
+    )
+    label.text = name
+    _rect(root, "lane", _left(0, column), top, column * len(epochs), _ROW)
+    for index, epoch in enumerate(epochs):
+        for unit in epoch.units:
+            if unit.unit == name:
+                work = _work(unit)
+                cell = _rect(root, work.colour, _left(index, column) + 0.5, top, column - 1, _ROW)
+                cell.set("fill-opacity", _number(_shade(work.count / (most[work.of] or 1)), 2))
+                what = f": {printable(unit.what)}" if unit.what else ""
+                SubElement(cell, "title").text = f"{_called(epoch)}\n{name}{what}\n{work.count:,} {work.of}"
+
+
+def _called(epoch: HardwareEpoch) -> str:
+    return f"epoch {epoch.number}, {printable(epoch.operators)}"
+
+
+def _left(index: int, column: float) -> float:
+    return _MARGIN + _GUTTER + index * column
+
+
+def _shade(share: float) -> float:
+    """By the square root, since shares differ by orders of magnitude."""
+    return _FAINTEST + (1 - _FAINTEST) * math.sqrt(min(1.0, share))
+
+
+def _rect(parent: Element, colour: str, x: float, y: float, width: float, height: float) -> Element:
+    place = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
+    return SubElement(parent, "rect", {"class": colour, **place})
+
+
+def _number(value: float, digits: int = 1) -> str:
+    """Short, and the same wherever it is computed."""
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

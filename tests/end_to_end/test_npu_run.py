@@ -1,0 +1,125 @@
+"""A network that ST's compiler put on the NPU, run on the virtual board: what is told of its epochs, traced and refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from n6build.hardware.boards import load_board
+from n6build.npu.blobs import read_blobs
+from n6build.npu.disassemble import Write, WriteSeries, instructions
+from samples import sample
+
+from end_to_end.conftest import Project, make_project
+
+NETWORK = "reid-mobilenetv2-core-3.0"
+BUILT = f"build/nucleo-n657/{NETWORK}"
+NPU = load_board("nucleo-n657").soc.npu
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    return {"STEDGEAI_CORE_DIR": str(sample("core/3.0")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make_project(tmp_path_factory.mktemp("npu_run"))
+    shutil.copytree(sample(f"npu/{NETWORK}"), project.root / NETWORK)
+    return project
+
+
+def test_a_run_tells_what_each_epoch_did_and_traces_it(project: Project, environment: dict[str, str]) -> None:
+    result = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "flash", "run", "report", **environment)
+    assert result.status == 0, result.output
+    # Of the console.
+    rows = re.findall(r"^ {2} {1,3}(\d+)  .*\d  .*\| in ", result.output, re.MULTILINE)
+    assert rows == [str(number) for number in range(2, 54)]
+    assert "223,623,168" in result.output
+    # Of run.json: 52 epochs, whose MACs are those of the table.
+    run = json.loads((project.root / BUILT / "run.json").read_text())
+    epochs = run["networks"][0]["npu_epochs"]
+    assert [epoch["label"] for epoch in epochs] == list(range(2, 54))
+    assert sum(unit["macs"] for epoch in epochs for unit in epoch["units"]) == 223_623_168
+    # Bytes are those of pixels, without the gaps between them.
+    engine = next(unit for unit in epochs[4]["units"] if unit["unit"] == "STRENG4")
+    assert engine["reads"] == 786_432
+    # Of the trace.
+    trace = (project.root / BUILT / "npu_trace.txt").read_text().splitlines()
+    assert f"begin {NETWORK}, epochs 1 to 54" in trace
+    assert [line for line in trace if line.startswith("computed ")] == [f"computed epoch {n}" for n in range(2, 54)]
+    assert "  STRSWITCH.DST28      = 0x0000000D  ARITH0.x <- STRENG6.out" in trace
+    # Of the report.
+    page = (project.root / BUILT / "report.html").read_text()
+    assert "What this network uses of the NPU" in page
+    assert 'class="n6-npu"' in page
+    # Again: the same trace, and none if none is asked for.
+    again = project.scons(f"model={NETWORK}", "probe=virtual", "trace=npu", "run", **environment)
+    assert again.status == 0, again.output
+    assert (project.root / BUILT / "npu_trace.txt").read_text().splitlines() == trace
+
+
+def test_what_is_not_modelled_is_told_before_anything_boots(project: Project, environment: dict[str, str]) -> None:
+    header = project.root / NETWORK / "reid_ecblobs.h"
+    before = header.read_text()
+    (blob,) = read_blobs(header)
+    number = NPU.units["POOL"].first
+    (pool,) = [
+        each
+        for each in instructions(blob)
+        if isinstance(each, Write | WriteSeries) and each.unit == number and each.offset == 0 and _type(each) == 10
+    ]
+    # The first value of the instruction, whose type of pooling becomes 12: with index.
+    place = blob.at + pool.at + 1
+    header.write_text(_with_word(before, place, lambda word: word & ~(15 << 2) | 12 << 2))
+    try:
+        result = project.scons(f"model={NETWORK}", "probe=virtual", "flash", "run", **environment)
+    finally:
+        header.write_text(before)
+    assert result.status == 2
+    assert f"{NETWORK}: epoch 53: error N6-NPU-004" in result.output
+    assert "POOL0 CTRL TYPE is 12; modelled: 0, 1, 2, 8, 9, 10" in result.output
+    assert "n6 fsbl start" not in result.output
+
+
+def _type(write: Write | WriteSeries) -> int:
+    value = write.value if isinstance(write, Write) else write.values[0]
+    return value >> 2 & 15
+
+
+def _with_word(text: str, place: int, change: object) -> str:
+    """The text of a header with one of its words replaced."""
+    items = list(re.finditer(r"0x([0-9a-f]{16})UL", text))
+    item = items[place // 2]
+    value, shift = int(item[1], 16), 32 * (place % 2)
+    word = change(value >> shift & 0xFFFF_FFFF)  # type: ignore[operator]
+    value = value & ~(0xFFFF_FFFF << shift) | word << shift
+    return f"{text[: item.start()]}0x{value:016x}UL{text[item.end() :]}"
+
+
+def test_a_program_of_somebody_else_is_traced_too(
+    project: Project, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Its Appli is ours under another name; nobody knows its networks."""
+    built = project.scons(f"model={NETWORK}", "build", **environment)
+    assert built.status == 0, built.output
+    shutil.copy(project.root / BUILT / "appli/appli.elf", tmp_path / "appli.elf")
+    (weights,) = (project.root / BUILT).rglob("weights_xSPI2.bin")
+    result = project.scons(
+        f"appli={tmp_path / 'appli.elf'}",
+        f"data={weights}@0x72000000",
+        "probe=virtual",
+        "trace=npu",
+        "until=text:n6 done",
+        "flash",
+        "run",
+        **environment,
+    )
+    assert result.status == 0, result.output
+    (trace,) = (project.root / "build").rglob("*foreign*/npu_trace.txt")
+    lines = trace.read_text().splitlines()
+    assert "begin block 0 of network 0" in lines
+    assert "computed epoch 53" in lines

@@ -1,0 +1,41 @@
+"""What the NPU did in a run, for the tests of the report."""
+
+from __future__ import annotations
+
+from n6build.npu.uses import FieldUse, KindUse, NpuUse, Unmodelled
+from n6build.report.content import NpuSection
+from n6build.run.npu_epochs import HardwareEpoch
+from n6build.virtual_board.npu_record import UnitWork
+
+CONVOLUTION = HardwareEpoch(
+    5,
+    "Conv Mul",
+    (
+        UnitWork("STRENG0", "writes", elements=4096, writes=4096),
+        UnitWork("STRENG6", "reads", elements=8192, reads=8192),
+        UnitWork("CONVACC3", "3x3 stride 2x2, 8 kernels of 8", macs=1_769_472, elements=4096),
+        UnitWork("ARITH1", "a x + c", elements=4096),
+    ),
+)
+SMALL = HardwareEpoch(
+    8,
+    "Conv <b>",
+    (
+        UnitWork("STRENG0", "reads", reads=64),
+        UnitWork("STRENG1", "writes", writes=64),
+        UnitWork("CONVACC0", "1x1", macs=17_694, elements=64),
+    ),
+)
+USE = NpuUse(
+    2,
+    True,
+    (
+        KindUse("STRENG", ("STRENG0", "STRENG1", "STRENG6"), 2, (FieldUse("FSIZE", "WIDTH", (1, 4096), 40),)),
+        KindUse("CONVACC", ("CONVACC0", "CONVACC3"), 2, (FieldUse("CTRL", "SIMD", (1, 2), 2),)),
+    ),
+    (),
+)
+NPU = NpuSection(USE, (CONVOLUTION, SMALL))
+NOT_MODELLED = NpuSection(
+    NpuUse(1, True, USE.kinds, (Unmodelled(8, "POOL1", "CTRL", "TYPE", 12, (0, 1, 2)), Unmodelled(9, "RECBUF")))
+)

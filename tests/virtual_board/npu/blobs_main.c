@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs blobs in the model of the NPU, one after the other: for a build with the sanitizers that a Python process cannot load.
+ *
+ *     blobs_main FILE
+ *
+ * FILE: the size of memory and what lies there, then for each blob its address, the number of its words, the words; all numbers of 32
+ * bits, of the host's order. Each blob starts with the same memory. A line each to the standard output: microseconds of processor
+ * time, "ran" or why not; in the end the most memory that the process has held, in KiB.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "n6npu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define EPOCHCTRL 0x1E000u
+
+typedef struct {
+    uint8_t *bytes;
+    uint32_t size;
+} Memory;
+
+static bool is_inside(const Memory *memory, uint32_t address, uint32_t bytes)
+{
+    return bytes <= memory->size && address <= memory->size - bytes;
+}
+
+static bool read_memory(void *opaque, uint32_t address, void *to, uint32_t bytes)
+{
+    const Memory *memory = opaque;
+
+    if (!is_inside(memory, address, bytes)) {
+        return false;
+    }
+    memcpy(to, memory->bytes + address, bytes);
+    return true;
+}
+
+static bool write_memory(void *opaque, uint32_t address, const void *from, uint32_t bytes)
+{
+    const Memory *memory = opaque;
+
+    if (!is_inside(memory, address, bytes)) {
+        return false;
+    }
+    memcpy(memory->bytes + address, from, bytes);
+    return true;
+}
+
+static bool next(FILE *file, uint32_t *number)
+{
+    return fread(number, sizeof(*number), 1, file) == 1;
+}
+
+static long processor_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* NULL, or why not. */
+static const char *run_blob(N6Npu *npu, uint32_t address)
+{
+    n6npu_reset(npu);
+    n6npu_write(npu, EPOCHCTRL + 8, address);
+    n6npu_write(npu, EPOCHCTRL, 1);
+    return n6npu_run(npu);
+}
+
+int main(int count, char **arguments)
+{
+    FILE *file = count == 2 ? fopen(arguments[1], "rb") : NULL;
+    uint32_t size, address, words;
+    Memory memory;
+    uint8_t *before;
+    struct rusage used;
+    N6Npu *npu;
+
+    if (!file || !next(file, &size)) {
+        return EXIT_FAILURE;
+    }
+    memory = (Memory){malloc(size), size};
+    before = malloc(size);
+    npu = n6npu_new(&(N6NpuMemory){read_memory, write_memory, &memory});
+    if (!memory.bytes || !before || !npu || fread(before, 1, size, file) != size) {
+        return EXIT_FAILURE;
+    }
+    while (next(file, &address) && next(file, &words)) {
+        long started;
+        const char *reason;
+
+        memcpy(memory.bytes, before, size);
+        if (!is_inside(&memory, address, 4 * words) || fread(memory.bytes + address, 4, words, file) != words) {
+            return EXIT_FAILURE;
+        }
+        started = processor_time();
+        reason = run_blob(npu, address);
+        printf("%ld %s\n", processor_time() - started, reason ? reason : "ran");
+        fflush(stdout);
+    }
+    getrusage(RUSAGE_SELF, &used);
+    printf("%ld\n", used.ru_maxrss);
+    n6npu_free(npu);
+    free(memory.bytes);
+    free(before);
+    fclose(file);
+    return EXIT_SUCCESS;
+}

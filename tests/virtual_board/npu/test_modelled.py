@@ -1,0 +1,171 @@
+"""What the chip's description says of the virtual NPU is what the virtual NPU does: it refuses the rest."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from n6build.hardware.soc import field_bits
+
+from virtual_board.npu.model import (
+    ACTIV_IN,
+    ARITH_X,
+    CONVACC_FEATURES,
+    CONVACC_KERNELS,
+    FEATURES,
+    KERNELS,
+    NPU,
+    OUTPUT,
+    POOL_IN,
+    SOURCE_ACTIV,
+    SOURCE_ARITH,
+    SOURCE_CONVACC,
+    SOURCE_POOL,
+    Npu,
+    build_model,
+    offset_of,
+    unit,
+    value_of,
+)
+
+READER, WRITER = 1, 0
+# Lanes are in their order, or all zero: one of them alone tells nothing.
+_LANES = {"POS0", "POS1", "POS2"}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    return build_model(tmp_path_factory.mktemp("npu"))
+
+
+@pytest.fixture
+def npu(library: ctypes.CDLL) -> Iterator[Npu]:
+    npu = Npu(library)
+    yield npu
+    npu.close()
+
+
+def cases() -> list[tuple[str, str, str]]:
+    """Kind, register and field of everything that is not modelled as a whole. The controller's own fields are for blobs."""
+    return [
+        (kind, register, field)
+        for kind, registers in NPU.registers.items()
+        for register, description in registers.items()
+        for field in (*description.unmodelled, *description.values)
+        if kind != "EPOCHCTRL" and field not in _LANES
+    ]
+
+
+def candidates(kind: str, register: str, field: str) -> list[int]:
+    low, mask = field_bits(NPU.registers[kind][register].fields[field])
+    most = mask >> low
+    return list(range(most + 1)) if most < 64 else [0, 1, most]
+
+
+def arrange(npu: Npu, kind: str) -> int:
+    """An epoch of one unit of this kind between a reader and a writer, which runs; the unit's number."""
+    npu.put(FEATURES, np.zeros(256, np.int8))
+    npu.put(KERNELS, np.ones(16, np.int8))
+    npu.raw_writer(WRITER, OUTPUT, 16)
+    # Of two lanes, either may be off.
+    npu.raw_reader(READER, FEATURES, 16, SIZE1=8)
+    source = {
+        "STRENG": READER,
+        "CONVACC": SOURCE_CONVACC,
+        "ARITH": SOURCE_ARITH,
+        "POOL": SOURCE_POOL,
+        "ACTIV": SOURCE_ACTIV,
+    }
+    npu.link(WRITER, source[kind])
+    if kind == "CONVACC":
+        npu.set(kind, 0, "KFORMAT", WIDTH=1, HEIGHT=1, BTCDEPTH=1, NR=1)
+        npu.set(kind, 0, "SAMPLE", HSTRD=1, VSTRD=1)
+        npu.set(kind, 0, "DFORMAT", ORNDMODE=1, ROUND=1, SAT=1, OBYTES=2, FBYTES=1, FSHIFT=16)
+        npu.set(kind, 0, "FFORMAT", WIDTH=16, HEIGHT=1)
+        # What is added is its own output before, of which there is none in the only frame.
+        npu.set(kind, 0, "CTRL", EN=1, SIMD=1)
+        npu.link(CONVACC_FEATURES, READER)
+        npu.link(CONVACC_KERNELS, 2)
+        npu.link(CONVACC_KERNELS + 1, SOURCE_CONVACC)
+        npu.raw_reader(2, KERNELS, 3, CONT=1)
+    elif kind == "ARITH":
+        npu.set(kind, 0, "INSHIFTER", FBYTESX=1, FSHIFTX=16)
+        npu.set(kind, 0, "CTRL", EN=1, ORNDMODE=1, OBYTES=1)
+        npu.link(ARITH_X, READER)
+    elif kind == "POOL":
+        npu.set(kind, 0, "PDIMS", WINX=1, WINY=1, STRDX=1, STRDY=1, BSIZE=1)
+        npu.set(kind, 0, "FDIMS", FEATX=4, FEATY=4)
+        npu.set(kind, 0, "RNDCTRL", OBYTES=2, ORNDMODE=1)
+        npu.set(kind, 0, "CTRL", EN=1, TYPE=0, FBYTES=1, FSHIFT=16)
+        npu.raw_writer(WRITER, OUTPUT, 1)
+        npu.link(POOL_IN, READER)
+    elif kind == "ACTIV":
+        npu.set(kind, 0, "FUNC", SIGNEDOP=1)
+        npu.set(kind, 0, "CTRL", EN=1, TYPE=3, FBYTES=1, FSHIFT=16, OBYTES=1, ORNDMODE=1)
+        npu.link(ACTIV_IN, READER)
+    return unit(kind, READER if kind == "STRENG" else 0)
+
+
+def change(npu: Npu, number: int, kind: str, register: str, field: str, value: int) -> None:
+    offset = offset_of(kind, register)
+    low, mask = field_bits(NPU.registers[kind][register].fields[field])
+    npu.write(number, offset, npu.read(number, offset) & ~mask | value << low)
+
+
+@pytest.mark.parametrize("kind", ["STRENG", "CONVACC", "ARITH", "POOL", "ACTIV"])
+def test_an_epoch_of_each_kind_runs_as_it_is(npu: Npu, kind: str) -> None:
+    arrange(npu, kind)
+    assert npu.run() is None
+
+
+@pytest.mark.parametrize(("kind", "register", "field"), cases())
+def test_values_that_are_not_modelled_are_refused_and_no_others(
+    library: ctypes.CDLL, kind: str, register: str, field: str
+) -> None:
+    known = NPU.registers[kind][register].known_values(field)
+    assert known is not None
+    for value in candidates(kind, register, field):
+        npu = Npu(library)
+        number = arrange(npu, kind)
+        change(npu, number, kind, register, field, value)
+        reason = npu.run()
+        npu.close()
+        if value in known:
+            assert reason is None or (field not in reason and "not modelled" not in reason), f"{field} = {value}"
+        else:
+            assert reason is not None, f"{field} = {value} is computed"
+            assert reason.startswith(f"{kind}{number - unit(kind)} "), reason
+
+
+def test_lanes_are_in_order_or_not_set(library: ctypes.CDLL) -> None:
+    known = NPU.registers["STRENG"]["POS"]
+    for value in range(64):
+        npu = Npu(library)
+        number = arrange(npu, "STRENG")
+        npu.write(number, offset_of("STRENG", "POS"), value)
+        reason = npu.run()
+        npu.close()
+        lanes = [value >> 2 * lane & 3 for lane in range(3)]
+        if not all(lane in (known.known_values(f"POS{place}") or ()) for place, lane in enumerate(lanes)):
+            assert reason is not None
+        if value in (0, value_of("STRENG", "POS", POS1=1, POS2=2)):
+            assert reason is None
+
+
+def test_units_that_are_not_modelled_are_refused(library: ctypes.CDLL) -> None:
+    for kind, units in NPU.units.items():
+        if not units.modelled:
+            npu = Npu(library)
+            arrange(npu, "STRENG")
+            npu.write(units.first, 0, 1)
+            assert "not modelled" in str(npu.run())
+            npu.close()
+            assert kind in {"DECUN", "RECBUF"}
+
+
+def test_registers_are_reset_as_the_description_says(npu: Npu) -> None:
+    for kind, registers in NPU.registers.items():
+        for register in registers.values():
+            assert npu.read(NPU.units[kind].first, register.offset) == register.reset

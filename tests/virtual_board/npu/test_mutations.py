@@ -1,0 +1,137 @@
+"""A model with one mistake computes at least one of the examples (examples.py) differently, or says that it cannot.
+
+Each mutation replaces a text that must stand exactly once in the model's C source, with any white space between its words: where
+the source changes, the table here changes with it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from n6build.virtual_board.machine import MACHINE_FILES
+
+from virtual_board.npu.assembler import difference
+from virtual_board.npu.examples import EXAMPLES
+from virtual_board.npu.model import build_model, gcc, model_files
+
+FILES = sorted(path for path in MACHINE_FILES.iterdir() if re.fullmatch(r"n6npu.*\.h|n6virt_npu_.*\.[ch]", path.name))
+FAST = ("-O0", "-w")  # to compile
+
+
+@dataclass(frozen=True)
+class Mutation:
+    name: str
+    text: str
+    instead: str
+
+
+MUTATIONS = [
+    # Everywhere
+    Mutation("shifts truncate", "if (!round) {", "if (true) {"),
+    Mutation("results wrap", "if (!saturate) {", "if (true) {"),
+    # CONVACC
+    Mutation("the frame is subtracted from, too", "features[i] = frame_value;", "features[i] = frame_value - (int)subtract;"),
+    Mutation("the frame is always zero", "if (frame_value) {", "if (false) {"),
+    Mutation("nothing is subtracted", "*to++ = value - subtract;", "*to++ = value;"),
+    Mutation("FUNSIGNED is ignored", "int64_t value = is_unsigned ?", "int64_t value = false ?"),
+    Mutation("the crop's last column is left out", "? right / s.batch + 1 :", "? right / s.batch :"),
+    Mutation("ZFRAME is in elements", "CONVACC, ZFRAME, LEFT) / s.batch", "CONVACC, ZFRAME, LEFT)"),
+    Mutation("steps are swapped", "(size_t)y * s.y_step * width", "(size_t)y * s.x_step * width"),
+    Mutation("KFILT is ignored", "if (shared > 1) {", "if (false) {"),
+    Mutation("each frame meets the first kernels", "start = number * of_all", "start = 0 * of_all"),
+    Mutation("deep groups are of four", "#define DEEP_GROUP 8u", "#define DEEP_GROUP 4u"),
+    Mutation("deep sets are not padded", "return s->deep ? (elements + 2) / 3 * 3 : elements;", "return elements;"),
+    Mutation("deep pixels have no surplus", "s->deep && !packed ? (s->batch + 2) / 3 * 3 : s->batch", "s->batch"),
+    Mutation("AFILT is ignored", "if (mode == FRAME_ZERO) {", "if (false) {"),
+    Mutation("AFILT's LAST is ignored", "|| phase > FIELD(npu, unit, CONVACC, AFILT, LAST)", ""),
+    Mutation("NO1SUM is ignored", "(number == 0 && FIELD(npu, unit, CONVACC, CTRL, NO1SUM))", "false"),
+    Mutation("INSHIFT is ignored", "sum_bits) << in_shift", "sum_bits)"),
+    Mutation("ReLU is ignored", "narrowed(relu && sum < 0 ? 0 : sum,", "narrowed(sum,"),
+    Mutation("kernels have 8 bits even in SIMD 0", "s.kernel_bits = simd ? 8 : 16;", "s.kernel_bits = 8;"),
+    Mutation("features of SIMD 2 have 8 bits", "s.feature_bits = simd == 1 ?", "s.feature_bits = simd ?"),
+    # Stream engines and the switch
+    Mutation("frames do not repeat", "(repeat ? frame % repeat * step", "(false ? frame % repeat * step"),
+    Mutation("FRPTOFF is ignored", "+ frame / repeat * reg(npu, unit, NPU_STRENG_FRPTOFF)", ""),
+    Mutation("FRMTRG is ignored", "if (FIELD(npu, unit, STRENG, EVENT, FRMTRG_EN) && number) {", "if (false) {"),
+    Mutation("SIGNEXT is ignored", "FIELD(npu, unit, STRENG, CTRL, LSBMODE) && FIELD(npu, unit, STRENG, CTRL, SIGNEXT)", "false"),
+    Mutation("LSBMODE is ignored", "(FIELD(npu, unit, STRENG, CTRL, LSBMODE) ? count : lane)", "lane"),
+    Mutation("RAW_OUT is ignored", "bool raw_out = FIELD(npu, unit, STRENG, CTRL, RAW_OUT);", "bool raw_out = false;"),
+    Mutation("the high bits of a line's step are ignored", "| FIELD(npu, unit, STRENG, CID_CACHE, LOFF_MSB) << 16", ""),
+    Mutation("the high bits of a pixel's step are ignored", "| FIELD(npu, unit, STRENG, LIMITEN, DOFF_MSB) << 16", ""),
+    Mutation("contexts are swapped", ".take = {value & 1, value >> 16 & 1},", ".take = {value >> 16 & 1, value & 1},"),
+    Mutation("contexts drop nothing", "port->is_second = port->frames[0] || port->frames[1];", ""),
+    # ARITH
+    Mutation("the increment counts one more", "NPU_ARITH_INCCNT) + 1) == 0", "NPU_ARITH_INCCNT) + 2) == 0"),
+    Mutation("resets count one more", "resets[i]) + 1) == 0", "resets[i]) + 2) == 0"),
+    Mutation("counter 1 goes before counter 3", "unsigned counter = 2 - i; /* CNT3 first */", "unsigned counter = i;"),
+    Mutation("the first coefficient is that at 0", "FIELD(npu, unit, ARITH, COEFFADDR, ADDR)", "0"),
+    Mutation("TRANSLATEADDR is ignored", "(translate ? offset - CONFIGURATION : offset)", "(offset - CONFIGURATION)"),
+    Mutation("COMBINEBC is ignored", "if (combined) {", "if (false) {"),
+    Mutation("C is not shifted", "(int64_t)((uint64_t)c << c_shift)", "c"),
+    Mutation("B y is not shifted", "shifted(b * right, by, false)", "b * right"),
+    Mutation("nothing is clipped", "if (FIELD(npu, unit, ARITH, CTRL, CLIPOUT)) {", "if (false) {"),
+    Mutation("a product takes A", "wrapped_product(left, y ? right : a)", "wrapped_product(left, a)"),
+    Mutation("the smaller one is the larger one", "value = left < right ? left : right;", "value = left > right ? left : right;"),
+    # POOL
+    Mutation("POOL is not cropped", "if (FIELD(npu, unit, POOL, CTRL, CROPEN)) {", "if (false) {"),
+    Mutation("MULVAL is ignored", "value * FIELD(npu, unit, POOL, MULVAL, MULVAL)", "value"),
+    Mutation("POOL's steps are swapped", "y * w.y_step) * w.width", "y * w.x_step) * w.width"),
+    Mutation("a batch of 0 is one of 1", ".batch = batch ? batch : 16", ".batch = batch ? batch : 1"),
+    # ACTIV
+    Mutation("segments have no segments", "inner = inner ? (u << outer_bits & 0xffff) >> (16 - inner) : 0;", "inner = 0;"),
+    Mutation("signed values are not centred", "+ (is_signed ? 0x8000 : 0)) & 0xffff", ") & 0xffff"),
+    Mutation("FSUB of ACTIV is ignored", "x = shifted(x - subtract, shift,", "x = shifted(x, shift,"),
+    Mutation("the constant is not shifted", "<< FIELD(npu, unit, ACTIV, FUNC, CSHIFT)", ""),
+]  # fmt: skip
+
+# No output of a real network tells these apart (facts, section 12), so nothing but the model's author says which is right: each
+# has one place, which can be changed when silicon has spoken.
+UNDECIDED = {
+    "which way halves are rounded": "value >= 0 ? (value + half) >> shift : -((-value + half) >> shift)",
+    "whether the shift of A x rounds": "shifted(a * left, ax, false)",
+    "whether the shift of B y rounds": "shifted(b * right, by, false)",
+}
+
+
+def places(text: str) -> list[tuple[Path, re.Match[str]]]:
+    pattern = re.compile(r"\s+".join(re.escape(word) for word in text.split()))
+    return [(path, match) for path in FILES for match in pattern.finditer(path.read_text())]
+
+
+def write_mutant(mutation: Mutation, folder: Path) -> set[str]:
+    """The changed file; with it, if all include it, all. Returns their names."""
+    found = places(mutation.text)
+    assert len(found) == 1, f"{mutation.text!r} stands {len(found)} times in {', '.join(path.name for path in FILES)}"
+    ((changed, match),) = found
+    for path in [changed] if changed.suffix == ".c" else FILES:
+        shutil.copy(path, folder)
+    source = changed.read_text()
+    (folder / changed.name).write_text(source[: match.start()] + mutation.instead + source[match.end() :])
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="session")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Of the files without a mistake."""
+    folder = tmp_path_factory.mktemp("npu_objects")
+    compiled = {path.name: folder / f"{path.stem}.o" for path in model_files()}
+    for path in model_files():
+        gcc(folder, [*FAST, "-c", str(path), "-o", str(compiled[path.name])])
+    return compiled
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mistake_is_caught(tmp_path: Path, objects: dict[str, Path], mutation: Mutation) -> None:
+    changed = write_mutant(mutation, tmp_path)
+    rest = [str(path) for name, path in objects.items() if name not in changed]
+    library = build_model(tmp_path, (*FAST, *rest), sources=tmp_path)
+    assert any(difference(library, make(), "registers") for make in EXAMPLES.values())
+
+
+@pytest.mark.parametrize("text", UNDECIDED.values(), ids=UNDECIDED)
+def test_what_nobody_can_tell_stands_in_one_place(text: str) -> None:
+    assert len(places(text)) == 1

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Blobs of the NPU's epoch controller, disassembled: from NAME_ecblobs.h, from a blob alone, or from any binary that has some in
+it (a relocatable model, an image of flash).
+
+tools/npu_blob.py network_ecblobs.h                 registers, fields and ports by their names; a form that diff compares
+tools/npu_blob.py network_rel.bin --json            the same for programs
+tools/npu_blob.py network_ecblobs.h --list          only their names and sizes
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
+
+from n6build.base.errors import N6Error
+from n6build.base.files import to_json
+from n6build.hardware.boards import board_names, load_board
+from n6build.npu.blobs import Blob, read_blobs
+from n6build.npu.disassemble import Instruction, blob_lines, instructions
+from n6build.npu.names import Names, names_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0, or 2 where a file cannot be read or a blob is damaged; what could be decoded is printed before."""
+    options = _parser().parse_args(arguments)
+    names = names_of(load_board(options.board).soc.npu)
+    try:
+        blobs = read_blobs(options.file)
+        if options.list:
+            for blob in blobs:
+                print(f"{blob.name}  {len(blob.words)} words{', relocatable' if blob.relocatable else ''}")
+        elif options.json:
+            print(to_json([_as_dict(blob, names) for blob in blobs]), end="")
+        else:
+            for blob in blobs:
+                for line in blob_lines(blob, names):
+                    print(line)
+    except N6Error as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except BrokenPipeError:
+        # Whoever read it has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _as_dict(blob: Blob, names: Names) -> dict[str, Any]:
+    decoded = [_instruction(each, names) for each in instructions(blob)]
+    return {
+        "name": blob.name,
+        "relocatable": blob.relocatable,
+        "words": len(blob.words),
+        "instructions": decoded,
+    }
+
+
+def _instruction(instruction: Instruction, names: Names) -> dict[str, Any]:
+    fields = asdict(instruction)
+    if "unit" in fields:
+        fields["register"] = names.register_name(fields["unit"], fields["offset"])
+    return {"instruction": type(instruction).__name__, **fields}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="npu_blob.py", description="disassembles blobs of the epoch controller")
+    parser.add_argument("file", type=Path, help="NAME_ecblobs.h, or a binary")
+    parser.add_argument("--board", default=board_names()[0], help="whose chip has the registers (default: %(default)s)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs")
+    form.add_argument("--list", action="store_true", help="names and sizes only")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
