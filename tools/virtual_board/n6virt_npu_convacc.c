@@ -466,6 +466,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     out_width = (framed_width(&s) - s.kernel_width) / s.x_step + 1;
     out_height = (framed_height(&s) - s.kernel_height) / s.y_step + 1;
     per_line = (size_t)out_width * s.kernels;
+    npu_count_steps(npu, (uint64_t)per_line * out_height * s.kernel_height * s.kernel_width * s.batch);
     features = features_that_arrive(npu, index, &s, &pixel);
     for (unsigned plane = LOW; plane <= (v.is_split ? HIGH : LOW); plane++) {
         planes[plane] = framed_features(npu, &s, &v, plane, npu_elements(features), pixel);

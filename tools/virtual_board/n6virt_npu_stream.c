@@ -18,6 +18,17 @@
 /* Elements that a stream keeps room for from one epoch to the next. */
 #define KEPT_ELEMENTS ((size_t)1 << 20)
 
+/* Many times what an epoch of a large network has, and about a second of the host's time. */
+#define MOST_STEPS ((uint64_t)1 << 33)
+
+void npu_count_steps(N6Npu *npu, uint64_t steps)
+{
+    if (steps > MOST_STEPS || npu->steps + steps > MOST_STEPS) {
+        npu_stop(npu, "the epoch takes more than %llu steps of arithmetic", (unsigned long long)MOST_STEPS);
+    }
+    npu->steps += steps;
+}
+
 /* Accounts for bytes that are about to be used. */
 static void take(N6Npu *npu, size_t count, size_t size)
 {
@@ -440,6 +451,9 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
 
         if (trigger >= ENGINES || !is_on(npu, STRENG + trigger)) {
             npu_stop(npu, "%s waits for engine %u, which is off (EVENT FRMTRG_SRC)", n6npu_unit_name(unit), trigger);
+        }
+        if (!FIELD(npu, STRENG + trigger, STRENG, CTRL, DIR)) {
+            npu_stop(npu, "%s waits for engine %u, which does not write to memory (EVENT FRMTRG_SRC)", n6npu_unit_name(unit), trigger);
         }
         npu_write_up_to(npu, trigger, number - 1);
     }
