@@ -403,16 +403,16 @@ static Lanes lanes_of(const N6Npu *npu, unsigned unit)
 }
 
 /* Elements without gaps between them. */
-static void read_elements(const uint8_t *from, size_t count, const Lanes *lanes, int32_t *to)
+static void read_elements(const uint8_t *from, size_t count, Lanes lanes, int32_t *to)
 {
-    if (lanes->bytes == 1) {
-        if (lanes->extends) {
+    if (lanes.bytes == 1) {
+        if (lanes.extends) {
             for (size_t i = 0; i < count; i++) {
                 to[i] = (int8_t)from[i];
             }
         } else {
             for (size_t i = 0; i < count; i++) {
-                to[i] = (uint32_t)from[i] << lanes->shifts[0];
+                to[i] = (uint32_t)from[i] << lanes.shifts[0];
             }
         }
         return;
@@ -420,10 +420,10 @@ static void read_elements(const uint8_t *from, size_t count, const Lanes *lanes,
     for (size_t i = 0; i < count; i++) {
         uint32_t value = 0;
 
-        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
-            value |= (uint32_t)*from++ << lanes->shifts[byte];
+        for (unsigned byte = 0; byte < lanes.bytes; byte++) {
+            value |= (uint32_t)*from++ << lanes.shifts[byte];
         }
-        to[i] = lanes->extends ? (int32_t)sign_extended(value, 8 * lanes->bytes) : (int32_t)value;
+        to[i] = lanes.extends ? (int32_t)sign_extended(value, 8 * lanes.bytes) : (int32_t)value;
     }
 }
 
@@ -465,27 +465,27 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     for (uint32_t y = 0; y < frame.height; y++) {
         read_memory(npu, engine, address + y * frame.line_step, line, bytes);
         if (frame.pixel_step == frame.bytes) {
-            read_elements(line, per_pixel * frame.width, &lanes, to);
+            read_elements(line, per_pixel * frame.width, lanes, to);
             to += per_pixel * frame.width;
             continue;
         }
         for (uint32_t x = 0; x < frame.width; x++, to += per_pixel) {
-            read_elements(line + (size_t)x * frame.pixel_step, per_pixel, &lanes, to);
+            read_elements(line + (size_t)x * frame.pixel_step, per_pixel, lanes, to);
         }
     }
 }
 
-static void write_elements(const int32_t *from, size_t count, const Lanes *lanes, uint8_t *to)
+static void write_elements(const int32_t *from, size_t count, Lanes lanes, uint8_t *to)
 {
-    if (lanes->bytes == 1) {
+    if (lanes.bytes == 1) {
         for (size_t i = 0; i < count; i++) {
-            to[i] = (uint32_t)from[i] >> lanes->shifts[0];
+            to[i] = (uint32_t)from[i] >> lanes.shifts[0];
         }
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
-            *to++ = (uint32_t)from[i] >> lanes->shifts[byte];
+        for (unsigned byte = 0; byte < lanes.bytes; byte++) {
+            *to++ = (uint32_t)from[i] >> lanes.shifts[byte];
         }
     }
 }
@@ -498,7 +498,7 @@ static void write_frame(N6Npu *npu, unsigned engine, const Frame *frame, uint32_
     uint8_t *line = npu_scratch(npu, per_line, frame->bytes);
 
     for (uint32_t y = 0; y < frame->height; y++, from += per_line) {
-        write_elements(from, per_line, &lanes, line);
+        write_elements(from, per_line, lanes, line);
         if (frame->pixel_step == pixel) {
             write_memory(npu, engine, address + y * frame->line_step, line, frame->width * pixel);
             continue;
