@@ -76,6 +76,7 @@ struct N6Npu {
     ArithState ariths[ARITHS];
     Scratch *scratch;
     size_t allocated; /* bytes of scratch and streams */
+    uint64_t steps;   /* of arithmetic */
     N6NpuEpoch epoch;
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];
@@ -112,6 +113,8 @@ static inline bool is_on(const N6Npu *npu, unsigned unit)
 
 /* Ends the run. */
 _Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Before steps of arithmetic are done. Ends the run beyond what an epoch may take. */
+void npu_count_steps(N6Npu *npu, uint64_t steps);
 /* Not initialised; until the frame is made. Ends the run beyond what an epoch may need. */
 void *npu_scratch(N6Npu *npu, size_t count, size_t size);
 /* Frees what came later than this. */
