@@ -63,6 +63,12 @@ static Shape shape_of(N6Npu *npu, unsigned index)
     if (!s.width || !s.height || !s.kernel_width || !s.kernel_height || !s.x_step || !s.y_step || !s.feature_bits) {
         npu_stop(npu, "%s is not configured (KFORMAT, SAMPLE, DFORMAT, FFORMAT)", npu_unit_name(unit));
     }
+    if (simd == 3) {
+        npu_stop(npu, "%s CTRL SIMD is 3: not modelled", npu_unit_name(unit));
+    }
+    if (FIELD(npu, unit, CONVACC, CTRL, KSETEN) == 1 || FIELD(npu, unit, CONVACC, CTRL, KSETEN) == 2) {
+        npu_stop(npu, "%s CTRL KSETEN is %u: not modelled", npu_unit_name(unit), FIELD(npu, unit, CONVACC, CTRL, KSETEN));
+    }
     if (s.first_x >= s.end_x || s.first_y >= s.end_y) {
         npu_stop(npu, "%s crops %u x %u to columns %u to %u, lines %u to %u (FHCROP, FVCROP)", npu_unit_name(unit), s.height, s.width,
                  s.first_x, s.end_x - 1, s.first_y, s.end_y - 1);
@@ -236,17 +242,26 @@ static const int32_t *sums_of(N6Npu *npu, unsigned index, size_t elements, unsig
         const Stream *own = &npu->streams[source];
         size_t start;
 
-        if (!number) {
+        if (!number && FIELD(npu, unit, CONVACC, CTRL, GEN1SUM)) {
             return NULL;
+        }
+        if (!number) {
+            npu_stop(npu, "%s adds its own frames to its first one (CTRL NO1SUM, GEN1SUM): it waits for ever", npu_unit_name(unit));
         }
         start = number > 1 ? own->ends[number - 2] : 0;
         count = own->ends[number - 1] - start;
         from = own->data + start;
         *width = 8 * FIELD(npu, unit, CONVACC, DFORMAT, OBYTES);
     } else {
+        if (source >= ENGINES && source - 10 >= CONVACCS) {
+            npu_stop(npu, "%s adds to sums of source %u of the stream switch: only those of engines and of CONVACCs are modelled",
+                     npu_unit_name(unit), source);
+        }
+        if (FIELD(npu, unit, CONVACC, CTRL, GEN1SUM)) {
+            npu_stop(npu, "%s CTRL GEN1SUM is 1 with sums of another unit: not modelled", npu_unit_name(unit));
+        }
         from = npu_port_frame(npu, port, number, &count);
-        *width = source < ENGINES ? 8 * npu_engine_bytes(npu, source)
-                                  : source - 10 < CONVACCS ? 8 * FIELD(npu, CONVACC + source - 10, CONVACC, DFORMAT, OBYTES) : 16;
+        *width = source < ENGINES ? 8 * npu_engine_bytes(npu, source) : 8 * FIELD(npu, CONVACC + source - 10, CONVACC, DFORMAT, OBYTES);
     }
     if (count < elements) {
         npu_stop(npu, "%s adds frames of %zu sums to frames of %zu", npu_unit_name(unit), count, elements);

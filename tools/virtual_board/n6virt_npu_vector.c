@@ -78,6 +78,9 @@ void npu_arith_frame(N6Npu *npu, unsigned index)
     if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT) {
         npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", npu_unit_name(unit), operation);
     }
+    if ((operation == MINIMUM || operation == MAXIMUM) && !dual) {
+        npu_stop(npu, "%s CTRL OP is 0x%02X without a second stream (DUALIN): not modelled", npu_unit_name(unit), operation);
+    }
     if (!state->element) {
         state->address = FIELD(npu, unit, ARITH, COEFFADDR, ADDR);
     }
@@ -206,6 +209,12 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     if (type > POOL_AVERAGE && (type < GLOBAL_MAX || type > GLOBAL_AVERAGE)) {
         npu_stop(npu, "%s CTRL TYPE is %u: not modelled", npu_unit_name(unit), type);
     }
+    if (FIELD(npu, unit, POOL, CTRL, FSHIFT) && FIELD(npu, unit, POOL, CTRL, FSHIFT) != NO_SHIFT) {
+        npu_stop(npu, "%s CTRL FSHIFT is %u: only 16, no shift, is modelled", npu_unit_name(unit), FIELD(npu, unit, POOL, CTRL, FSHIFT));
+    }
+    if (average && !FIELD(npu, unit, POOL, RNDCTRL, OBYTES)) {
+        npu_stop(npu, "%s makes elements of 0 bytes (RNDCTRL OBYTES)", npu_unit_name(unit));
+    }
     w = window_of(npu, unit, type);
     wanted = (size_t)w.width * w.height * w.batch;
     if (takes_all(&npu->ports[port])) {
@@ -230,8 +239,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
                 if (average) {
                     value = shifted(value * FIELD(npu, unit, POOL, MULVAL, MULVAL), FIELD(npu, unit, POOL, CTRL, OUTSHIFT),
                                     FIELD(npu, unit, POOL, CTRL, ROUND));
-                    value = narrowed(value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES) ? FIELD(npu, unit, POOL, RNDCTRL, OBYTES) : 3,
-                                     FIELD(npu, unit, POOL, CTRL, SAT));
+                    value = narrowed(value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES), FIELD(npu, unit, POOL, CTRL, SAT));
                 }
                 *to++ = value;
             }
