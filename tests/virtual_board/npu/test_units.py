@@ -176,6 +176,7 @@ def sums_of_another_unit_have_a_first(npu: Npu) -> None:
 
 def sums_come_from_arith(npu: Npu) -> None:
     npu.link(sums_of(0), SOURCE_ARITH)
+    npu.link(ARITH_X, 2)
     npu.set("ARITH", 0, "CTRL", EN=1, OBYTES=1)
     convolver(npu)
 
