@@ -63,6 +63,12 @@ static Shape shape_of(N6Npu *npu, unsigned index)
     if (!s.width || !s.height || !s.kernel_width || !s.kernel_height || !s.x_step || !s.y_step || !s.feature_bits) {
         npu_stop(npu, "%s is not configured (KFORMAT, SAMPLE, DFORMAT, FFORMAT)", n6npu_unit_name(unit));
     }
+    if (simd == 3) {
+        npu_stop(npu, "%s CTRL SIMD is 3: not modelled", n6npu_unit_name(unit));
+    }
+    if (FIELD(npu, unit, CONVACC, CTRL, KSETEN) == 1 || FIELD(npu, unit, CONVACC, CTRL, KSETEN) == 2) {
+        npu_stop(npu, "%s CTRL KSETEN is %u: not modelled", n6npu_unit_name(unit), FIELD(npu, unit, CONVACC, CTRL, KSETEN));
+    }
     if (s.first_x >= s.end_x || s.first_y >= s.end_y) {
         npu_stop(npu, "%s crops %u x %u to columns %u to %u, lines %u to %u (FHCROP, FVCROP)", n6npu_unit_name(unit), s.height, s.width,
                  s.first_x, s.end_x - 1, s.first_y, s.end_y - 1);
@@ -296,6 +302,10 @@ static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
     if (FIELD(npu, unit, CONVACC, CTRL, NOSUM) || (number == 0 && FIELD(npu, unit, CONVACC, CTRL, NO1SUM))) {
         return false;
     }
+    /* The unit makes the first sums itself, zeros. */
+    if (number == 0 && FIELD(npu, unit, CONVACC, CTRL, GEN1SUM)) {
+        return false;
+    }
     if (mode != 0 && mode != FRAME_ZERO) {
         npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
     }
@@ -305,12 +315,19 @@ static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
 }
 
 /* Bits of what comes from a source as sums. */
-static unsigned sum_bits_of(N6Npu *npu, unsigned source)
+static unsigned sum_bits_of(N6Npu *npu, unsigned unit, unsigned source)
 {
     if (source < ENGINES) {
         return 8 * npu_engine_bytes(npu, source);
     }
-    return source - FROM_CONVACC < CONVACCS ? 8 * FIELD(npu, CONVACC + source - FROM_CONVACC, CONVACC, DFORMAT, OBYTES) : 16;
+    if (source - FROM_CONVACC < CONVACCS) {
+        return 8 * FIELD(npu, CONVACC + source - FROM_CONVACC, CONVACC, DFORMAT, OBYTES);
+    }
+    if (source - FROM_ARITH < ARITHS) {
+        return 8 * FIELD(npu, ARITH + source - FROM_ARITH, ARITH, CTRL, OBYTES);
+    }
+    npu_stop(npu, "%s adds to sums of source %u of the stream switch: only those of engines, CONVACCs and ARITHs are modelled",
+             n6npu_unit_name(unit), source);
 }
 
 /* What is added to the frame; without a stream: nothing. */
@@ -329,7 +346,9 @@ static Part sums_of(N6Npu *npu, unsigned index, size_t elements)
     }
     if (source != FROM_CONVACC + index) {
         part = npu_port_frame(npu, port, number);
-    } else if (number) {
+    } else if (!number) {
+        npu_stop(npu, "%s adds its own frames to its first one (CTRL NO1SUM, GEN1SUM): it waits for ever", n6npu_unit_name(unit));
+    } else {
         part = (Part){.stream = own, .start = number > 1 ? own->ends[number - 2] : 0};
         part.count = own->ends[number - 1] - part.start;
     }
@@ -514,7 +533,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     }
     c = convolution_of(npu, index, &s, &v);
     sums = sums_of(npu, index, per_line * out_height);
-    f.sum_bits = sums.stream ? sum_bits_of(npu, npu->ports[port_of(index, SUMS)].source) : 0;
+    f.sum_bits = sums.stream ? sum_bits_of(npu, CONVACC + index, npu->ports[port_of(index, SUMS)].source) : 0;
     line = npu_scratch(npu, per_line, sizeof(*line));
     to = npu_append(npu, FROM_CONVACC + index, per_line * out_height);
     for (uint32_t y = 0; y < out_height; y++, to += per_line) {

@@ -277,6 +277,9 @@ static void refuse_unmodelled(N6Npu *npu)
     }
 }
 
+/* Not of frames; INFERRED: the bit's position. */
+#define CONTEXTS_OF_PIXELS (1u << 23)
+
 static void read_switch(N6Npu *npu)
 {
     for (unsigned i = 0; i < DESTINATIONS; i++) {
@@ -291,12 +294,11 @@ static void read_switch(N6Npu *npu)
             .frames = {bits(value, 8, 8), bits(value, 24, 8)},
         };
         port->has_contexts = port->frames[0] || port->frames[1];
-        if (port->linked && port->has_contexts && first != second && (value & 0x00010001u) == 0x00010001u) {
+        if (port->linked && port->has_contexts && first != second) {
             npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: two sources for one destination are not modelled", 8 + 4 * i, value);
         }
-        if (port->linked && port->has_contexts && port->take[0] != port->take[1]) {
-            /* The context that drops frames drops those of the same source. */
-            port->source = port->take[0] ? first : second;
+        if (port->linked && port->has_contexts && value & CONTEXTS_OF_PIXELS) {
+            npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: contexts that count pixels are not modelled", 8 + 4 * i, value);
         }
         if (port->linked && port->source >= SOURCES) {
             npu_stop(npu, "STRSWITCH +0x%02X is 0x%08x: there is no source %u", 8 + 4 * i, value, port->source);

@@ -170,6 +170,9 @@ static void check_arith(N6Npu *npu, unsigned unit)
     if (operation != AFFINE && operation != MINIMUM && operation != MAXIMUM && operation != PRODUCT) {
         npu_stop(npu, "%s CTRL OP is 0x%02X: not modelled", n6npu_unit_name(unit), operation);
     }
+    if ((operation == MINIMUM || operation == MAXIMUM) && !FIELD(npu, unit, ARITH, CTRL, DUALIN)) {
+        npu_stop(npu, "%s CTRL OP is 0x%02X without a second stream (DUALIN): not modelled", n6npu_unit_name(unit), operation);
+    }
 }
 
 void npu_arith_frame(N6Npu *npu, unsigned index)
@@ -289,6 +292,12 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
 
     if (type > POOL_AVERAGE && (type < GLOBAL_MAX || type > GLOBAL_AVERAGE)) {
         npu_stop(npu, "%s CTRL TYPE is %u: not modelled", n6npu_unit_name(unit), type);
+    }
+    if (FIELD(npu, unit, POOL, CTRL, FSHIFT) && FIELD(npu, unit, POOL, CTRL, FSHIFT) != NO_SHIFT) {
+        npu_stop(npu, "%s CTRL FSHIFT is %u: only 16, no shift, is modelled", n6npu_unit_name(unit), FIELD(npu, unit, POOL, CTRL, FSHIFT));
+    }
+    if (average && !FIELD(npu, unit, POOL, RNDCTRL, OBYTES)) {
+        npu_stop(npu, "%s makes elements of 0 bytes (RNDCTRL OBYTES)", n6npu_unit_name(unit));
     }
     w = window_of(npu, unit, type);
     wanted = (size_t)w.width * w.height * w.batch;

@@ -112,10 +112,10 @@ class Outcome:
     sentence: str
 
 
-def build_main(folder: Path) -> Path:
+def build_main(folder: Path, flags: Sequence[str]) -> Path:
     program = folder / "blobs_main"
     main = Path(__file__).parent / "blobs_main.c"
-    gcc(folder, [*SANITIZERS, *map(str, model_files()), str(main), "-o", str(program)])
+    gcc(folder, [*flags, *map(str, model_files()), str(main), "-o", str(program)])
     return program
 
 

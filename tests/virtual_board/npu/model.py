@@ -20,9 +20,6 @@ UNIT_BYTES = 0x1000
 MEMORY_BYTES = 1 << 20
 BLOB = 0x80000
 FEATURES, KERNELS, OUTPUT = 0x1000, 0x20000, 0x40000
-# Of the stream switch.
-SOURCE_CONVACC, SOURCE_ACTIV, SOURCE_ARITH, SOURCE_POOL = 10, 16, 18, 22
-CONVACC_FEATURES, CONVACC_KERNELS, ACTIV_IN, ARITH_X, POOL_IN = 10, 11, 26, 28, 36
 _READ = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
 
 

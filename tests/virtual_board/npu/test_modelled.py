@@ -9,26 +9,19 @@ import numpy as np
 import pytest
 from n6build.hardware.soc import field_bits
 
-from virtual_board.npu.model import (
-    ACTIV_IN,
-    ARITH_X,
-    CONVACC_FEATURES,
-    CONVACC_KERNELS,
-    FEATURES,
-    KERNELS,
-    NPU,
-    OUTPUT,
-    POOL_IN,
-    SOURCE_ACTIV,
-    SOURCE_ARITH,
-    SOURCE_CONVACC,
-    SOURCE_POOL,
-    Npu,
-    build_model,
-    offset_of,
-    unit,
-    value_of,
+from virtual_board.npu.assembler import (
+    activ,
+    activ_input,
+    arith,
+    arith_input,
+    convacc,
+    features_of,
+    kernels_of,
+    pool,
+    pool_input,
+    sums_of,
 )
+from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, build_model, offset_of, unit, value_of
 
 READER, WRITER = 1, 0
 # Lanes are in their order, or all zero: one of them alone tells nothing.
@@ -73,10 +66,10 @@ def arrange(npu: Npu, kind: str) -> int:
     npu.raw_reader(READER, FEATURES, 16, SIZE1=8)
     source = {
         "STRENG": READER,
-        "CONVACC": SOURCE_CONVACC,
-        "ARITH": SOURCE_ARITH,
-        "POOL": SOURCE_POOL,
-        "ACTIV": SOURCE_ACTIV,
+        "CONVACC": convacc(0),
+        "ARITH": arith(0),
+        "POOL": pool(0),
+        "ACTIV": activ(0),
     }
     npu.link(WRITER, source[kind])
     if kind == "CONVACC":
@@ -86,25 +79,25 @@ def arrange(npu: Npu, kind: str) -> int:
         npu.set(kind, 0, "FFORMAT", WIDTH=16, HEIGHT=1)
         # What is added is its own output before, of which there is none in the only frame.
         npu.set(kind, 0, "CTRL", EN=1, SIMD=1)
-        npu.link(CONVACC_FEATURES, READER)
-        npu.link(CONVACC_KERNELS, 2)
-        npu.link(CONVACC_KERNELS + 1, SOURCE_CONVACC)
+        npu.link(features_of(0), READER)
+        npu.link(kernels_of(0), 2)
+        npu.link(sums_of(0), convacc(0))
         npu.raw_reader(2, KERNELS, 3, CONT=1)
     elif kind == "ARITH":
         npu.set(kind, 0, "INSHIFTER", FBYTESX=1, FSHIFTX=16)
         npu.set(kind, 0, "CTRL", EN=1, ORNDMODE=1, OBYTES=1)
-        npu.link(ARITH_X, READER)
+        npu.link(arith_input(0), READER)
     elif kind == "POOL":
         npu.set(kind, 0, "PDIMS", WINX=1, WINY=1, STRDX=1, STRDY=1, BSIZE=1)
         npu.set(kind, 0, "FDIMS", FEATX=4, FEATY=4)
         npu.set(kind, 0, "RNDCTRL", OBYTES=2, ORNDMODE=1)
         npu.set(kind, 0, "CTRL", EN=1, TYPE=0, FBYTES=1, FSHIFT=16)
         npu.raw_writer(WRITER, OUTPUT, 1)
-        npu.link(POOL_IN, READER)
+        npu.link(pool_input(0), READER)
     elif kind == "ACTIV":
         npu.set(kind, 0, "FUNC", SIGNEDOP=1)
         npu.set(kind, 0, "CTRL", EN=1, TYPE=3, FBYTES=1, FSHIFT=16, OBYTES=1, ORNDMODE=1)
-        npu.link(ACTIV_IN, READER)
+        npu.link(activ_input(0), READER)
     return unit(kind, READER if kind == "STRENG" else 0)
 
 

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from virtual_board.npu.model import ARITH_X, FEATURES, OUTPUT, SOURCE_ARITH, Npu, build_model, offset_of, unit, value_of
+from virtual_board.npu.assembler import arith, arith_input, convacc, features_of, kernels_of, pool, pool_input, sums_of
+from virtual_board.npu.model import FEATURES, OUTPUT, Npu, build_model, offset_of, unit, value_of
+
+SOURCE_ARITH, SOURCE_POOL = arith(0), pool(0)
+ARITH_X, POOL_INPUT = arith_input(0), pool_input(0)
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +99,88 @@ def a_unit_is_not_modelled(npu: Npu) -> None:
     writer(npu)
 
 
+def contexts_have_two_sources(npu: Npu) -> None:
+    copier(npu)
+    writer(npu)
+    npu.write(unit("STRSWITCH"), 8 + 4 * 5, 1 | 2 << 1 | 1 << 8 | 3 << 17 | 1 << 24)
+
+
+def contexts_count_pixels(npu: Npu) -> None:
+    copier(npu)
+    writer(npu)
+    npu.write(unit("STRSWITCH"), 8 + 4 * 5, 1 | 2 << 1 | 1 << 8 | 2 << 17 | 1 << 23 | 1 << 24)
+
+
+def one_stream_is_missing(npu: Npu) -> None:
+    copier(npu)
+    npu.link(ARITH_X, 2)
+    npu.link(5, SOURCE_ARITH)
+    npu.set("ARITH", 0, "INSHIFTER", FBYTESX=1, FSHIFTX=16)
+    npu.set("ARITH", 0, "CTRL", EN=1, OBYTES=1, OP=1)
+    writer(npu)
+
+
+def pool_with(npu: Npu, out_bytes: int = 1, shift: int = 16) -> None:
+    npu.link(POOL_INPUT, 2)
+    npu.raw_reader(2, FEATURES, 16)
+    npu.link(5, SOURCE_POOL)
+    npu.set("POOL", 0, "PDIMS", BSIZE=1, WINX=1, WINY=1, STRDX=1, STRDY=1)
+    npu.set("POOL", 0, "FDIMS", FEATX=4, FEATY=4)
+    npu.set("POOL", 0, "RNDCTRL", OBYTES=out_bytes)
+    npu.set("POOL", 0, "CTRL", EN=1, TYPE=2, FBYTES=1, FSHIFT=shift)
+    writer(npu)
+
+
+def pool_shifts(npu: Npu) -> None:
+    pool_with(npu, shift=15)
+
+
+def a_mean_has_no_bytes(npu: Npu) -> None:
+    pool_with(npu, out_bytes=0)
+
+
+def convolver(npu: Npu, **control: int) -> None:
+    """Of one kernel of one value, over two frames."""
+    npu.set("CONVACC", 0, "KFORMAT", WIDTH=1, HEIGHT=1, BTCDEPTH=1, NR=1)
+    npu.set("CONVACC", 0, "SAMPLE", HSTRD=1, VSTRD=1)
+    npu.set("CONVACC", 0, "DFORMAT", OBYTES=1, FBYTES=1, FSHIFT=16)
+    npu.set("CONVACC", 0, "FFORMAT", WIDTH=16, HEIGHT=1)
+    npu.set("CONVACC", 0, "CTRL", EN=1, **{"SIMD": 1, **control})
+    npu.link(features_of(0), 2)
+    npu.link(kernels_of(0), 3)
+    npu.link(5, convacc(0))
+    npu.raw_reader(2, FEATURES, 16, frames=2)
+    npu.raw_reader(3, FEATURES, 2, CONT=1)
+    writer(npu, frames=2)
+
+
+def kernels_of_other_bytes(npu: Npu) -> None:
+    convolver(npu, NOSUM=1, KSETEN=2)
+
+
+def a_third_simd(npu: Npu) -> None:
+    convolver(npu, NOSUM=1, SIMD=3)
+
+
+def its_own_sums_have_no_first(npu: Npu) -> None:
+    npu.link(sums_of(0), convacc(0))
+    convolver(npu)
+
+
+def sums_come_from_pool(npu: Npu) -> None:
+    npu.link(sums_of(0), SOURCE_POOL)
+    npu.link(POOL_INPUT, 2)
+    npu.set("POOL", 0, "CTRL", EN=1, FBYTES=1)
+    npu.set("POOL", 0, "PDIMS", WINX=1, WINY=1, STRDX=1, STRDY=1, BSIZE=1)
+    npu.set("POOL", 0, "FDIMS", FEATX=4, FEATY=4)
+    convolver(npu)
+
+
+def kernels_are_shared_by_a_wrong_number(npu: Npu) -> None:
+    npu.set("CONVACC", 0, "KFILT", TOT=4, FIRST=1, LAST=2)
+    convolver(npu, NOSUM=1)
+
+
 FAULTS = [
     (nothing_is_linked, "destination 5 of the stream switch has no source"),
     (nothing_is_written, "no stream engine writes to memory"),
@@ -104,6 +190,22 @@ FAULTS = [
     (a_field_is_not_modelled, "STRENG2 CTRL NOINC is 1: not modelled"),
     (units_are_in_a_circle, "ARITH0 waits for its own output: units wait for each other in a circle"),
     (a_unit_is_not_modelled, "DECUN0 is on: not modelled"),
+    (contexts_have_two_sources, "two sources for one destination are not modelled"),
+    (contexts_count_pixels, "contexts that count pixels are not modelled"),
+    (one_stream_is_missing, "ARITH0 CTRL OP is 0x01 without a second stream (DUALIN): not modelled"),
+    (pool_shifts, "POOL0 CTRL FSHIFT is 15: only 16, no shift, is modelled"),
+    (a_mean_has_no_bytes, "POOL0 makes elements of 0 bytes (RNDCTRL OBYTES)"),
+    (kernels_of_other_bytes, "CONVACC0 CTRL KSETEN is 2: not modelled"),
+    (a_third_simd, "CONVACC0 CTRL SIMD is 3: not modelled"),
+    (
+        its_own_sums_have_no_first,
+        "CONVACC0 adds its own frames to its first one (CTRL NO1SUM, GEN1SUM): it waits for ever",
+    ),
+    (
+        sums_come_from_pool,
+        "CONVACC0 adds to sums of source 22 of the stream switch: only those of engines, CONVACCs and ARITHs",
+    ),
+    (kernels_are_shared_by_a_wrong_number, "CONVACC0 has 1 kernels and takes 1 to 2 of 4 (KFILT): not modelled"),
 ]
 
 
