@@ -114,7 +114,7 @@ FAULTS = [
     ),
     (two_readers_wait_for_each_other_s_writers, "waits for its own output: units wait for each other in a circle"),
     (a_reader_waits_for_a_reader, "STRENG2 waits for engine 3, which does not write to memory (EVENT FRMTRG_SRC)"),
-    (a_writer_has_billions_of_frames, "the epoch moves more than 536870912 bytes between units"),
+    (a_writer_has_billions_of_frames, "the epoch moves more than 268435456 bytes between units"),
     (a_convolution_has_too_many_products, "the epoch takes more than 8589934592 steps of arithmetic"),
 ]
 

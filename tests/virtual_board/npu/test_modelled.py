@@ -78,15 +78,17 @@ def arrange(npu: Npu, kind: str) -> int:
         npu.set(kind, 0, "DFORMAT", ORNDMODE=1, ROUND=1, SAT=1, OBYTES=2, FBYTES=1, FSHIFT=16)
         npu.set(kind, 0, "FFORMAT", WIDTH=16, HEIGHT=1)
         # What is added is its own output before, of which there is none in the only frame.
-        npu.set(kind, 0, "CTRL", EN=1, SIMD=1)
+        npu.set(kind, 0, "CTRL", EN=1, SIMD=1, NO1SUM=1)
         npu.link(features_of(0), READER)
         npu.link(kernels_of(0), 2)
         npu.link(sums_of(0), convacc(0))
         npu.raw_reader(2, KERNELS, 3, CONT=1)
     elif kind == "ARITH":
         npu.set(kind, 0, "INSHIFTER", FBYTESX=1, FSHIFTX=16)
-        npu.set(kind, 0, "CTRL", EN=1, ORNDMODE=1, OBYTES=1)
+        # Two operations need a second stream.
+        npu.set(kind, 0, "CTRL", EN=1, ORNDMODE=1, OBYTES=1, DUALIN=1)
         npu.link(arith_input(0), READER)
+        npu.link(arith_input(0, 1), READER)
     elif kind == "POOL":
         npu.set(kind, 0, "PDIMS", WINX=1, WINY=1, STRDX=1, STRDY=1, BSIZE=1)
         npu.set(kind, 0, "FDIMS", FEATX=4, FEATY=4)
