@@ -25,6 +25,7 @@ from pathlib import Path
 import SCons.dblite
 import tflite
 from bench_emulator import emulator_speed
+from bench_npu import npu_speed
 from elftools.elf.elffile import ELFFile
 from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
@@ -54,7 +55,7 @@ def main() -> int:
             copy(ROOT / name, project / name)
         figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
         instructions(project)
-        for name, value in emulator_speed():
+        for name, value in (*emulator_speed(), *npu_speed()):
             figure(name, value)
         kernel_code(project)
         kernels()

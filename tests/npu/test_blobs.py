@@ -58,6 +58,8 @@ def test_a_binary_may_be_a_blob_a_container_or_have_blobs_somewhere() -> None:
         (as_bytes(WORDS), [False]),
         (as_bytes(IN_CONTAINER), [True]),
         (b"\0" * 24 + as_bytes(WORDS) + b"model" + b"\0" * 3 + as_bytes(WORDS) + b"\1", [False, False]),
+        # A program that compares with the magic number, followed by whatever.
+        (b"\0" * 8 + as_bytes([MAGIC, 0x20, MAGIC, 0xFFFF_FFFF, MAGIC, 1, 0]) + b"\0" * 20 + as_bytes(WORDS), [False]),
     ):
         blobs = blobs_in_binary(data, "blob.bin")
         assert [blob.words for blob in blobs] == [(29 | 1 << 5, 12)] * len(relocatable)

@@ -181,14 +181,14 @@ def test_the_tool_prints_text_json_and_a_list(tmp_path: Path) -> None:
     file.write_bytes(as_bytes(assembled(label(3), write_word(unit("POOL", 1), 8, 3), END)))
     shown = run_tool(str(file))
     assert shown.stdout.splitlines() == [
-        "blob blob_0x0, 4 words",
+        "blob blob.bin, 4 words",
         "label 3",
         "  POOL1.PDIMS          = 0x00000003  WINX=3",
         "end",
     ]
     (made,) = json.loads(run_tool(str(file), "--json").stdout)
     assert made["instructions"][1]["register"] == "POOL1.PDIMS"
-    assert run_tool(str(file), "--list").stdout == "blob_0x0  4 words\n"
+    assert run_tool(str(file), "--list").stdout == "blob.bin  4 words\n"
 
 
 def test_the_tool_prints_what_it_can_of_a_damaged_blob(tmp_path: Path) -> None:
@@ -196,6 +196,6 @@ def test_the_tool_prints_what_it_can_of_a_damaged_blob(tmp_path: Path) -> None:
     file.write_bytes(as_bytes(assembled(label(3), [5], END)))
     shown = run_tool(str(file))
     assert shown.returncode == 2
-    assert shown.stdout.splitlines() == ["blob blob_0x0, 3 words", "label 3"]
+    assert shown.stdout.splitlines() == ["blob blob.bin, 3 words", "label 3"]
     assert "N6-NPU-003" in shown.stderr
     assert "Traceback" not in shown.stderr

@@ -95,6 +95,8 @@ static inline uint32_t n6virt_field(uint32_t address, uint32_t mask, unsigned po
 }
 
 void n6virt_interrupt(unsigned number, bool level);
+/* In the NVIC, for whichever state it is for. */
+bool n6virt_interrupt_is_enabled(unsigned number);
 
 /* Findings: what the board objects to, one JSON line each in a file. The same kind at the same instruction is counted and
  * written once. */

@@ -18,6 +18,8 @@
 #define LINES 4
 /* From the last register that was written to the work, in guest time: a program starts engine after engine. */
 #define SETTLES 2000
+/* From the end of the work until the program looks at the NPU, in guest time: a tenth of a second, and a fraction of one for the host. */
+#define ANSWERS_WITHIN 20000000
 
 #define UNITS_OF(name, first, count, version, clock, bit) {first, count, clock, bit},
 typedef struct {
@@ -29,7 +31,7 @@ typedef struct {
 static const Units units[] = {N6VIRT_NPU_UNITS(UNITS_OF)};
 
 static N6Npu *npu;
-static QEMUTimer *work;
+static QEMUTimer *work, *unanswered;
 static uint32_t started_at; /* program counter */
 
 #define GATES(name, clock, offset) {name, clock, offset},
@@ -216,6 +218,38 @@ static void update_lines(void)
     }
 }
 
+/* Why no interrupt comes. */
+static void explain_silence(GString *text)
+{
+    static const unsigned numbers[LINES] = {N6_IRQ_NPU0, N6_IRQ_NPU1, N6_IRQ_NPU2, N6_IRQ_NPU3};
+
+    for (unsigned line = 0; line < LINES; line++) {
+        if (n6npu_line(npu, line)) {
+            bool enabled = n6virt_interrupt_is_enabled(numbers[line]);
+
+            g_string_append_printf(text, enabled ? "PRIMASK, FAULTMASK, BASEPRI or another handler holds back its interrupt %u (NPU%u)"
+                                                 : "the NVIC does not let its interrupt %u (NPU%u) through (ISER)",
+                                   numbers[line], line);
+            return;
+        }
+    }
+    g_string_append(text, "INTORMSK and INTANDMSK let it through on none of its lines");
+}
+
+/* The program may have other things to do; but a line that is masked calls nobody. */
+static void on_unanswered(void *opaque)
+{
+    uint32_t pending = n6npu_read(npu, N6VIRT_NPU_PENDING);
+    g_autoptr(GString) why = g_string_new(NULL);
+
+    if (!pending) {
+        return;
+    }
+    explain_silence(why);
+    n6virt_finding_at(started_at, "npu-interrupt", N6_NPU_BASE + N6VIRT_NPU_PENDING,
+                      "the NPU is done (INTCTRL INTREG 0x%08x), and the program does not look at it: %s%s", pending, why->str, in_epoch);
+}
+
 /* What waits for an epoch that cannot be computed would wait for ever. */
 static void on_work(void *opaque)
 {
@@ -229,12 +263,17 @@ static void on_work(void *opaque)
         n6virt_finding_at(started_at, "npu-work", N6_NPU_BASE, "the NPU cannot do its work: %s%s", reason, in_epoch);
         n6virt_end("npu");
     }
+    timer_mod(unanswered, n6virt_now() + ANSWERS_WITHIN);
     update_lines();
 }
 
 static uint32_t npu_read(const N6VirtBlock *block, uint32_t offset, unsigned size)
 {
-    return n6virt_test_npu_is_at(offset) ? n6virt_test_npu_read(offset) : n6npu_read(npu, offset & ~3u);
+    if (n6virt_test_npu_is_at(offset)) {
+        return n6virt_test_npu_read(offset);
+    }
+    timer_del(unanswered);
+    return n6npu_read(npu, offset & ~3u);
 }
 
 static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value, unsigned size)
@@ -243,6 +282,7 @@ static void npu_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
         n6virt_test_npu_write(offset, value);
         return;
     }
+    timer_del(unanswered);
     n6virt_trace_write(offset & ~3u, value);
     check_clock(block->base + offset);
     n6npu_write(npu, offset & ~3u, value);
@@ -260,6 +300,7 @@ void n6virt_npu_reset(void)
 {
     n6npu_reset(npu);
     timer_del(work);
+    timer_del(unanswered);
     update_lines();
 }
 
@@ -293,6 +334,7 @@ static void start(void)
     npu = n6npu_new(&memory);
     n6npu_watch(npu, &watch);
     work = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_work, NULL);
+    unanswered = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_unanswered, NULL);
     n6virt_model(N6_NPU_BASE, &model);
 }
 

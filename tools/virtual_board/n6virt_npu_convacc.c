@@ -352,6 +352,26 @@ static int32_t dot(const int16_t *a, const int16_t *b, size_t count)
     return sum;
 }
 
+/* With as many kernels at once as share what is read of the values. */
+#define TOGETHER 4u
+
+static void dots(const int16_t *values, const int16_t *kernels, size_t padded, int32_t sums[TOGETHER])
+{
+    const int16_t *second = kernels + padded, *third = second + padded, *fourth = third + padded;
+    int32_t a = 0, b = 0, c = 0, d = 0;
+
+    for (size_t i = 0; i < padded; i++) {
+        a += (int32_t)values[i] * kernels[i];
+        b += (int32_t)values[i] * second[i];
+        c += (int32_t)values[i] * third[i];
+        d += (int32_t)values[i] * fourth[i];
+    }
+    sums[0] = a;
+    sums[1] = b;
+    sums[2] = c;
+    sums[3] = d;
+}
+
 static int64_t long_dot(const int16_t *a, const int16_t *b, size_t count, size_t most)
 {
     int64_t sum = 0;
@@ -369,6 +389,25 @@ typedef struct {
     int16_t *under; /* the values under a kernel, one after another */
 } Convolution;
 
+/* To a sum for each kernel; returns behind them. */
+static int64_t *add_products(const Convolution *c, uint32_t kernels, int scale, int64_t *to)
+{
+    uint32_t kernel = 0;
+
+    for (; kernel + TOGETHER <= kernels; kernel += TOGETHER) {
+        int32_t sums[TOGETHER];
+
+        dots(c->under, c->kernels + kernel * c->padded, c->padded, sums);
+        for (unsigned i = 0; i < TOGETHER; i++) {
+            *to++ += scale * (int64_t)sums[i];
+        }
+    }
+    for (; kernel < kernels; kernel++) {
+        *to++ += scale * (int64_t)dot(c->under, c->kernels + kernel * c->padded, c->padded);
+    }
+    return to;
+}
+
 /* Adds a line of products, scaled, to sums of width x kernels. features: of the first line under the kernel. */
 static void convolve_line(const Shape *s, const Convolution *c, const int16_t *features, uint32_t out_width, int scale, int64_t *to)
 {
@@ -378,10 +417,12 @@ static void convolve_line(const Shape *s, const Convolution *c, const int16_t *f
         for (uint32_t y = 0; y < s->kernel_height; y++) {
             memcpy(c->under + y * row, features + y * line, row * sizeof(*features));
         }
-        for (uint32_t kernel = 0; kernel < s->kernels; kernel++, to++) {
-            const int16_t *weights = c->kernels + kernel * c->padded;
-
-            *to += scale * (c->padded <= c->most ? dot(c->under, weights, c->padded) : long_dot(c->under, weights, c->taps, c->most));
+        if (c->padded <= c->most) {
+            to = add_products(c, s->kernels, scale, to);
+        } else {
+            for (uint32_t kernel = 0; kernel < s->kernels; kernel++) {
+                *to++ += scale * long_dot(c->under, c->kernels + kernel * c->padded, c->taps, c->most);
+            }
         }
     }
 }
@@ -393,16 +434,16 @@ typedef struct {
     unsigned sum_bits, out_bytes;
 } Finish;
 
-static void finish_line(const Finish *f, const int64_t *from, const int32_t *sums, size_t count, int32_t *to)
+static void finish_line(Finish f, const int64_t *from, const int32_t *sums, size_t count, int32_t *to)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t sum = from[i];
 
         if (sums) {
-            sum += (int64_t)((uint64_t)sign_extended(sums[i], f->sum_bits) << f->in_shift);
+            sum += (int64_t)((uint64_t)sign_extended(sums[i], f.sum_bits) << f.in_shift);
         }
-        sum = shifted(sum, f->out_shift, f->round);
-        to[i] = narrowed(f->relu && sum < 0 ? 0 : sum, f->out_bytes, f->saturate);
+        sum = shifted(sum, f.out_shift, f.round);
+        to[i] = narrowed(f.relu && sum < 0 ? 0 : sum, f.out_bytes, f.saturate);
     }
 }
 
@@ -466,6 +507,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
     out_width = (framed_width(&s) - s.kernel_width) / s.x_step + 1;
     out_height = (framed_height(&s) - s.kernel_height) / s.y_step + 1;
     per_line = (size_t)out_width * s.kernels;
+    npu_count_steps(npu, (uint64_t)per_line * out_height * s.kernel_height * s.kernel_width * s.batch);
     features = features_that_arrive(npu, index, &s, &pixel);
     for (unsigned plane = LOW; plane <= (v.is_split ? HIGH : LOW); plane++) {
         planes[plane] = framed_features(npu, &s, &v, plane, npu_elements(features), pixel);
@@ -482,7 +524,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
         for (unsigned plane = LOW; plane < PLANES && planes[plane]; plane++) {
             convolve_line(&s, &c, planes[plane] + at, out_width, plane == HIGH ? 1 << LOW_BITS : 1, line);
         }
-        finish_line(&f, line, sums.stream ? npu_elements(sums) + y * per_line : NULL, per_line, to);
+        finish_line(f, line, sums.stream ? npu_elements(sums) + y * per_line : NULL, per_line, to);
     }
     npu->work.macs += (uint64_t)per_line * out_height * c.taps;
     npu->unit_work[unit].macs += (uint64_t)per_line * out_height * c.taps;

@@ -354,6 +354,7 @@ void npu_epoch(N6Npu *npu)
 
     tell(npu, npu->watch.begins);
     memset(npu->unit_work, 0, sizeof(npu->unit_work));
+    npu->steps = 0;
     memset(npu->frames_written, 0, sizeof(npu->frames_written));
     memset(npu->ariths, 0, sizeof(npu->ariths));
     refuse_unmodelled(npu);

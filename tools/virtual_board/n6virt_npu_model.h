@@ -77,6 +77,7 @@ struct N6Npu {
     Scratch *scratch;
     size_t allocated; /* bytes of scratch and streams */
     size_t frames;    /* of all streams */
+    uint64_t steps;   /* of arithmetic */
     N6NpuEpoch epoch;
     N6NpuWork work;
     N6NpuUnitWork unit_work[UNITS];
@@ -113,6 +114,8 @@ static inline bool is_on(const N6Npu *npu, unsigned unit)
 
 /* Ends the run. */
 _Noreturn void npu_stop(N6Npu *npu, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Before steps of arithmetic are done. Ends the run beyond what an epoch may take. */
+void npu_count_steps(N6Npu *npu, uint64_t steps);
 /* Not initialised; until the frame is made. Ends the run beyond what an epoch may need. */
 void *npu_scratch(N6Npu *npu, size_t count, size_t size);
 /* Frees what came later than this. */

@@ -20,6 +20,17 @@
 /* Elements that a stream keeps room for from one epoch to the next. */
 #define KEPT_ELEMENTS ((size_t)1 << 20)
 
+/* Many times what an epoch of a large network has, and about a second of the host's time. */
+#define MOST_STEPS ((uint64_t)1 << 33)
+
+void npu_count_steps(N6Npu *npu, uint64_t steps)
+{
+    if (steps > MOST_STEPS || npu->steps + steps > MOST_STEPS) {
+        npu_stop(npu, "the epoch takes more than %llu steps of arithmetic", (unsigned long long)MOST_STEPS);
+    }
+    npu->steps += steps;
+}
+
 /* Accounts for bytes that are about to be used. */
 static void take(N6Npu *npu, size_t count, size_t size)
 {
@@ -399,16 +410,16 @@ static Lanes lanes_of(const N6Npu *npu, unsigned unit)
 }
 
 /* Elements without gaps between them. */
-static void read_elements(const uint8_t *from, size_t count, const Lanes *lanes, int32_t *to)
+static void read_elements(const uint8_t *from, size_t count, Lanes lanes, int32_t *to)
 {
-    if (lanes->bytes == 1) {
-        if (lanes->extends) {
+    if (lanes.bytes == 1) {
+        if (lanes.extends) {
             for (size_t i = 0; i < count; i++) {
                 to[i] = (int8_t)from[i];
             }
         } else {
             for (size_t i = 0; i < count; i++) {
-                to[i] = (uint32_t)from[i] << lanes->shifts[0];
+                to[i] = (uint32_t)from[i] << lanes.shifts[0];
             }
         }
         return;
@@ -416,10 +427,10 @@ static void read_elements(const uint8_t *from, size_t count, const Lanes *lanes,
     for (size_t i = 0; i < count; i++) {
         uint32_t value = 0;
 
-        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
-            value |= (uint32_t)*from++ << lanes->shifts[byte];
+        for (unsigned byte = 0; byte < lanes.bytes; byte++) {
+            value |= (uint32_t)*from++ << lanes.shifts[byte];
         }
-        to[i] = lanes->extends ? (int32_t)sign_extended(value, 8 * lanes->bytes) : (int32_t)value;
+        to[i] = lanes.extends ? (int32_t)sign_extended(value, 8 * lanes.bytes) : (int32_t)value;
     }
 }
 
@@ -448,6 +459,9 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
         if (trigger >= ENGINES || !is_on(npu, STRENG + trigger)) {
             npu_stop(npu, "%s waits for engine %u, which is off (EVENT FRMTRG_SRC)", n6npu_unit_name(unit), trigger);
         }
+        if (!FIELD(npu, STRENG + trigger, STRENG, CTRL, DIR)) {
+            npu_stop(npu, "%s waits for engine %u, which does not write to memory (EVENT FRMTRG_SRC)", n6npu_unit_name(unit), trigger);
+        }
         npu_write_up_to(npu, trigger, number - 1);
     }
     bytes = line_bytes(npu, engine, &frame);
@@ -458,27 +472,27 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     for (uint32_t y = 0; y < frame.height; y++) {
         read_memory(npu, engine, address + y * frame.line_step, line, bytes, frame.width * frame.depth * frame.bytes);
         if (frame.pixel_step == frame.bytes) {
-            read_elements(line, per_pixel * frame.width, &lanes, to);
+            read_elements(line, per_pixel * frame.width, lanes, to);
             to += per_pixel * frame.width;
             continue;
         }
         for (uint32_t x = 0; x < frame.width; x++, to += per_pixel) {
-            read_elements(line + (size_t)x * frame.pixel_step, per_pixel, &lanes, to);
+            read_elements(line + (size_t)x * frame.pixel_step, per_pixel, lanes, to);
         }
     }
 }
 
-static void write_elements(const int32_t *from, size_t count, const Lanes *lanes, uint8_t *to)
+static void write_elements(const int32_t *from, size_t count, Lanes lanes, uint8_t *to)
 {
-    if (lanes->bytes == 1) {
+    if (lanes.bytes == 1) {
         for (size_t i = 0; i < count; i++) {
-            to[i] = (uint32_t)from[i] >> lanes->shifts[0];
+            to[i] = (uint32_t)from[i] >> lanes.shifts[0];
         }
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        for (unsigned byte = 0; byte < lanes->bytes; byte++) {
-            *to++ = (uint32_t)from[i] >> lanes->shifts[byte];
+        for (unsigned byte = 0; byte < lanes.bytes; byte++) {
+            *to++ = (uint32_t)from[i] >> lanes.shifts[byte];
         }
     }
 }
@@ -491,7 +505,7 @@ static void write_frame(N6Npu *npu, unsigned engine, const Frame *frame, uint32_
     uint8_t *line = npu_scratch(npu, per_line, frame->bytes);
 
     for (uint32_t y = 0; y < frame->height; y++, from += per_line) {
-        write_elements(from, per_line, &lanes, line);
+        write_elements(from, per_line, lanes, line);
         if (frame->pixel_step == pixel) {
             write_memory(npu, engine, address + y * frame->line_step, line, frame->width * pixel);
             continue;

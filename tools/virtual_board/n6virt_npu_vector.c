@@ -303,6 +303,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
     width = FIELD(npu, unit, POOL, CTRL, FBYTES) ? 8 * FIELD(npu, unit, POOL, CTRL, FBYTES) : 24;
     out_width = (w.end_x - w.first_x - w.window_width) / w.x_step + 1;
     out_height = (w.end_y - w.first_y - w.window_height) / w.y_step + 1;
+    npu_count_steps(npu, (uint64_t)out_width * out_height * w.batch * w.window_width * w.window_height);
     to = npu_append(npu, FROM_POOL + index, (size_t)out_width * out_height * w.batch);
     from = npu_elements(input);
     for (uint32_t y = 0; y < out_height; y++) {

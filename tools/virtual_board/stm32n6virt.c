@@ -68,6 +68,20 @@ MemTxResult n6virt_processor_write(uint32_t address, uint64_t value, unsigned si
     return memory_region_dispatch_write(&board->armv7m.nvic.sysregmem, address & 0xfff, value, size_memop(size) | MO_TE, attributes);
 }
 
+bool n6virt_interrupt_is_enabled(unsigned number)
+{
+    for (unsigned secure = 0; secure < 2; secure++) {
+        MemTxAttrs attributes = {.secure = secure};
+        uint64_t enabled = 0;
+
+        n6virt_processor_read(N6_NVIC_ISER + number / 32 * 4, &enabled, 4, attributes);
+        if (enabled >> number % 32 & 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority)
 {

@@ -10,13 +10,15 @@ import array
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 
 MAGIC = 0xCA05_7A7A
+# The instruction that a blob ends with.
+END = 12
 CONTAINER = 0xECBF_0050
 MAX_BYTES = 64 << 20
 # Of all blobs of a file. A large network has some ten thousand.
@@ -69,11 +71,13 @@ def blobs_in_header(text: str, file: str) -> tuple[Blob, ...]:
 
 
 def blobs_in_binary(data: bytes, file: str) -> tuple[Blob, ...]:
-    """Of a blob alone, or anywhere in a file, aligned to 8 bytes: a relocatable model, an image of flash. Raises N6-NPU-001,
-    N6-NPU-002."""
+    """Of a blob alone, or all that are somewhere in a file, aligned to 8 bytes: a relocatable model, an image of flash. Raises
+    N6-NPU-001, and N6-NPU-002 for a blob alone: elsewhere, what does not hold together is not one."""
     words = array.array("I", data[: len(data) // 4 * 4])
     if sys.byteorder == "big":
         words.byteswap()
+    if words and words[0] in (MAGIC, CONTAINER):
+        return (_blob(words, file, file),)
     blobs = list(_found(words, data, file))
     if not blobs:
         raise _no_blob(file)
@@ -86,22 +90,25 @@ def blob_of_words(words: Sequence[int], name: str) -> Blob:
 
 
 def _found(words: array.array[int], data: bytes, file: str) -> Iterator[Blob]:
+    """The magic number stands in programs, too, that compare with it: a blob fits into the file, and ends with an end."""
     magic = MAGIC.to_bytes(4, "little")
     position = data.find(magic)
     left = MOST_WORDS
     while position >= 0:
         at = position // 4
-        if position % _ALIGNMENT:
-            position = data.find(magic, position + 1)
-            continue
-        where = f"{file}: blob at 0x{position:X}"
+        begin = at + _HEADER_WORDS
         count = words[at + 1] if at + 1 < len(words) else 0
-        # Two words and what they announce, no more: what follows is somebody else's.
-        blob = _blob(words[at : at + _HEADER_WORDS + min(count, left)], f"blob_0x{position:X}", where, first=at)
-        left -= len(blob.words)
-        in_container = len(words) > _OFFSET_WORD and words[0] == CONTAINER and words[_OFFSET_WORD] == position
-        yield replace(blob, relocatable=in_container)
-        position = data.find(magic, 4 * (at + _HEADER_WORDS + len(blob.words)))
+        if (
+            position % _ALIGNMENT == 0
+            and 0 < count <= min(left, len(words) - begin)
+            and words[begin + count - 1] == END
+        ):
+            name = f"blob_0x{position:X}"
+            yield Blob(name, f"{file}: {name}", tuple(words[begin : begin + count]), begin, relocatable=False)
+            left -= count
+            position = data.find(magic, 4 * (begin + count))
+        else:
+            position = data.find(magic, position + 1)
 
 
 def _words(body: str, text: str, start: int, where: str, most: int) -> list[int]:
@@ -118,7 +125,7 @@ def _words(body: str, text: str, start: int, where: str, most: int) -> list[int]
     return words
 
 
-def _blob(words: Sequence[int], name: str, where: str, first: int = 0) -> Blob:
+def _blob(words: Sequence[int], name: str, where: str) -> Blob:
     at = 0
     relocatable = bool(words) and words[0] == CONTAINER
     if relocatable:
@@ -129,16 +136,16 @@ def _blob(words: Sequence[int], name: str, where: str, first: int = 0) -> Blob:
             raise N6Error("N6-NPU-002", what, where=f"{where}, word {_OFFSET_WORD}")
     if len(words) < at + _HEADER_WORDS or words[at] != MAGIC:
         begin = f"begins with 0x{words[at]:08X}" if at < len(words) else "is empty"
-        raise N6Error("N6-NPU-002", f"{begin}, a blob with 0x{MAGIC:08X}", where=f"{where}, word {first + at}")
+        raise N6Error("N6-NPU-002", f"{begin}, a blob with 0x{MAGIC:08X}", where=f"{where}, word {at}")
     count = words[at + 1]
     there = len(words) - at - _HEADER_WORDS
     if count > MOST_WORDS:
         raise _too_large(where)
     if count > there:
         what = f"announces {count} words, {count - there} more than there are"
-        raise N6Error("N6-NPU-002", what, where=f"{where}, word {first + at + 1}")
+        raise N6Error("N6-NPU-002", what, where=f"{where}, word {at + 1}")
     begin_at = at + _HEADER_WORDS
-    return Blob(name, where, tuple(words[begin_at : begin_at + count]), first + begin_at, relocatable)
+    return Blob(name, where, tuple(words[begin_at : begin_at + count]), begin_at, relocatable)
 
 
 def _too_large(where: str) -> N6Error:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
-from n6build.npu.blobs import Blob
+from n6build.npu.blobs import END, Blob
 from n6build.npu.names import Names
 
-_WRITE_FIELD, _WRITE_BITS, _WRITE_ONE, _WRITE_MANY, _POLL, _END, _LABEL = 0, 1, 2, 3, 4, 12, 29
+_WRITE_FIELD, _WRITE_BITS, _WRITE_ONE, _WRITE_MANY, _POLL, _LABEL = 0, 1, 2, 3, 4, 29
 _LAST_BIT = 31
 # Columns for a register's name, and words of a table on a line.
 _NAME, _WORDS = 20, 8
@@ -96,7 +96,7 @@ def _decode(blob: Blob, at: int) -> tuple[Instruction, int]:
     word = blob.words[at]
     opcode, low, high = word & 31, word >> 5 & 31, word >> 10 & 31
     unit, offset, count = word >> 26, 4 * (word >> 16 & 0x3FF), word >> 5 & 0x7FF
-    if opcode == _END:
+    if opcode == END:
         return End(at), 1
     if opcode == _LABEL:
         return Label(at, word >> 5), 1

@@ -38,13 +38,16 @@ class _Registers:
     names: Names
     values: dict[int, dict[int, int]] = field(default_factory=dict)
     decoded: dict[int, UnitSettings] = field(default_factory=dict)
+    resets: dict[str, dict[int, int]] = field(default_factory=dict)
     has_work: bool = False
 
     def of(self, unit: int) -> dict[int, int]:
         if unit not in self.values:
             kind = self.names.units[unit].kind
-            known = ((at[1], each.register) for at, each in self.names.registers.items() if at[0] == kind)
-            self.values[unit] = {offset: register.reset for offset, register in known if offset < _TABLES}
+            if kind not in self.resets:
+                known = ((at[1], each.register) for at, each in self.names.registers.items() if at[0] == kind)
+                self.resets[kind] = {offset: register.reset for offset, register in known if offset < _TABLES}
+            self.values[unit] = dict(self.resets[kind])
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int) -> None:
