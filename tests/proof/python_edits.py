@@ -522,6 +522,7 @@ WITHOUT_BYTES = {
     "n6build.network.backend_names": _PLANS,
     "n6build.network.device_headers": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
+    "n6build.network.artifacts.made_buffers": _OF_A_BOARD,
     "n6build.network.artifacts.timed_epochs": "rows of the page about a build and of the table of a run",
     "n6build.network.st_edge_ai.compiler_profile": _PLANS,
     "n6build.network.reference.epochs": _SHAPES,
