@@ -9,15 +9,24 @@ from pathlib import Path
 
 import pytest
 from n6build.hardware.boards import load_board
+from n6build.network.artifacts.network_c import read_network_c
 from n6build.npu.blobs import read_blobs
 from n6build.npu.disassemble import Write, WriteSeries, instructions
+from n6build.npu.names import UNIT_BYTES, names_of
+from n6build.npu.settings import Registers, UnitSettings
+from n6build.npu.source_settings import epochs_of_source
+from n6build.run.console_log import ends_run
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.npu_files import NpuFiles
+from n6build.virtual_board.run import NorBoot, run_nor
 from samples import sample
 
 from end_to_end.conftest import Project, make_project
 
 NETWORK = "reid-mobilenetv2-core-3.0"
 BUILT = f"build/nucleo-n657/{NETWORK}"
-NPU = load_board("nucleo-n657").soc.npu
+BOARD = load_board("nucleo-n657")
+NPU = BOARD.soc.npu
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +107,47 @@ def _with_word(text: str, place: int, change: object) -> str:
     word = change(value >> shift & 0xFFFF_FFFF)  # type: ignore[operator]
     value = value & ~(0xFFFF_FFFF << shift) | word << shift
     return f"{text[: item.start()]}0x{value:016x}UL{text[item.end() :]}"
+
+
+def test_what_structures_in_network_c_tell_is_what_st_s_runtime_writes(tmp_path: Path) -> None:
+    """YAMNet, without a blob: a field that is read from network.c has this value in the register when its epoch is computed."""
+    environment = {"STEDGEAI_CORE_DIR": str(sample("core/2.2")), "N6BUILD_CMSIS": str(sample("apps/audio"))}
+    project = make_project(tmp_path)
+    folder = sample("npu/yamnet-core-2.2")
+    result = project.scons(f"model={folder}", "probe=virtual", "flash", **environment)
+    assert result.status == 0, result.output
+    trace = tmp_path / "trace"
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+    run_nor(find_emulator(BOARD.soc), NorBoot(nor, BOARD, npu=NpuFiles(trace=trace)), programs=[], stop=ends_run)
+    numbers = [epoch.index for epoch in read_network_c(folder / "network.c").epochs]
+    written = written_settings(trace.read_text().splitlines(), numbers)
+    told = list(epochs_of_source((folder / "network.c").read_text(), names_of(NPU)))
+    assert len(told) == 36
+    compared = 0
+    for epoch in told:
+        units = {unit.name: unit for unit in written[epoch.number]}
+        assert units.keys() >= {unit.name for unit in epoch.units}
+        for unit in epoch.units:
+            for field, value in unit.fields.items():
+                assert units[unit.name].fields[field] == value, f"epoch {epoch.number}, {unit.name} {' '.join(field)}"
+                compared += 1
+    assert compared > 3000
+
+
+def written_settings(trace: list[str], numbers: list[int]) -> dict[int, tuple[UnitSettings, ...]]:
+    """By ST's number of the epoch: of the units that are on when it is computed. numbers: by place in the table of blocks."""
+    registers = Registers(names_of(NPU))
+    settings: dict[int, tuple[UnitSettings, ...]] = {}
+    place = 0
+    for word, *values in (line.split() for line in trace):
+        if word == "w":
+            address, value = (int(each, 16) for each in values)
+            registers.write(address // UNIT_BYTES, address % UNIT_BYTES, value)
+        elif word == "epoch":
+            place = int(values[1])
+        elif word == "run":
+            settings.setdefault(numbers[place], registers.settings())
+    return settings
 
 
 def test_a_program_of_somebody_else_is_traced_too(

@@ -19,6 +19,8 @@ from virtual_board.npu.model import END, NPU, label, offset_of, poll, unit, valu
 
 NAMES = names_of(NPU)
 EN, CONFCLR = 1, 1 << 30
+# A frame of source 1, then one of source 2.
+TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
 
 
 def set_to(kind: str, index: int, register: str, **fields: int) -> list[int]:
@@ -108,6 +110,18 @@ def test_what_a_network_uses_is_summarised_by_kind_of_unit() -> None:
         (set_to("ARITH", 3, "CTRL", EN=1, OP=0x37, OBYTES=1), Unmodelled(9, "ARITH3", "CTRL", "OP", 55, (0, 1, 2, 7))),
         (set_to("STRENG", 2, "CTRL", EN=1, SIZE0=4), Unmodelled(9, "STRENG2", "CTRL", "SIZE0", 4, (0, 8))),
         (set_to("STRENG", 2, "CTRL", EN=1, NOINC=1), Unmodelled(9, "STRENG2", "CTRL", "NOINC", 1, (0,))),
+        (
+            [
+                *set_to("CONVACC", 0, "KFORMAT", WIDTH=3, HEIGHT=1),
+                *set_to("CONVACC", 0, "DFORMAT", OBYTES=2),
+                *set_to("CONVACC", 0, "CTRL", EN=1, DEEPMODE=1),
+            ],
+            Unmodelled(9, "CONVACC0", "KFORMAT", "WIDTH", 3, (1,)),
+        ),
+        (
+            [*write_word(unit("STRSWITCH"), 0, 1), *write_word(unit("STRSWITCH"), 8 + 4 * 12, TWO_SOURCES)],
+            Unmodelled(9, "STRSWITCH", "DST12", "LINK1", 2, (1,)),
+        ),
     ],
 )
 def test_what_is_not_modelled_is_told_with_epoch_unit_register_field_and_value(

@@ -32,8 +32,9 @@ class EpochSettings:
 
 
 @dataclass
-class _Registers:
-    """Of all units, from their reset on. decoded: of each unit, kept until one of its registers is written."""
+class Registers:
+    """Of all units, from their reset on. decoded: of each unit, kept until one of its registers is written. has_work: a stream
+    engine has been switched on."""
 
     names: Names
     values: dict[int, dict[int, int]] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class _Registers:
     has_work: bool = False
 
     def of(self, unit: int) -> dict[int, int]:
+        """Values of a unit's registers, by offset."""
         if unit not in self.values:
             kind = self.names.units[unit].kind
             if kind not in self.resets:
@@ -51,6 +53,7 @@ class _Registers:
         return self.values[unit]
 
     def write(self, unit: int, offset: int, value: int) -> None:
+        """Of a whole register; tables are left out."""
         if unit not in self.names.units or offset >= _TABLES:
             return
         registers = self.of(unit)
@@ -68,6 +71,7 @@ class _Registers:
             self.has_work = True
 
     def settings(self) -> tuple[UnitSettings, ...]:
+        """Of the units that are on."""
         on = sorted(unit for unit, registers in self.values.items() if registers[0] & _EN)
         return tuple(self._decoded(unit) for unit in on)
 
@@ -86,10 +90,10 @@ class _Registers:
 def epochs_of_blob(blob: Blob, names: Names) -> Iterator[EpochSettings]:
     """In the order in which they are computed: when the controller first waits after stream engines were switched on. Raises
     N6-NPU-003."""
-    return _epochs(instructions(blob), _Registers(names))
+    return _epochs(instructions(blob), Registers(names))
 
 
-def _epochs(decoded: Iterable[Instruction], registers: _Registers) -> Iterator[EpochSettings]:
+def _epochs(decoded: Iterable[Instruction], registers: Registers) -> Iterator[EpochSettings]:
     number, has_run = 0, False
     for instruction in decoded:
         match instruction:

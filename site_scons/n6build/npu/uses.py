@@ -121,7 +121,7 @@ def _fields(kind: str, values: Mapping[tuple[str, str, str], set[int]], npu: Npu
 
 
 def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodelled]:
-    """What the virtual NPU would end a run for; what depends on several fields together is left to it."""
+    """What the virtual NPU would end a run for, as far as one unit's fields tell it."""
     if not npu.units[unit.kind].modelled:
         yield Unmodelled(epoch, unit.name)
         return
@@ -130,6 +130,22 @@ def unmodelled_of(epoch: int, unit: UnitSettings, npu: Npu) -> Iterator[Unmodell
             value = unit.fields.get((register, field))
             if value is not None and value not in known:
                 yield Unmodelled(epoch, unit.name, register, field, value, known)
+    if unit.fields.get(("CTRL", "DEEPMODE")):
+        for side in ("WIDTH", "HEIGHT"):
+            if (value := unit.fields.get(("KFORMAT", side), 1)) != 1:
+                yield Unmodelled(epoch, unit.name, "KFORMAT", side, value, (1,))
+    if unit.kind == "STRSWITCH":
+        yield from _two_sources(epoch, unit)
+
+
+def _two_sources(epoch: int, switch: UnitSettings) -> Iterator[Unmodelled]:
+    """Destinations whose contexts take frames in turns, from one source and from another."""
+    fields = switch.fields
+    for register in dict.fromkeys(name for name, _ in fields if name.startswith("DST")):
+        takes_turns = fields[register, "FNR0"] or fields[register, "FNR1"]
+        first, second = fields[register, "LINK0"], fields[register, "LINK1"]
+        if fields[register, "EN0"] and fields[register, "EN1"] and takes_turns and first != second:
+            yield Unmodelled(epoch, switch.name, register, "LINK1", second, (first,))
 
 
 def modelled_lines(npu: Npu) -> list[str]:

@@ -28,6 +28,7 @@ _FAINTEST = 0.16
 _KINDS = ("STRENG", "CONVACC", "DECUN", "ACTIV", "ARITH", "POOL", "RECBUF")
 _NAME = re.compile(r"([A-Z]+)(\d*)")
 _SHADES = (0.01, 0.25, 1.0)
+_SHADES_MEAN = "stronger: a larger share of the most that a unit does in any epoch (bytes, MACs, elements)"
 _SAMPLES = (
     ("reads", "read"),
     ("writes", "write"),
@@ -76,12 +77,13 @@ def npu_svg(epochs: Sequence[HardwareEpoch]) -> str:
     if not rows:
         return ""
     column = min(_WIDEST, max(_NARROWEST, (_WIDTH - _GUTTER - 2 * _MARGIN) / len(shown)))
-    width = max(_GUTTER + column * len(shown) + 2 * _MARGIN, 640.0)
+    colours = {_work(unit).colour for epoch in shown for unit in epoch.units}
+    width = max(_GUTTER + column * len(shown) + 2 * _MARGIN, _legend_width(colours))
     bars_at = _MARGIN + _LEGEND
     rows_at = bars_at + 2 * (_BARS + _BETWEEN)
     height = rows_at + len(rows) * (_ROW + _GAP) + _AXIS + _MARGIN
     root = _root(width, height, len(rows), len(shown))
-    _legend(root, {_work(unit).colour for epoch in shown for unit in epoch.units})
+    _legend(root, colours)
     _ticks(root, shown, column, bars_at, rows_at + len(rows) * (_ROW + _GAP))
     _bars(root, "MACs", [(epoch, epoch.macs, "convacc") for epoch in shown], column, bars_at)
     moved = [(epoch, epoch.reads + epoch.writes, "read") for epoch in shown]
@@ -145,6 +147,11 @@ def _root(width: float, height: float, rows: int, epochs: int) -> Element:
     return root
 
 
+def _legend_width(colours: Collection[str]) -> float:
+    samples = sum(30 + _LETTER * len(text) for text, colour in _SAMPLES if colour in colours)
+    return 2 * _MARGIN + samples + 10 + 12 * len(_SHADES) + 5 + _LETTER * len(_SHADES_MEAN)
+
+
 def _legend(root: Element, colours: Collection[str]) -> None:
     """Those that are in the picture, then what shades mean."""
     x = float(_MARGIN)
@@ -156,8 +163,7 @@ def _legend(root: Element, colours: Collection[str]) -> None:
     for share in _SHADES:
         _rect(root, "other", x, _MARGIN, 11, 11).set("fill-opacity", _number(_shade(share), 2))
         x += 12
-    text = "stronger: a larger share of the most that a unit does in any epoch (bytes, MACs, elements)"
-    SubElement(root, "text", x=_number(x + 5), y=_number(_MARGIN + 9.5)).text = text
+    SubElement(root, "text", x=_number(x + 5), y=_number(_MARGIN + 9.5)).text = _SHADES_MEAN
 
 
 def _ticks(root: Element, epochs: Sequence[HardwareEpoch], column: float, top: float, bottom: float) -> None:

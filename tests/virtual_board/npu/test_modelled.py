@@ -24,6 +24,8 @@ from virtual_board.npu.assembler import (
 from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, build_model, offset_of, unit, value_of
 
 READER, WRITER = 1, 0
+# A frame of source 1, then one of source 2.
+TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
 # Lanes are in their order, or all zero: one of them alone tells nothing.
 _LANES = {"POS0", "POS1", "POS2"}
 
@@ -158,6 +160,20 @@ def test_units_that_are_not_modelled_are_refused(library: ctypes.CDLL) -> None:
             assert "not modelled" in str(npu.run())
             npu.close()
             assert kind in {"DECUN", "RECBUF"}
+
+
+def test_what_is_not_modelled_together_is_refused(library: ctypes.CDLL) -> None:
+    npu = Npu(library)
+    number = arrange(npu, "CONVACC")
+    change(npu, number, "CONVACC", "CTRL", "DEEPMODE", 1)
+    change(npu, number, "CONVACC", "KFORMAT", "WIDTH", 3)
+    assert "only 1 x 1 is modelled" in str(npu.run())
+    npu.close()
+    npu = Npu(library)
+    arrange(npu, "STRENG")
+    npu.write(unit("STRSWITCH"), offset_of("STRSWITCH", "DST") + 4 * WRITER, TWO_SOURCES)
+    assert "two sources" in str(npu.run())
+    npu.close()
 
 
 def test_registers_are_reset_as_the_description_says(npu: Npu) -> None:
