@@ -38,6 +38,9 @@ _PADDED = Convolution(pads=(1, 1, 1, 1), subtract=5, out_shift=6)
 EXAMPLES: dict[str, Callable[[], Epoch]] = {
     "bytes one after the other": lambda: copy(Frames(0, 100), Frames(0, 100)),
     "lines and pixels with gaps, frames that repeat": lambda: copy(_LINES, _ROWS),
+    "pixels that lie over each other": lambda: copy(
+        Frames(0, 5, 2, 3, raw=False, pixel_step=1, line_step=9, count=2, step=4), Frames(0, 60)
+    ),
     "steps of more than 16 bits": lambda: copy(
         Frames(0, 2, 2, 3, raw=False, pixel_step=70_000, line_step=140_001), Frames(0, 12)
     ),
