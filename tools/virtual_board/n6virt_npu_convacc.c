@@ -299,15 +299,15 @@ static bool sums_this_frame(N6Npu *npu, unsigned unit, size_t number)
 {
     uint32_t mode = FIELD(npu, unit, CONVACC, CTRL, AFILTMODE), total, phase;
 
-    if (FIELD(npu, unit, CONVACC, CTRL, NOSUM) || (number == 0 && FIELD(npu, unit, CONVACC, CTRL, NO1SUM))) {
-        return false;
-    }
-    /* The unit makes the first sums itself, zeros. */
-    if (number == 0 && FIELD(npu, unit, CONVACC, CTRL, GEN1SUM)) {
+    if (FIELD(npu, unit, CONVACC, CTRL, NOSUM)) {
         return false;
     }
     if (mode != 0 && mode != FRAME_ZERO) {
         npu_stop(npu, "%s CTRL AFILTMODE is %u: not modelled", n6npu_unit_name(unit), mode);
+    }
+    /* There are no first sums, or the unit makes them itself: zeros. */
+    if (number == 0 && (FIELD(npu, unit, CONVACC, CTRL, NO1SUM) || FIELD(npu, unit, CONVACC, CTRL, GEN1SUM))) {
+        return false;
     }
     total = FIELD(npu, unit, CONVACC, AFILT, TOT);
     phase = number % (total ? total : 1);

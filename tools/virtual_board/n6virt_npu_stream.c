@@ -343,7 +343,7 @@ static Frame frame_of(N6Npu *npu, unsigned engine)
         frame.depth = 1;
         frame.pixel_step = frame.bytes;
     }
-    if (frame.pixel_step == frame.bytes && frame.line_step == frame.width * frame.bytes) {
+    if (frame.depth == 1 && frame.pixel_step == frame.bytes && frame.line_step == frame.width * frame.bytes) {
         frame.width *= frame.height;
         frame.height = 1;
     }
@@ -471,7 +471,7 @@ void npu_engine_frame(N6Npu *npu, unsigned engine)
     address = frame_address(npu, engine, number % frames);
     for (uint32_t y = 0; y < frame.height; y++) {
         read_memory(npu, engine, address + y * frame.line_step, line, bytes, frame.width * frame.depth * frame.bytes);
-        if (frame.pixel_step == frame.bytes) {
+        if (frame.depth == 1 && frame.pixel_step == frame.bytes) {
             read_elements(line, per_pixel * frame.width, lanes, to);
             to += per_pixel * frame.width;
             continue;
