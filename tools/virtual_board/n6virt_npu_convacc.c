@@ -353,7 +353,7 @@ void npu_convacc_frame(N6Npu *npu, unsigned index)
                         sum += narrow ? dot16(narrow + from, weights, row) : dot32(features + from, weights, row);
                     }
                     if (sums) {
-                        sum += (int64_t)((uint64_t)sign_extended(sums[to - result], sum_bits) << in_shift);
+                        sum = (int64_t)((uint64_t)sum + ((uint64_t)sign_extended(sums[to - result], sum_bits) << in_shift));
                     }
                     sum = shifted(sum, out_shift, round);
                     *to = narrowed(relu && sum < 0 ? 0 : sum, out_bytes, saturate);
