@@ -127,7 +127,7 @@ void npu_free_streams(N6Npu *npu);
 /* Shifts right, with rounding to the nearest, halves away from zero; to the left if negative. */
 static inline int64_t shifted(int64_t value, int shift, bool round)
 {
-    int64_t half;
+    uint64_t half;
 
     if (shift <= 0) {
         return (int64_t)((uint64_t)value << (-shift > 62 ? 62 : -shift));
@@ -139,8 +139,8 @@ static inline int64_t shifted(int64_t value, int shift, bool round)
         return value >> shift;
     }
     /* Real outputs tell rounding from truncation, and not which way halves go (facts: section 12). This is the one place. */
-    half = (int64_t)1 << (shift - 1);
-    return value >= 0 ? (value + half) >> shift : -((-value + half) >> shift);
+    half = (uint64_t)1 << (shift - 1);
+    return value >= 0 ? (int64_t)(((uint64_t)value + half) >> shift) : -(int64_t)((-(uint64_t)value + half) >> shift);
 }
 
 /* To bytes of output: saturated, or what is left of it. */

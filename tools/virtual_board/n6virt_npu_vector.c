@@ -371,9 +371,10 @@ void npu_activ_frame(N6Npu *npu, unsigned index)
         inner = inner ? (u << outer_bits & 0xffff) >> (16 - inner) : 0;
         at = ((entry & 63) + inner) % PARABOLAS;
         ab = reg(npu, unit, ROM1 + 8 * at);
-        value = wrapped_product(wrapped_product(sign_extended(ab & 0xffff, 16), x), x) +
-                (int64_t)((uint64_t)wrapped_product(sign_extended(ab >> 16, 16), x) << FIELD(npu, unit, ACTIV, FUNC, BSHIFT)) +
-                (int64_t)((uint64_t)sign_extended(reg(npu, unit, ROM1 + 8 * at + 4) & 0xffff, 16) << FIELD(npu, unit, ACTIV, FUNC, CSHIFT));
+        value = (int64_t)((uint64_t)wrapped_product(wrapped_product(sign_extended(ab & 0xffff, 16), x), x) +
+                          ((uint64_t)wrapped_product(sign_extended(ab >> 16, 16), x) << FIELD(npu, unit, ACTIV, FUNC, BSHIFT)) +
+                          ((uint64_t)sign_extended(reg(npu, unit, ROM1 + 8 * at + 4) & 0xffff, 16)
+                           << FIELD(npu, unit, ACTIV, FUNC, CSHIFT)));
         value = shifted(value, FIELD(npu, unit, ACTIV, FUNC, OUTSHIFT), FIELD(npu, unit, ACTIV, CTRL, ROUND));
         to[i] = narrowed(value, out_bytes, FIELD(npu, unit, ACTIV, CTRL, SAT));
     }

@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from virtual_board.npu.assembler import Epoch, Frames
+from virtual_board.npu.cases_convacc import Accumulation, sums_through_memory
+from virtual_board.npu.cases_vector import activation
 from virtual_board.npu.damage import SANITIZERS, build_main, damaged, run_all
 from virtual_board.npu.examples import EXAMPLES
 from virtual_board.npu.model import (
     END,
+    MEMORY_BYTES,
     Npu,
     assembled,
     build_model,
@@ -29,6 +32,7 @@ from virtual_board.npu.model import (
     write_many,
     write_word,
 )
+from virtual_board.npu.oracles import Convolution, Function
 
 SOURCE, TARGET = 0x1000, 0x4000
 RUNNING = 31
@@ -192,3 +196,27 @@ def test_four_thousand_million_frames_are_told_at_once(programs: Programs, writt
     epoch.writer(5, source, Frames(epoch.room(64), width, count=written))
     (sentence,) = outcomes_of(programs, epoch.memory_before(), [epoch.blob()])
     assert re.match("the epoch (moves|takes) more than", sentence)
+
+
+def far_sums(in_shift: int, out_shift: int) -> list[int]:
+    return sums_through_memory(Convolution(in_shift=in_shift, out_shift=out_shift), Accumulation(3)).blob()
+
+
+def far_function(parabola: tuple[int, int, int], out_shift: int) -> list[int]:
+    epoch = activation(Function(((0, 0), (1, 0)), (parabola, parabola)))
+    epoch.set("ACTIV", 1, "FUNC", OUTSHIFT=out_shift, BSHIFT=31, CSHIFT=63, SIGNEDOP=1, BWIDTH=1)
+    return epoch.blob()
+
+
+FURTHEST = [
+    *[far_sums(in_shift, out_shift) for in_shift in (47, 48, 63) for out_shift in (0, 61, 63)],
+    *[far_function((-32768, 32767, c), out_shift) for c in (1, -1, 32767) for out_shift in (0, 61, 62)],
+    *[far_function((32767, -32768, c), out_shift) for c in (1, -1, 32767) for out_shift in (0, 61, 62)],
+]
+
+
+@pytest.mark.parametrize("words", FURTHEST)
+def test_the_furthest_shifts_overflow_as_the_host_defines_it(programs: Programs, words: list[int]) -> None:
+    memory = np.random.default_rng(1).integers(0, 256, MEMORY_BYTES).astype(np.uint8)
+    outcomes, _ = run_all(programs.sanitized, memory, [words])
+    assert [outcome.sentence for outcome in outcomes] == ["ran"]

@@ -91,7 +91,7 @@ MUTATIONS = [
 # No output of a real network tells these apart (facts, section 12), so nothing but the model's author says which is right: each
 # has one place, which can be changed when silicon has spoken.
 UNDECIDED = {
-    "which way halves are rounded": "value >= 0 ? (value + half) >> shift : -((-value + half) >> shift)",
+    "which way halves are rounded": "((uint64_t)value + half) >> shift) : -(int64_t)((-(uint64_t)value + half) >> shift)",
     "whether the shift of A x rounds": "shifted(a * left, ax, false)",
     "whether the shift of B y rounds": "shifted(b * right, by, false)",
 }
