@@ -1,5 +1,5 @@
-"""An epoch of the NPU in a program: findings name it, and whoever waits for its interrupt and has not let it through is told so, long
-before the run is given up."""
+"""An epoch of the NPU in a program: findings name it, and whoever waits for its interrupt and has not let it through is told so,
+long before the run is given up."""
 
 from __future__ import annotations
 
