@@ -209,27 +209,25 @@ static bool memory_write(void *opaque, uint32_t address, const void *from, uint3
 
 /* Work */
 
+static const unsigned interrupts[LINES] = {N6_IRQ_NPU0, N6_IRQ_NPU1, N6_IRQ_NPU2, N6_IRQ_NPU3};
+
 static void update_lines(void)
 {
-    static const unsigned numbers[LINES] = {N6_IRQ_NPU0, N6_IRQ_NPU1, N6_IRQ_NPU2, N6_IRQ_NPU3};
-
     for (unsigned line = 0; line < LINES; line++) {
-        n6virt_interrupt(numbers[line], n6npu_line(npu, line));
+        n6virt_interrupt(interrupts[line], n6npu_line(npu, line));
     }
 }
 
 /* Why no interrupt comes. */
 static void explain_silence(GString *text)
 {
-    static const unsigned numbers[LINES] = {N6_IRQ_NPU0, N6_IRQ_NPU1, N6_IRQ_NPU2, N6_IRQ_NPU3};
-
     for (unsigned line = 0; line < LINES; line++) {
         if (n6npu_line(npu, line)) {
-            bool enabled = n6virt_interrupt_is_enabled(numbers[line]);
+            bool enabled = n6virt_interrupt_is_enabled(interrupts[line]);
 
             g_string_append_printf(text, enabled ? "PRIMASK, FAULTMASK, BASEPRI or another handler holds back its interrupt %u (NPU%u)"
                                                  : "the NVIC does not let its interrupt %u (NPU%u) through (ISER)",
-                                   numbers[line], line);
+                                   interrupts[line], line);
             return;
         }
     }

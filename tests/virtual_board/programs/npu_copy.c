@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The NPU copies a few bytes, and the program sleeps until the interrupt has come. Each faulty one leaves out a single step, by a -D.
+ * As block 3 of network 1 the NPU copies a few bytes, and the program sleeps until the interrupt has come. Each faulty one leaves out
+ * a single step, by a -D.
  */
+#include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
+#include "n6_epoch_marker.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
@@ -29,10 +32,13 @@
 #ifndef HOLDS_BACK
 #define HOLDS_BACK 0
 #endif
+#ifndef CLEANS
+#define CLEANS 1
+#endif
 
 const char n6_program[] = "test";
 
-static uint8_t source[BYTES], target[BYTES];
+static uint8_t source[BYTES] __attribute__((aligned(32))), target[BYTES] __attribute__((aligned(32)));
 static volatile uint32_t is_done;
 
 void NPU0_IRQHandler(void);
@@ -50,6 +56,7 @@ static void set_engine(uint32_t unit, const uint8_t *data)
 
 int main(void)
 {
+    n6_caches_enable();
     (void)n6_clock_use_hsi();
     n6_console_open();
     (void)n6_npu_enable();
@@ -57,6 +64,11 @@ int main(void)
     for (uint32_t i = 0; i < BYTES; i++) {
         source[i] = (uint8_t)(i + 1u);
     }
+#if CLEANS
+    n6_dcache_clean_invalidate((uintptr_t)source, BYTES);
+#endif
+    n6_dcache_clean_invalidate((uintptr_t)target, BYTES);
+    N6_REG32(N6_ITM_STIM0 + 4u * N6_EPOCH_MARKER_PORT) = 1u << N6_EPOCH_MARKER_NETWORK_POS | 3u;
     UNIT(CLKCTRL, 0u) = 1u;
     UNIT(CLKCTRL, 0x08u) = UNIT(CLKCTRL, 0x0Cu) = UNIT(CLKCTRL, 0x10u) = 0xFFFFFFFFu;
     for (uint32_t line = 0; line < 4u; line++) {
@@ -78,6 +90,7 @@ int main(void)
     while (is_done == 0u) {
         __asm volatile("wfe");
     }
+    n6_dcache_clean_invalidate((uintptr_t)target, BYTES);
     n6_put("end last=");
     n6_put_u32(target[BYTES - 1u]);
     n6_put_end();

@@ -1,7 +1,9 @@
-"""Whoever waits for the NPU's interrupt and has not let it through is told so, long before the run is given up."""
+"""An epoch of the NPU in a program: findings name it, and whoever waits for its interrupt and has not let it through is told so,
+long before the run is given up."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ DONE = "the NPU is done (INTCTRL INTREG 0x00000020), and the program does not lo
 
 
 def run(tmp_path: Path, *defines: str) -> RunResult:
-    elf = build_fsbl(tmp_path, PROGRAMS / "npu_interrupt.c", [f"-D{define}" for define in defines])
+    elf = build_fsbl(tmp_path, PROGRAMS / "npu_copy.c", [f"-D{define}" for define in defines])
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
     stop = ("end", "n6 fault")
     return run_nor(
@@ -28,6 +30,18 @@ def run(tmp_path: Path, *defines: str) -> RunResult:
         stop=lambda line: line.startswith(stop),
         limits=SOON,
     )
+
+
+def test_a_line_that_nobody_cleaned_is_found_with_the_place_of_the_epoch(tmp_path: Path) -> None:
+    result = run(tmp_path, "CLEANS=0")
+    (finding,) = result.findings
+    assert finding.kind == "stale-cache"
+    assert re.search(
+        r"the NPU reads 2 stale cache lines, the first at 0x[0-9a-f]{8}: not cleaned since the CPU wrote them "
+        r"\(place 3 of network 1\)$",
+        finding.text,
+    )
+    assert str(finding).startswith(line_of("npu_copy.c", "/* WORK */"))
 
 
 def test_an_interrupt_that_is_let_through_comes(tmp_path: Path) -> None:
@@ -49,5 +63,5 @@ def test_an_interrupt_that_is_not_is_told_with_the_reason(tmp_path: Path, define
     (finding,) = result.findings
     assert finding.kind == "npu-interrupt"
     assert DONE + why in finding.text
-    assert str(finding).startswith(line_of("npu_interrupt.c", "/* WORK */"))
+    assert str(finding).startswith(line_of("npu_copy.c", "/* WORK */"))
     assert result.ended == "timeout"
