@@ -459,7 +459,7 @@ static void finish_line(Finish f, const int64_t *from, const int32_t *sums, size
         int64_t sum = from[i];
 
         if (sums) {
-            sum += (int64_t)((uint64_t)sign_extended(sums[i], f.sum_bits) << f.in_shift);
+            sum = (int64_t)((uint64_t)sum + ((uint64_t)sign_extended(sums[i], f.sum_bits) << f.in_shift));
         }
         sum = shifted(sum, f.out_shift, f.round);
         to[i] = narrowed(f.relu && sum < 0 ? 0 : sum, f.out_bytes, f.saturate);
