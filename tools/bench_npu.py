@@ -30,7 +30,7 @@ from n6build.virtual_board.run import Limits, NorBoot, nor_command
 sys.path.insert(0, str(ROOT / "tests"))
 from samples import samples_folder
 from virtual_board.npu.model import Npu, Regions, build_model
-from virtual_board.npu.test_real_network import ARENA, BLOB, FLASH_PADDING, OUTPUT, blob_of
+from virtual_board.npu.reid import ARENA, BLOB, FLASH_PADDING, OUTPUT, blob_of
 
 MEMORY = ROOT / "tools" / "bench_npu_memory.c"
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")

@@ -135,9 +135,7 @@ static void combine(const N6Npu *npu, unsigned unit, const int64_t *x, const int
         break;
     default:
         for (size_t i = 0; i < count; i++) {
-            int64_t right = y ? y[i] : 0;
-
-            to[i] = (operation == MINIMUM) == (x[i] < right) ? x[i] : right;
+            to[i] = (operation == MINIMUM) == (x[i] < y[i]) ? x[i] : y[i];
         }
     }
 }
@@ -324,8 +322,7 @@ void npu_pool_frame(N6Npu *npu, unsigned index)
                 if (average) {
                     value = shifted(value * FIELD(npu, unit, POOL, MULVAL, MULVAL), FIELD(npu, unit, POOL, CTRL, OUTSHIFT),
                                     FIELD(npu, unit, POOL, CTRL, ROUND));
-                    value = narrowed(value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES) ? FIELD(npu, unit, POOL, RNDCTRL, OBYTES) : 3,
-                                     FIELD(npu, unit, POOL, CTRL, SAT));
+                    value = narrowed(value, FIELD(npu, unit, POOL, RNDCTRL, OBYTES), FIELD(npu, unit, POOL, CTRL, SAT));
                 }
                 *to++ = value;
             }
