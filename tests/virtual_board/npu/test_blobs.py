@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from virtual_board.npu.model import (
     MEMORY_BYTES,
     Npu,
     assembled,
-    build_model,
     label,
     offset_of,
     poll,
@@ -40,17 +38,10 @@ DONE, ERROR = 1 << 28, 1 << 30
 SECOND, MOST_MEMORY = 1_000_000, 300 << 20
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return build_model(tmp_path_factory.mktemp("npu_blobs"))
-
-
 @pytest.fixture
-def npu(library: ctypes.CDLL) -> Iterator[Npu]:
-    npu = Npu(library)
+def npu(npu: Npu) -> Npu:
     npu.put(SOURCE, np.arange(64, dtype=np.uint8))
-    yield npu
-    npu.close()
+    return npu
 
 
 def engine(index: int, address: int, count: int, **control: int) -> list[list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,7 +13,6 @@ from virtual_board.npu.model import (
     END,
     Npu,
     assembled,
-    build_model,
     label,
     offset_of,
     poll,
@@ -28,17 +27,10 @@ SECONDS = 1.0
 RUNNING = 31
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return build_model(tmp_path_factory.mktemp("npu_faults"))
-
-
 @pytest.fixture
-def npu(library: ctypes.CDLL) -> Iterator[Npu]:
-    npu = Npu(library)
+def npu(npu: Npu) -> Npu:
     npu.put(SOURCE, np.arange(64, dtype=np.uint8))
-    yield npu
-    npu.close()
+    return npu
 
 
 def spent() -> float:

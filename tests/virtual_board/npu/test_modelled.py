@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -21,25 +20,13 @@ from virtual_board.npu.assembler import (
     pool_input,
     sums_of,
 )
-from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, build_model, offset_of, unit, value_of
+from virtual_board.npu.model import FEATURES, KERNELS, NPU, OUTPUT, Npu, offset_of, unit, value_of
 
 READER, WRITER = 1, 0
 # A frame of source 1, then one of source 2.
 TWO_SOURCES = 1 | 1 << 1 | 1 << 8 | 1 << 16 | 2 << 17 | 1 << 24
 # Lanes are in their order, or all zero: one of them alone tells nothing.
 _LANES = {"POS0", "POS1", "POS2"}
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return build_model(tmp_path_factory.mktemp("npu"))
-
-
-@pytest.fixture
-def npu(library: ctypes.CDLL) -> Iterator[Npu]:
-    npu = Npu(library)
-    yield npu
-    npu.close()
 
 
 def cases() -> list[tuple[str, str, str]]:

@@ -36,17 +36,11 @@ from virtual_board.npu.cases_vector import (
     sigmoid,
 )
 from virtual_board.npu.examples import EXAMPLES
-from virtual_board.npu.model import build_model
 from virtual_board.npu.oracles import Convolution, Function
 
 FEW, SOME = 60, 150
 MORE = 10  # times as many, of the tests that are slow
 LANES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)]
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return build_model(tmp_path_factory.mktemp("npu_space"))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -5,6 +5,7 @@ The NPU requantises in three steps: outputs are close to those of the interprete
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from samples import sample
 
-from virtual_board.npu.model import END, Npu, assembled, build_model
+from virtual_board.npu.model import END, Npu, assembled
 from virtual_board.npu.reid import (
     BLOB,
     INPUT,
@@ -66,8 +67,8 @@ def reference() -> Reference:
 
 
 @pytest.fixture
-def npu(reference: Reference, tmp_path: Path) -> Iterator[Npu]:
-    npu = Npu(build_model(tmp_path), regions_of(reference.folder))
+def npu(reference: Reference, library: ctypes.CDLL) -> Iterator[Npu]:
+    npu = Npu(library, regions_of(reference.folder))
     npu.put(INPUT, reference.pixels)
     yield npu
     npu.close()

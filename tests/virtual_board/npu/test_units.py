@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from virtual_board.npu.assembler import arith, arith_input, convacc, features_of, kernels_of, pool, pool_input, sums_of
-from virtual_board.npu.model import FEATURES, OUTPUT, Npu, build_model, offset_of, unit, value_of
+from virtual_board.npu.model import FEATURES, OUTPUT, Npu, offset_of, unit, value_of
 
 SOURCE_ARITH, SOURCE_POOL = arith(0), pool(0)
 ARITH_X, POOL_INPUT = arith_input(0), pool_input(0)
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return build_model(tmp_path_factory.mktemp("npu"))
-
-
-@pytest.fixture
-def npu(library: ctypes.CDLL) -> Iterator[Npu]:
-    npu = Npu(library)
-    yield npu
-    npu.close()
 
 
 def test_versions_are_those_that_st_s_runtime_asks_for(npu: Npu) -> None:
