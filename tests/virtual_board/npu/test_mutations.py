@@ -49,7 +49,7 @@ MUTATIONS = [
     Mutation("deep pixels have no surplus", "s->deep && !packed ? (s->batch + 2) / 3 * 3 : s->batch", "s->batch"),
     Mutation("AFILT is ignored", "return mode == 0 || (phase", "return true || (phase"),
     Mutation("AFILT's LAST is ignored", "&& phase <= FIELD(npu, unit, CONVACC, AFILT, LAST)", ""),
-    Mutation("NO1SUM is ignored", "(number == 0 && FIELD(npu, unit, CONVACC, CTRL, NO1SUM))", "false"),
+    Mutation("NO1SUM is ignored", "(FIELD(npu, unit, CONVACC, CTRL, NO1SUM) ||", "("),
     Mutation("INSHIFT is ignored", "sum_bits) << f.in_shift", "sum_bits)"),
     Mutation("ReLU is ignored", "narrowed(f.relu && sum < 0 ? 0 : sum,", "narrowed(sum,"),
     Mutation("kernels have 8 bits even in SIMD 0", "s.kernel_bits = simd ? 8 : 16;", "s.kernel_bits = 8;"),
