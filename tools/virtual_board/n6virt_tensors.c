@@ -7,8 +7,9 @@
  *   get NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET       to FILE.out, after it
  *   replace NETWORK place|label NUMBER 0xADDRESS BYTES OFFSET   from FILE.in, after that
  *
- * FILE.done gets the number of each line that was carried out. A place is that of an epoch block, as the program tells it; a label is what a blob of that network gives its epochs. What is put
- * both CPU and NPU see, whatever is in the data cache. Got is what was written last, by whichever of them.
+ * FILE.done gets the number of each line that was carried out. A place is that of an epoch block, as the program tells it; a label is
+ * what a blob of that network gives its epochs. What is put both CPU and NPU see, whatever is in the data cache. Got is what was
+ * written last, by whichever of them.
  *
  *   ,npu-tensors=FILE
  */
