@@ -19,7 +19,7 @@ def report_text(report: Report) -> str:
     """Lines with a newline at the end of each."""
     lines = [f"{report.application} on {report.board}, profile {report.profile}", ""]
     for network in report.networks:
-        lines += [*_network(network), ""]
+        lines += [*_network(network, "instructions" if report.meanings else "cycles"), ""]
     for axis in (*report.memory, report.flash):
         lines += [*_axis(axis), ""]
     if report.elsewhere:
@@ -43,7 +43,8 @@ def share_text(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "0.0%"
 
 
-def _network(network: NetworkSection) -> Iterator[str]:
+def _network(network: NetworkSection, counted: str) -> Iterator[str]:
+    """counted: instructions, or cycles of a real board."""
     yield f"Network {network.model}, compiled by {network.backend}"
     for direction, ports in (("input", network.inputs), ("output", network.outputs)):
         for port in ports:
@@ -61,7 +62,7 @@ def _network(network: NetworkSection) -> Iterator[str]:
     width = max(4, *(len(epoch.number) for epoch in largest), 4)
     for epoch in sorted(largest, key=lambda epoch: epoch.index):
         moved = f"{kib(epoch.bytes):>11}" if epoch.bytes else " " * 11
-        cycles = f"{epoch.cycles:>14,} cycles" if epoch.cycles is not None else ""
+        cycles = f"{epoch.cycles:>14,} {counted}" if epoch.cycles is not None else ""
         kind = clipped(printable(epoch.kind), 34 - width)
         macs = f"{epoch.macs:>14,} MACs" if epoch.macs else " " * 19
         yield f"    {epoch.number:>{width}}  {epoch.unit:<5}{kind:<{35 - width}}{macs}{moved}{cycles}"
