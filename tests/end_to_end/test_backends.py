@@ -98,7 +98,7 @@ def test_a_network_for_another_runtime_is_refused_before_it_is_compiled(project:
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize("loader", ["linked", "reloc"])
+@pytest.mark.parametrize("loader", [pytest.param("linked", marks=pytest.mark.slow), "reloc"])
 def test_a_waived_version_gate_lets_the_build_go_on(project: Project, loader: str) -> None:
     assert project.scons("model=keyword", f"loader={loader}", "network").status == 0
     elsewhere = project.root / "models/keyword/elsewhere"
@@ -134,10 +134,10 @@ def test_what_the_compiler_says_reaches_the_user(project: Project, tmp_path: Pat
 @pytest.mark.parametrize(
     ("backend", "release", "ll_aton"),
     [
-        ("reference", "3.0", (1, 1, 3, 8)),
+        pytest.param("reference", "3.0", (1, 1, 3, 8), marks=pytest.mark.slow),
         ("reference", "4.0.1", (1, 1, 3, 275)),
         ("st_edge_ai", "3.0", (1, 1, 3, 8)),
-        ("st_edge_ai", "4.0.0", (1, 1, 3, 262)),
+        pytest.param("st_edge_ai", "4.0.0", (1, 1, 3, 262), marks=pytest.mark.slow),
     ],
 )
 def test_st_s_runtime_is_linked_where_its_folder_is_named(
@@ -228,7 +228,10 @@ def with_own_output(folder: Path) -> None:
     (folder / "network.c").write_text(source[:outputs] + info)
 
 
-@pytest.mark.parametrize("described", [True, False], ids=["in c_info", "in network.c"])
+@pytest.mark.parametrize(
+    "described",
+    [pytest.param(True, id="in c_info", marks=pytest.mark.slow), pytest.param(False, id="in network.c")],
+)
 def test_buffers_that_a_network_wants_from_the_application(project: Project, described: bool) -> None:
     assert project.scons("model=keyword", "network").status == 0
     elsewhere = project.root / "models/keyword/elsewhere"

@@ -103,6 +103,7 @@ def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(pr
     assert "its inputs were right" in result.output
 
 
+@pytest.mark.slow
 def test_by_default_the_tolerance_is_that_of_the_facts(project: Project) -> None:
     described(project, "yamnet")
     result = run(project, "yamnet")

@@ -198,7 +198,7 @@ def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Des
         finally:
             switch_off(desk)
     assert "n6 model keyword slot=b revision=1" in third.output, third.output
-    assert "1 inferences" in third.output
+    assert "1 of 1 outputs equal the reference interpreter" in third.output
 
 
 def test_a_dry_run_of_models_with_two_slots_would_have_to_ask_the_board(project: Project, desk: Desk) -> None:

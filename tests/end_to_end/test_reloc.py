@@ -35,7 +35,9 @@ RELOC = ("loader=reloc", "probe=virtual")
 EQUAL = "10 of 10 outputs equal the reference interpreter bit for bit"
 
 
-@pytest.mark.parametrize("model", ["miniresnet", "keyword", "anomaly"])
+@pytest.mark.parametrize(
+    "model", ["keyword", *(pytest.param(model, marks=pytest.mark.slow) for model in ("miniresnet", "anomaly"))]
+)
 def test_every_way_to_install_a_model_has_the_outputs_of_the_linked_one(model: str, project: Project) -> None:
     for load, split, secure in itertools.product(("copy", "xip"), "01", "10"):
         options = (f"load={load}", f"split={split}", f"secure={secure}")
@@ -44,7 +46,7 @@ def test_every_way_to_install_a_model_has_the_outputs_of_the_linked_one(model: s
         assert f"slot=a revision=0 mode={load} at=0x71000000" in result.output
 
 
-@pytest.mark.parametrize("load", ["copy", "xip"])
+@pytest.mark.parametrize("load", [pytest.param("copy", marks=pytest.mark.slow), "xip"])
 def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> None:
     for net, params in ((0x71230000, 0x72000000), (0x73FF0000, 0x71000000), (0x71000000, 0x73000000)):
         places = f"addresses=0x{net:08X},0x{params:08X}"
@@ -113,7 +115,7 @@ def test_a_model_is_replaced_at_run_time_by_another_one(project: Project) -> Non
     assert rams[0][1] == rams[1][1]
 
 
-@pytest.mark.parametrize("ll_aton", [(1, 1, 3, 8), (1, 1, 3, 275)])
+@pytest.mark.parametrize("ll_aton", [pytest.param((1, 1, 3, 8), marks=pytest.mark.slow), (1, 1, 3, 275)])
 def test_st_s_loader_and_runtime_are_linked_where_their_folder_is_named(
     ll_aton: tuple[int, int, int, int], project: Project, tmp_path: Path
 ) -> None:

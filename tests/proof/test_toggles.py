@@ -23,7 +23,7 @@ TOGGLES = {
 }
 
 
-_CORE = ("profiles", "loaders", "security")
+_CORE = ("profiles", "loaders")
 
 
 @pytest.mark.parametrize(
