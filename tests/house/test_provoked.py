@@ -108,7 +108,7 @@ def a_folder_in_place_of_the_nor(folder: Path) -> None:
 
 def short_reading(folder: Path) -> None:
     """A programmer that says that all is well, and writes half of what it was asked for."""
-    script = '#!/bin/sh\nfor last; do :; done\nset -- $last\nprintf ab > "$3"\n'
+    script = '#!/bin/sh\nfor words; do :; done\nfor file in $words; do :; done\nprintf ab > "$file"\n'
     command = written(folder, script.encode(), "pyocd")
     command.chmod(0o755)
     kind = PROGRAMMERS["pyocd"]
