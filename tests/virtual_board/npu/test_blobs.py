@@ -133,7 +133,7 @@ def outcomes_of(programs: Programs, memory: np.ndarray, blobs: Sequence[Sequence
     sentences = [outcome.sentence for outcome in outcomes]
     assert len(sentences) == len(blobs)
     assert max(outcome.microseconds for outcome in outcomes) < SECOND
-    assert held < MOST_MEMORY
+    assert 0 < held < MOST_MEMORY
     assert all(re.fullmatch(r"[ -~]{3,200}", sentence) for sentence in sentences)
     assert [outcome.sentence for outcome in run_all(programs.sanitized, memory, blobs)[0]] == sentences
     return sentences
