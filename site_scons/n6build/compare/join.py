@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
+from n6build.compare.layout import without_ones
 from n6build.compare.tensors import Port
 from n6build.network.artifacts.description import IoBuffer
 
@@ -101,22 +102,18 @@ def _told(port: IoBuffer | Port) -> str:
 def _channels(
     network: tuple[int, ...], model: tuple[int, ...], channels_last: bool
 ) -> Literal["as they are", "last", "first"] | None:
-    sizes = _without_ones(network)
-    same = sizes == _without_ones(model)
+    sizes = without_ones(network)
+    same = sizes == without_ones(model)
     if len(model) < 3 or (same and channels_last):
         # Compilers leave the channels of TFLite where they are, those of ONNX not always.
         return "as they are" if same else None
     if channels_last:
-        return "first" if sizes == _without_ones(_first(model)) else None
-    moved = sizes == _without_ones(_last(model))
+        return "first" if sizes == without_ones(_first(model)) else None
+    moved = sizes == without_ones(_last(model))
     if same and moved and 1 not in (model[1], math.prod(model[2:])):
         # A cube looks the same either way.
         return None
     return "as they are" if same else "last" if moved else None
-
-
-def _without_ones(shape: Sequence[int]) -> list[int]:
-    return [size for size in shape if size != 1]
 
 
 def _last(shape: tuple[int, ...]) -> tuple[int, ...]:

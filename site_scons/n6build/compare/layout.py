@@ -16,11 +16,11 @@ def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last
     import numpy as np  # noqa: PLC0415 - planning compares nothing.
 
     if values.ndim != 4:
-        return values.reshape(-1) if _without_ones(values.shape) == _without_ones(shape) else None
+        return values.reshape(-1) if without_ones(values.shape) == without_ones(shape) else None
     last = values if channels_last else np.moveaxis(values, 1, -1)
     first = np.moveaxis(last, -1, 1)
     orders = [each for each in (last, first) if each.shape == shape]
-    orders = orders or [each for each in (last, first) if _without_ones(each.shape) == _without_ones(shape)]
+    orders = orders or [each for each in (last, first) if without_ones(each.shape) == without_ones(shape)]
     if len(shape) == 5 and shape[1] * shape[4] == last.shape[3] and shape[2:4] == last.shape[1:3]:
         orders.append(np.moveaxis(last.reshape(*last.shape[:3], shape[1], shape[4]), 3, 1))
     flat = [each.reshape(-1) for each in orders]
@@ -28,5 +28,5 @@ def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last
     return flat[0] if flat and all(np.array_equal(each, flat[0]) for each in flat) else None
 
 
-def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for size in shape if size != 1)

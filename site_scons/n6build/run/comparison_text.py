@@ -17,13 +17,13 @@ def output_text(output: ComparedOutput) -> str:
         return "equal"
     if output.type == "float32":
         return f"max difference {output.max:.3g}, {cosine}{top1}"
-    equal, near = (_percent(count, output.elements) for count in (output.equal, output.within_1))
+    equal, near = (percent(count, output.elements) for count in (output.equal, output.within_1))
     return f"{equal} equal, {near} within 1, max {output.max:.0f}, {cosine}{top1}"
 
 
-def _percent(count: int, of: int) -> str:
-    """Rounded down: only all of them are 100 %."""
-    return f"{count * 10_000 // of / 100:.2f} %"
+def percent(count: int, of: int) -> str:
+    """Rounded down: only all of them are 100 %, as are none of none."""
+    return f"{count * 10_000 // of / 100 if of else 100:.2f} %"
 
 
 def verdict_text(verdict: Verdict, *, exact: bool) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from n6build.base.console import clipped, say, styled
 from n6build.base.errors import N6Error
 from n6build.base.junit import Case, junit
+from n6build.run.comparison_text import percent
 from n6build.run.fed_epochs import FedEpoch
 from n6build.run.fed_session import FedOutcome
 
@@ -19,7 +20,8 @@ def print_fed(outcome: FedOutcome) -> None:
     print(_RULE)
     for each in outcome.epochs:
         name = clipped(f"{each.epoch:>4}  {each.operators}", 28)
-        line = f"  {name:<28}{each.elements:>12,}{_share(each.equal, each):>11}{_share(each.within_1, each):>11}{each.max:>6}"
+        equal, within_1 = (percent(count, each.elements) for count in (each.equal, each.within_1))
+        line = f"  {name:<28}{each.elements:>12,}{equal:>11}{within_1:>11}{each.max:>6}"
         print(f"{line}   {each.buffer}" + ("" if each.good else f"  {styled('outside its tolerance', 'bad')}"))
     print(_RULE)
     for one in outcome.not_compared:
@@ -27,13 +29,8 @@ def print_fed(outcome: FedOutcome) -> None:
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
 
 
-def _share(count: int, epoch: FedEpoch) -> str:
-    return f"{_percent(count, epoch.elements)} %"
-
-
-def _percent(count: int, of: int) -> str:
-    """Rounded down: only all of them are 100."""
-    return f"{count * 10_000 // of / 100:.2f}" if of else "100.00"
+def _far(epoch: FedEpoch) -> str:
+    return f"{percent(epoch.equal, epoch.elements)} equal, {percent(epoch.within_1, epoch.elements)} within 1"
 
 
 def _sum(outcome: FedOutcome) -> str:
@@ -43,8 +40,8 @@ def _sum(outcome: FedOutcome) -> str:
     buffers = len(outcome.epochs) + len(outcome.not_compared)
     worst = max((each.max for each in outcome.epochs), default=0)
     return (
-        f"{len(outcome.epochs)} of {buffers} buffers compared, {elements:,} elements: {_percent(equal, elements)} % equal, "
-        f"{_percent(within_1, elements)} % within 1, max {worst}"
+        f"{len(outcome.epochs)} of {buffers} buffers compared, {elements:,} elements: {percent(equal, elements)} equal, "
+        f"{percent(within_1, elements)} within 1, max {worst}"
     )
 
 
@@ -59,9 +56,9 @@ def raise_if_outside(outcomes: Sequence[FedOutcome], findings: Sequence[str]) ->
             worst = min(outcome.epochs, key=lambda each: (each.within_1 / each.elements, each.equal / each.elements))
             what = (
                 f"{wrong} of {len(outcome.epochs)} epochs are outside their tolerance, epoch {first.epoch} first: "
-                f"{_share(first.equal, first)} equal ({100 * tolerance.equal:g} wanted), "
-                f"{_share(first.within_1, first)} within 1 ({100 * tolerance.within_1:g}); furthest off is "
-                f"epoch {worst.epoch}, {_share(worst.within_1, worst)} within 1"
+                f"{percent(first.equal, first.elements)} equal ({100 * tolerance.equal:g} wanted), "
+                f"{percent(first.within_1, first.elements)} within 1 ({100 * tolerance.within_1:g}); furthest off is "
+                f"epoch {worst.epoch}, {percent(worst.within_1, worst.elements)} within 1"
             )
             hint = (
                 "its inputs were right: look at its weights and its quantisation, or at tolerance.epoch in model.yaml"
@@ -78,7 +75,7 @@ def fed_junit(board: str, outcomes: Sequence[FedOutcome], findings: Sequence[str
             group=outcome.model,
             name=f"epoch {each.epoch} {each.buffer}",
             seconds=0.0,
-            failure="" if each.good else f"{_share(each.equal, each)} equal, {_share(each.within_1, each)} within 1",
+            failure="" if each.good else _far(each),
             output=f"{each.elements} elements, {each.equal} equal, {each.within_1} within 1, max {each.max}",
         )
         for outcome in outcomes
