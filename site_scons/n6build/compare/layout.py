@@ -29,4 +29,5 @@ def in_memory_order(values: np.ndarray, shape: tuple[int, ...], *, channels_last
 
 
 def without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The lengths of the axes that say something of the order of values."""
     return tuple(size for size in shape if size != 1)
