@@ -13,18 +13,16 @@ from __future__ import annotations
 import atexit
 import io
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-from n6build.base.console import line, say
 from n6build.base.environment import read_environment
 from n6build.plan.closure import library_code
-from n6build.plan.command import shown_command
 from n6build.plan.ledger import read_ledger
 from n6build.plan.lock import locked_build_folder
 from n6build.plan.perform import Site, perform
 from n6build.plan.plan import Plan, joined
+from n6build.plan.progress import say_times, shown_line
 from n6build.plan.signature import signature
 from n6build.plan.step import Step
 from n6scons import failing_build, reported
@@ -144,12 +142,7 @@ class _StepAction(FunctionAction):  # type: ignore[misc]
         self._verbose = verbose
 
     def strfunction(self, target: Any, source: Any, env: Any, executor: Any = None) -> str | None:
-        step = self._step
-        if step.quiet:
-            return None
-        if self._verbose and step.command:
-            return shown_command(step)
-        return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
+        return shown_line(self._step, verbose=self._verbose)
 
     def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
         return self._signature
@@ -169,11 +162,5 @@ class _Work:
 
 
 def _say_times(site: Site) -> None:
-    done = [*site.done, *site.failed]
-    if not done or GetOption("no_exec"):
-        return
-    times: dict[str, float] = {}
-    for step in done:
-        times[step.stage] = times.get(step.stage, 0.0) + step.seconds
-    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
-    say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")
+    if not GetOption("no_exec"):
+        say_times(site)

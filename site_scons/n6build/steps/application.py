@@ -1,6 +1,6 @@
 """The pipeline in its order: from models to a checked inference on a board, as one plan.
 
-Goals: build (default), network, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
+Goals: build (default), network, image, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
 asked for, since they need a board to be named.
 """
 
@@ -55,6 +55,7 @@ def application_plan(
         {
             "network": tuple(file for each in networks for file in each.outputs),
             "check": verdict.outputs,
+            "image": (*manifest.outputs, *sizes.outputs),
             "build": (*manifest.outputs, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
         },
     )

@@ -1,0 +1,33 @@
+"""What `n6build` prints about itself."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+
+from n6build.command_line.arguments import COMMANDS
+from n6build.command_line.step import HELP
+from n6build.options.targets import entry
+
+
+def overview() -> str:
+    """All commands, a line or two each."""
+    commands = {**COMMANDS, "step": HELP}
+    return "\n".join(
+        [
+            "n6build: a neural network from its model file to a running STM32N6 board",
+            "",
+            "  n6build COMMAND [TARGET ...] [OPTION=VALUE ...]",
+            "",
+            "Commands, of which several may follow each other (n6build flash run); each has a --help",
+            *(entry(name, what) for name, what in commands.items()),
+        ]
+    )
+
+
+def version() -> str:
+    """Of the installed package."""
+    try:
+        return version_of("n6build")
+    except PackageNotFoundError:
+        return "(not installed)"
