@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -123,3 +125,25 @@ def test_options_come_from_the_folders_settings_and_the_environment(project: Pro
     (empty / "n6build.local.yaml").write_text("model: nowhere\n")
     assert "N6-MODEL-001: no model 'nowhere'" in n6build(project, "network", folder=empty).output
     assert "N6-MODEL-001: no model 'here'" in n6build(project, "network", folder=empty, N6BUILD_MODEL="here").output
+
+
+def test_boards_and_models_of_the_folder_come_before_those_of_n6build(project: Project, empty: Path) -> None:
+    board = (project.root / "boards/nucleo-n657/board.yaml").read_text()
+    own = empty / "boards/bench-n6/board.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(re.sub(r"(?m)^aliases:.*$", "aliases: []", board.replace("name: nucleo-n657", "name: bench-n6")))
+    shutil.copytree(project.root / "models/anomaly", empty / "models/mine")
+    described = empty / "models/mine/model.yaml"
+    described.write_text(described.read_text().replace("name: anomaly", "name: mine"))
+    words = ("flash", "run", "board=bench-n6", "model=mine", "probe=virtual")
+    result = n6build(project, *words, folder=empty)
+    assert result.status == 0, result.output
+    assert "outputs equal the reference interpreter bit for bit" in result.output
+    assert (empty / "build/bench-n6/mine/run.json").is_file()
+    assert n6build(project, "flash", *words[2:], folder=empty).actions == []
+    assert " bench-n6 " in n6build(project, "boards", folder=empty).output
+    assert " mine " in n6build(project, "models", folder=empty).output
+    own.write_text(own.read_text().replace("slots:", "slots: {}\nslotz:"))
+    wrong = n6build(project, *words, folder=empty).output
+    assert "boards/bench-n6/board.yaml" in wrong
+    assert "error N6-YAML" in wrong

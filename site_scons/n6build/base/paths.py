@@ -15,6 +15,11 @@ FIRMWARE = ROOT / "firmware"
 TEMPLATES = FIRMWARE / "templates"
 
 
+def own_folder(folder: Path) -> Path:
+    """The folder of this name in the working directory (the project's folder), whose content comes before that of `folder`."""
+    return Path.cwd() / folder.name
+
+
 def project_path(path: str | Path) -> str:
     """The path as steps name it: relative to the working directory (the project's folder) if it is inside, else absolute."""
     absolute = os.path.abspath(path)  # noqa: PTH100 - links stay as they are named

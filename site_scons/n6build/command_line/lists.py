@@ -18,10 +18,10 @@ def print_list(name: str, cmsis: Sequence[str]) -> None:
 
 
 def _print_boards() -> None:
-    from n6build.hardware.boards import board_names, load_board
+    from n6build.hardware.boards import home_of_board, known_boards, load_board
 
-    for name in board_names():
-        board = load_board(name)
+    for name in known_boards():
+        board = load_board(name, home_of_board(name))
         aliases = f" ({', '.join(board.aliases)})" if board.aliases else ""
         say(
             name,
@@ -31,10 +31,10 @@ def _print_boards() -> None:
 
 
 def _print_models() -> None:
-    from n6build.models.model import load_model, model_names
+    from n6build.models.model import known_models, load_model, models_folder
 
-    for name in model_names():
-        model = load_model(name)
+    for name in known_models():
+        model = load_model(name, models_folder(name))
         quality = f"{model.quality.metric} {model.quality.value} on {model.quality.on}" if model.quality else ""
         say(name, model.description, quality)
 

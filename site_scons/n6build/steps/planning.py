@@ -51,6 +51,7 @@ def _programmer(choices: Choices) -> str:
     if choices.probe == "virtual":
         return choices.probe
     from n6build.flash.choose import choose_programmer, name_of_programmer
-    from n6build.hardware.boards import load_board
+    from n6build.hardware.boards import home_of_board, load_board
 
-    return name_of_programmer(choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)))
+    board = load_board(choices.board, home_of_board(choices.board))
+    return name_of_programmer(choose_programmer(choices.probe, board, Path(choices.build)))
