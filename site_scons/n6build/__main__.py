@@ -4,12 +4,15 @@
     n6build plan --write plan.json model=keyword
     n6build step build/nucleo-n657/fsbl/fsbl.ld --plan plan.json
 
-It works in the folder in which it is called. Exit status: 0, 2 with the error on stderr, or 130 after an interruption.
+It works in the folder in which it is called. Exit status: 0, 2 with the error on stderr, 130 after an interruption,
+or 141 if nobody reads what it prints.
 """
 
 from __future__ import annotations
 
 import io
+import os
+import select
 import sys
 from collections.abc import Sequence
 
@@ -17,7 +20,7 @@ from n6build.base.errors import N6Error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0, 2 after an error, which is printed, or 130 after an interruption."""
+    """Exit status: 0, 2 after an error, which is printed, 130 after an interruption, or 141 if nobody reads what is printed."""
     # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -29,7 +32,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        return 141
     return 0
+
+
+def _reader_is_gone() -> bool:
+    """Of what is printed, such as `head`. Python would complain once more when it ends."""
+    pipe = select.poll()
+    pipe.register(sys.stdout, 0)
+    if not pipe.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 def _carry_out(words: list[str]) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from n6build.__main__ import main
 from n6build.base.errors import N6Error
 from n6build.command_line.arguments import COMMANDS, Asked, read_words
@@ -103,3 +109,45 @@ def test_an_option_of_scons_alone_is_refused_only_if_it_is_typed(monkeypatch: py
     assert "cache" not in read_words("build", []).given
     with pytest.raises(N6Error, match="cache"):
         read_words("build", ["--cache", "/somewhere"])
+
+
+_WORDS = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        ["--", "-", "-j", "-j4", "--jobs", "--build=", "--board", "--write", "build", "a=b", "=", "%s", "\0", "\udcff"]
+    ),
+    st.sampled_from([f"--{option.name}" for option in options_of(Choices)]),
+)
+
+
+@given(st.sampled_from([*COMMANDS, "", "stepp"]), st.lists(_WORDS, max_size=6))
+@example("build", ["--", "--board", "x=y"])
+def test_whatever_is_typed_is_understood_or_refused(command: str, words: list[str]) -> None:
+    with suppress(N6Error):
+        asked = read_words(command, [word for word in words if not word.startswith("-h") and "--help" not in word])
+        assert asked.command == command
+        assert not [goal for goal in asked.goals if "=" in goal]
+
+
+def test_a_reader_that_has_gone_ends_the_command_quietly(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "n6build", "boards"]
+    result = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (result.returncode, result.stderr) == (141, "")
+
+
+def test_folders_that_cannot_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["build", "--build", "file/build"]) == 2
+    assert "file/build/.n6build/lock: error N6-FILE-001: cannot write: Not a directory" in capfd.readouterr().err
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["boards"]) == 2
+    assert "error N6-FILE-002: cannot read the working directory: No such file" in capfd.readouterr().err

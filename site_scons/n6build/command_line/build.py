@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from n6build.steps.planning import planned
 
 def carry_out(asked: Asked) -> None:
     """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
-    folder = Path.cwd()
+    folder = _folder()
     settings = resolve(asked.given, option_values(), folder)
     invocation = chosen(Invocation, settings, folder)
     if invocation.no_color:
@@ -41,8 +42,17 @@ def carry_out(asked: Asked) -> None:
     try:
         _plan_or_build(asked, choices, invocation)
     except N6Error as error:
-        note_error(error, Path(choices.build))
+        # Where that cannot be written, the error says so itself.
+        with suppress(N6Error):
+            note_error(error, Path(choices.build))
         raise
+
+
+def _folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read the working directory: {error.strerror}") from error
 
 
 def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> None:
