@@ -147,3 +147,19 @@ def test_boards_and_models_of_the_folder_come_before_those_of_n6build(project: P
     wrong = n6build(project, *words, folder=empty).output
     assert "boards/bench-n6/board.yaml" in wrong
     assert "error N6-YAML" in wrong
+
+
+def test_a_header_that_comes_and_goes_is_noticed(project: Project) -> None:
+    source = project.root / "firmware/fsbl/main.c"
+    source.write_text('#if __has_include("maybe.h")\n#include "maybe.h"\n#endif\n' + source.read_text())
+    compiled = "build/nucleo-n657/fsbl/main.o"
+    assert n6build(project, "build", compiled, MODEL).status == 0
+    for name, text in (("maybe.h", ""), ("n6_clock.h", '#include "../bring_up/n6_clock.h"\n')):
+        header = source.with_name(name)
+        header.write_text(f'{text}__attribute__((used)) static const char n6_{name[:2]}[] = "it is here";\n')
+        for there in (True, False):
+            if not there:
+                header.unlink()
+            assert "Compile firmware/fsbl/main.c" in n6build(project, "build", MODEL).actions
+            assert (b"it is here" in (project.root / compiled).read_bytes()) == there
+            assert project.scons(MODEL).actions == []

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from n6build.base import uses
 from n6build.base.errors import N6Error
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile
 from n6build.plan.explain import changes_for, reasons_for
+from n6build.plan.includes import absent_headers
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
@@ -168,7 +168,8 @@ def _enter(
     seconds: float,
 ) -> None:
     found = list(headers)
-    inputs = digests((*step.sources, *step.templates, *found, *_absent(step, found)))
+    absent = absent_headers((*step.sources, *found), step.include_folders) if step.depfile else []
+    inputs = digests((*step.sources, *step.templates, *found, *absent))
     outputs = {}
     for output in step.outputs:
         try:
@@ -176,16 +177,3 @@ def _enter(
         except OSError:
             continue
     ledger.write(Entry(step.name, parts, inputs, outputs, reason, origin, seconds))
-
-
-def _absent(step: Step, headers: Iterable[str]) -> list[str]:
-    """Missing files that would have been taken instead of the headers: of the same name, in a folder that is searched earlier."""
-    absent = []
-    for header in headers:
-        for number, folder in enumerate(step.include_folders):
-            if header.startswith(f"{folder}/"):
-                name = header.removeprefix(f"{folder}/")
-                earlier = (f"{each}/{name}" for each in step.include_folders[:number])
-                absent += [path for path in earlier if not uses.digest_of(path)]
-                break
-    return absent
