@@ -54,8 +54,8 @@ def application_plan(
         (*(each.step for each in networks), *images.steps, manifest, sizes, *headers, checks, verdict),
         {
             "network": tuple(file for each in networks for file in each.outputs),
-            "check": verdict.outputs,
             "image": (*manifest.outputs, *sizes.outputs),
+            "check": verdict.outputs,
             "build": (*manifest.outputs, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
         },
     )
