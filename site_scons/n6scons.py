@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base.errors import N6Error
-from n6build.base.files import to_json, write_atomically
+from n6build.plan.progress import note_error
 from SCons.Errors import BuildError
 
 
@@ -20,7 +20,7 @@ def reported(env: Any) -> Iterator[None]:
     try:
         yield
     except N6Error as error:
-        _note(error, Path(env["N6_BUILD"]))
+        note_error(error, Path(env["N6_BUILD"]))
         sys.stderr.write(f"{error}\n")
         raise SystemExit(2) from None
 
@@ -31,10 +31,5 @@ def failing_build(node: Any, build: Path) -> Iterator[None]:
     try:
         yield
     except N6Error as error:
-        _note(error, build)
+        note_error(error, build)
         raise BuildError(node=node, errstr=str(error), exitstatus=2) from None
-
-
-def _note(error: N6Error, build: Path) -> None:
-    """Writes the error to a file, since SCons' exit status is 2 for any error."""
-    write_atomically(build / "last_error.json", to_json(error.as_dict()))

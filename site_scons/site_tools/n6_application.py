@@ -9,22 +9,14 @@ Construction variables: N6_CCFLAGS (further flags of the surrounding project, wh
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from n6build.base.environment import read_environment
-from n6build.base.paths import ROOT
-from n6build.flash.receipt import settled
 from n6build.options.choices import Choices
-from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
-from n6build.plan.remember import remembered_plan
+from n6build.steps.planning import planned
 from n6scons import failing_build, reported
 from SCons.Script import BUILD_TARGETS, GetOption
-
-_PLANNER = "n6build.steps.application"
-_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
 
 
 def generate(env: Any) -> None:
@@ -41,42 +33,10 @@ def exists(env: Any) -> bool:
 
 def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
     """choices: of N6Options, or made by another project. The plan is cached until something that it follows from changes."""
-    site = env.N6Site()
-    environment = read_environment()
-    # A dry run writes nothing.
-    notes = None if GetOption("no_exec") else site.build / FOLDER
-    goals = sorted({*targets} - {"plan"})
     with reported(env):
         choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
-        programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
-        key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
-
-        def make() -> Plan:
-            from n6build.steps.application import application_plan
-
-            return application_plan(choices, environment, goals, programmer, notes)
-
-        plan = remembered_plan(key, site.build, site.code, _PLANNER, make, keep=notes is not None)
-    return settled(plan)
-
-
-def _texts(value: Any) -> Any:
-    """Paths as text."""
-    if isinstance(value, dict):
-        return {name: _texts(each) for name, each in value.items()}
-    return (
-        [_texts(each) for each in value] if isinstance(value, tuple | list) else value if value is None else str(value)
-    )
-
-
-def _programmer(choices: Choices) -> str:
-    """The programmer's name in steps; it is searched for while SConscript files are read."""
-    if choices.probe == "virtual":
-        return choices.probe
-    from n6build.flash.choose import choose_programmer, name_of_programmer
-    from n6build.hardware.boards import load_board
-
-    return name_of_programmer(choose_programmer(choices.probe, load_board(choices.board), Path(choices.build)))
+        # A dry run writes nothing.
+        return planned(choices, targets, env.N6Site(), keep=not GetOption("no_exec"))
 
 
 def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:

@@ -3,21 +3,18 @@ settings files; env.N6Answer(targets) for targets that only print information: l
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from n6build.base.console import say, styled, without_colour
+from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.options.choices import Choices, Invocation, choices_of
-from n6build.options.option import chosen
+from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
-from n6build.options.targets import LISTS, TARGETS, check_targets
+from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6scons import reported
 from SCons.Script import Dir, GetLaunchDir, Help
-
-_HELP_WIDTH = 110
 
 
 def generate(env: Any) -> None:
@@ -54,8 +51,8 @@ def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
     """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
-    for name, function in (("boards", _print_boards), ("models", _print_models), ("doctor", _print_doctor)):
-        env.AlwaysBuild(env.Alias(name, [], env.Action(function, cmdstr=None)))
+    for name in LISTS:
+        env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
     return bool(targets) and set(LISTS).issuperset(targets)
@@ -70,16 +67,13 @@ def _help() -> str:
         "",
     ]
     lines += ["Targets"]
-    lines += [_entry(name, what) for name, what in TARGETS.items()]
+    lines += [entry(name, what) for name, what in TARGETS.items()]
     lines += [
         "",
         "Options (also from n6build.local.yaml, from settings.yaml in the user's n6build folder, from the environment)",
     ]
     for option in OPTIONS:
-        default = f"; default {option.default}" if option.default else ""
-        more = f" [{option.environment}]" if option.environment else ""
-        scope = f"{option.loader}: " if option.loader else ""
-        lines.append(_entry(option.name, f"{scope}{option.help}{default}{more}"))
+        lines.append(entry(option.name, described(option)))
     lines += [
         "",
         "Useful switches: -n shows what would be done, -c cleans, -j2 builds in parallel, -Q is less chatty.",
@@ -88,41 +82,7 @@ def _help() -> str:
     return "\n".join(lines)
 
 
-def _entry(name: str, text: str) -> str:
-    return textwrap.fill(text, _HELP_WIDTH, initial_indent=f"  {name:<13}", subsequent_indent=" " * 15)
+def _print(target: Any, source: Any, env: Any) -> None:
+    from n6build.command_line.lists import print_list
 
-
-def _print_boards(target: Any, source: Any, env: Any) -> None:
-    from n6build.hardware.boards import board_names, load_board
-
-    for name in board_names():
-        board = load_board(name)
-        aliases = f" ({', '.join(board.aliases)})" if board.aliases else ""
-        say(
-            name,
-            f"{board.title}{aliases}",
-            f"{board.nor.size >> 20} MB NOR at {board.nor_clock_hz // 1_000_000} MHz; profiles {', '.join(board.profiles())}",
-        )
-
-
-def _print_models(target: Any, source: Any, env: Any) -> None:
-    from n6build.models.model import load_model, model_names
-
-    for name in model_names():
-        model = load_model(name)
-        quality = f"{model.quality.metric} {model.quality.value} on {model.quality.on}" if model.quality else ""
-        say(name, model.description, quality)
-
-
-def _print_doctor(target: Any, source: Any, env: Any) -> None:
-    from n6build.doctor import examine, virtual_npu
-
-    for finding in examine(env["N6_CMSIS"]):
-        if finding.found:
-            print(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
-        else:
-            style = "bad" if finding.needed == "always" else "dim"
-            print(
-                f"  {styled('missing', style)} {finding.tool:<22}{finding.needed + ':':<20}{finding.why}; {finding.fix}"
-            )
-    print("\n".join(virtual_npu()))
+    print_list(str(target[0]), env["N6_CMSIS"])

@@ -29,6 +29,8 @@ SAME_MEANING = {
     "N6-NET-007": "an operator in a form that has no kernel",
     "N6-NET-020": "c_info or network.c says what nobody can use",
     "N6-NET-024": "a backend that cannot take the model",
+    "N6-OPTION-001": "an option that nobody knows, as a word or with dashes",
+    "N6-OPTION-003": "a word for what is to be done",
     "N6-OPTION-002": "a value that is not possible, by itself or with another",
     "N6-OPTION-004": "something of relocatable models, without them",
     "N6-OPTION-006": "dry=1 where it cannot say what would happen",

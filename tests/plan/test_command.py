@@ -167,7 +167,7 @@ def test_the_build_folder_is_named_where_it_has_another_name(project: Project) -
 
 
 def test_a_command_line_that_asks_for_nothing(project: Project) -> None:
-    for arguments in ([], ["step"], ["step", "x"], ["plan"]):
+    for arguments in ([], ["step"], ["step", "x"], ["plans"]):
         result = python(project, "-m", "n6build", *arguments)
         assert result.returncode == 2
-        assert result.stderr.startswith("usage: python -m n6build")
+        assert result.stderr.startswith("error N6-OPTION-0")

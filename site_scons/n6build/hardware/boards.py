@@ -7,7 +7,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
-from n6build.base.paths import BOARDS
+from n6build.base.paths import BOARDS, own_folder
 from n6build.base.yaml_schema import Document, read_document
 from n6build.hardware.board import Board, BoardFile, OnBus
 from n6build.hardware.board_rules import check_board, check_psram_size
@@ -16,10 +16,28 @@ from n6build.hardware.nor import load_nor_commands
 from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc import read_soc
 
+# Folders of what boards are made of.
+_PARTS = ("soc", "nor", "psram", "i2c")
+
 
 def board_names(folder: Path = BOARDS) -> list[str]:
     """Folders with a board.yaml, sorted."""
     return [path.name for path in files_in(folder) if is_file(path / "board.yaml")]
+
+
+def known_boards() -> list[str]:
+    """Names of the project's own boards and of those that come with n6build, sorted."""
+    return sorted({*board_names(own_folder(BOARDS)), *board_names()})
+
+
+def home_of_board(name: str) -> Path:
+    """Where a board of this name is described: in the project's own folder boards/ if it is there, else in that of n6build."""
+    own = own_folder(BOARDS)
+    if "/" in name or not is_file(own / name.lower() / "board.yaml"):
+        return BOARDS
+    for part in _PARTS:
+        files_in(own / part, "*.yaml")
+    return own
 
 
 def load_board(name: str, folder: Path = BOARDS) -> Board:
@@ -37,9 +55,9 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 
 @remembered
 def read_board(path: Path) -> Board:
-    """path: board.yaml; the chip's description is in the folder soc beside the board's. Raises N6-BOARD-002, N6-BOARD-012
-    (another name than its folder), N6-BOARD-013, N6-BOARD-014, those of `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001,
-    N6-BUS-001, N6-BUS-002, N6-YAML-00x."""
+    """path: board.yaml; the chip's description is in the folder soc beside the board's, or in that of n6build, and so are those
+    of other parts. Raises N6-BOARD-002, N6-BOARD-012 (another name than its folder), N6-BOARD-013, N6-BOARD-014, those of
+    `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-BUS-002, N6-YAML-00x."""
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
     described = document.load(BoardFile)
@@ -114,15 +132,20 @@ def _devices(described: BoardFile, paths: Sequence[Path], folder: Path) -> tuple
 
 def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> Path:
     path = folder / f"{name}.yaml"
+    common = BOARDS / folder.name / path.name
+    # A step declares the file that it reads, not where else that could have been; `home_of_board` notes it for the plan.
+    if common.is_file() and not path.is_file():
+        return common
     if not is_file(path):
-        known = [each.stem for each in files_in(folder, "*.yaml")]
+        known = {each.stem for place in (folder, common.parent) for each in files_in(place, "*.yaml")}
         raise N6Error(code, f"no {kind} '{name}'", where=where, hint=did_you_mean(name, known))
     return path
 
 
 def _shown(path: Path, folder: Path) -> str:
-    """A path as the user knows it: from the folder that holds boards/."""
-    return path.relative_to(folder.parent).as_posix()
+    """A path as the user knows it: from the folder that holds boards/, the project's or that of n6build."""
+    base = folder if path.is_relative_to(folder) else BOARDS
+    return path.relative_to(base.parent).as_posix()
 
 
 def _board_document(folder: Path, name: str) -> Document:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from n6build.base.errors import N6Error
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.boards import board_names, load_board
-from n6build.models.model import load_model, model_names
+from n6build.hardware.boards import home_of_board, known_boards, load_board
+from n6build.models.model import known_models, load_model, models_folder
 from n6build.options.choices import Choices
 
 ALL = "all"
@@ -24,8 +24,8 @@ def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
     if choices.is_foreign or choices.until or choices.data:
         what = "'fsbl', 'appli', 'data' and 'until' are for a run of one application, not for a matrix"
         raise N6Error("N6-OPTION-013", what, hint="omit them")
-    found = [load_board(name) for name in _names(boards, board_names())]
-    described = [(name, load_model(name)) for name in _names(models, model_names())]
+    found = [load_board(name, home_of_board(name)) for name in _names(boards, known_boards())]
+    described = [(name, load_model(name, models_folder(name))) for name in _names(models, known_models())]
     return [
         replace(choices, board=board.name, models=(name,), probe=VIRTUAL, pair=model.name)
         for board in found

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from n6build.application.description import Application, check_application
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, is_folder
-from n6build.base.paths import MODELS
+from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
@@ -142,6 +142,17 @@ class Model:
 def model_names(folder: Path = MODELS) -> list[str]:
     """Of the subfolders with a model.yaml, sorted."""
     return [path.name for path in files_in(folder) if is_file(path / "model.yaml")]
+
+
+def known_models() -> list[str]:
+    """Names of the project's own models and of those that come with n6build, sorted."""
+    return sorted({*model_names(own_folder(MODELS)), *model_names()})
+
+
+def models_folder(name: str) -> Path:
+    """Where a model of this name is: in the project's own folder models/ if it is there, else in that of n6build."""
+    own = own_folder(MODELS)
+    return own if "/" not in name and is_file(own / name / "model.yaml") else MODELS
 
 
 def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = None) -> Model:

@@ -59,6 +59,14 @@ def options_of(kind: type) -> tuple[Option, ...]:
     )
 
 
+def described(option: Option) -> str:
+    """The option's help, with its default and its variable."""
+    default = f"; default {option.default}" if option.default else ""
+    more = f" [{option.environment}]" if option.environment else ""
+    scope = f"{option.loader}: " if option.loader else ""
+    return f"{scope}{option.help}{default}{more}"
+
+
 def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **others: object) -> T:
     """The dataclass with the chosen values. folder: where relative paths start. others: fields without an option. Raises
     N6-OPTION-002."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection
 
 from n6build.base.errors import N6Error, did_you_mean
@@ -13,6 +14,7 @@ TARGETS = {
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
     "romfs": "the file system that option romfs describes, with its models",
     "hex": "one Intel hex file of the whole flash",
+    "image": "stage 3 only: images with boot header, flash manifest, table of sizes",
     "flash": "program what the board does not hold yet",
     "flash-all": "program everything, whatever the board is believed to hold",
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
@@ -27,6 +29,13 @@ TARGETS = {
 
 # These work without a compiler.
 LISTS = ("boards", "models", "doctor")
+
+_HELP_WIDTH = 110
+
+
+def entry(name: str, what: str) -> str:
+    """A name and what it means, in the columns of a help text."""
+    return textwrap.fill(what, _HELP_WIDTH, initial_indent=f"  {name:<13}", subsequent_indent=" " * 15)
 
 
 def check_targets(targets: Collection[str], files: Collection[str], *, explain: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
@@ -16,14 +17,29 @@ from n6build.plan.show import explain_text, plan_text
 
 
 def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) -> None:
-    """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001."""
-    wanted = Plan(plan.behind(file for goal in goals for file in plan.goals.get(goal, (goal,))), plan.goals)
+    """Prints the steps that these goals need, and writes plan.json and plan.svg to the build folder. Raises N6-FILE-001,
+    and N6-STEP-014 for a file that no step makes."""
+    wanted = _wanted(plan, goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
     print(plan_text(found, goals, verbose=verbose), end="", flush=True)
-    # The plan as it follows from the choices; what a board holds now is not part of it.
-    portable = replace(wanted, goals={name: wanted.goals[name] for name in goals if name in wanted.goals})
-    write_atomically(site.build / "plan.json", to_json(plan_json(portable)))
+    write_plan(site.build / "plan.json", plan, goals)
     write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
+
+
+def write_plan(path: Path, plan: Plan, goals: Sequence[str]) -> None:
+    """The steps that these goals need, as JSON. Raises N6-FILE-001, and N6-STEP-014 for a file that no step makes."""
+    wanted = _wanted(plan, goals)
+    portable = replace(wanted, goals={name: wanted.goals[name] for name in goals if name in wanted.goals})
+    write_atomically(path, to_json(plan_json(portable)))
+
+
+def files_of(goals: Sequence[str], plan: Plan) -> list[str]:
+    """The outputs behind names of goals, and files as the plan names them. Raises N6-STEP-014 for a file that no step makes."""
+    return [file for goal in goals for file in plan.goals.get(goal) or step_for(goal, plan).outputs]
+
+
+def _wanted(plan: Plan, goals: Sequence[str]) -> Plan:
+    return Plan(plan.behind(files_of(goals, plan)), plan.goals)
 
 
 def explain(file: str, plan: Plan, site: Site) -> None:

@@ -1,6 +1,6 @@
 """The pipeline in its order: from models to a checked inference on a board, as one plan.
 
-Goals: build (default), network, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
+Goals: build (default), network, image, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
 asked for, since they need a board to be named.
 """
 
@@ -54,6 +54,7 @@ def application_plan(
         (*(each.step for each in networks), *images.steps, manifest, sizes, *headers, checks, verdict),
         {
             "network": tuple(file for each in networks for file in each.outputs),
+            "image": (*manifest.outputs, *sizes.outputs),
             "check": verdict.outputs,
             "build": (*manifest.outputs, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
         },

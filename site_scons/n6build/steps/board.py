@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.base.paths import project_path
+from n6build.base.paths import BOARDS, project_path
 from n6build.hardware.board import Alias, Board
 from n6build.hardware.boards import read_board
 
@@ -34,9 +34,9 @@ def soc_files(board: Board) -> tuple[str, ...]:
     return tuple(map(project_path, board.soc_files))
 
 
-def boards_folder(board: Board) -> str:
-    """Folder of all board descriptions, with which a connected board is compared; it does not affect what is programmed."""
-    return project_path(board.files[0].parent.parent)
+def boards_folders(board: Board) -> tuple[str, ...]:
+    """Folders of board descriptions, with which a connected board is compared; they do not affect what is programmed."""
+    return tuple(dict.fromkeys(map(project_path, (board.files[0].parent.parent, BOARDS))))
 
 
 def chosen_board(sources: Sequence[Path], choice: BoardChoice) -> Board:

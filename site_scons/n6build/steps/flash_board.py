@@ -17,7 +17,7 @@ from n6build.flash.survey import checked_identity, held_record, recorded
 from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folder, choice_of
+from n6build.steps.board import BoardChoice, board_as_chosen, board_files, boards_folders, choice_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def flash_board_step(output: str, manifest: str, images: Sequence[str], board: B
         outputs=(output,),
         sources=(manifest, *images),
         parameters=to_parameters(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.flash_board:make",
         shared=False,
     )

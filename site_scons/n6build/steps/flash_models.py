@@ -21,7 +21,7 @@ from n6build.hardware.board import Board
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.session import start_virtual_board
-from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target, planned, receipt_of
 
@@ -44,7 +44,7 @@ def flash_models_step(
         sources=(plan, *images, *elves, *emulator_files(target, board)),
         parameters=to_parameters(target),
         templates=emulator_templates(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
         function="n6build.steps.flash_models:make",
         shared=False,

@@ -11,9 +11,9 @@ from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
-from n6build.hardware.boards import load_board
+from n6build.hardware.boards import home_of_board, load_board
 from n6build.memory_plan.plan import application_name
-from n6build.models.model import Model, load_model
+from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
@@ -75,8 +75,9 @@ class Job:
 def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:
     """notes: folder for what tools say about themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
     N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
-    board = load_board(choices.board)
-    models = tuple(load_model(name, relative_to=Path(choices.launched)) for name in choices.models)
+    board = load_board(choices.board, home_of_board(choices.board))
+    launched = Path(choices.launched)
+    models = tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board.profile(choices.profile)

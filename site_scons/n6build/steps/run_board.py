@@ -29,7 +29,7 @@ from n6build.run.npu_epochs import with_npu_epochs
 from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
-from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
@@ -113,7 +113,7 @@ def run_board_step(
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board), *meanings),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
         # Asking for a run means running again.
         always=True,

@@ -18,7 +18,7 @@ from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.fed_session import FedNetwork, run_fed
 from n6build.run.fed_table import fed_junit, print_fed, raise_if_outside
 from n6build.run.session import show_line
-from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
@@ -69,7 +69,7 @@ def run_epochs_step(
         sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
         parameters=to_parameters(Parameters(target, described, len(elves))),
         templates=emulator_templates(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_epochs:make",
         # Asking for a run means running again.
         always=True,

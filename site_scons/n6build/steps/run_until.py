@@ -15,7 +15,7 @@ from n6build.plan.step import Call, Step, to_parameters
 from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, show_line
 from n6build.run.until import run_until
-from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
@@ -50,7 +50,7 @@ def run_until_step(
         sources=(*elves.values(), *receipts, *emulator_files(target, board)),
         parameters=to_parameters(Parameters(target, until, tuple(elves), gdb)),
         templates=emulator_templates(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_until:make",
         # Asking for a run means running again.
         always=True,

@@ -17,7 +17,7 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.image.elf import payload_of
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_as_chosen, boards_folder
+from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.flash_board import Target
 
 
@@ -32,7 +32,7 @@ def start_board_step(output: str, receipts: Sequence[str], fsbl: str, board: Boa
         outputs=(output,),
         sources=(*([fsbl] if fsbl else []), *receipts),
         parameters=to_parameters(target),
-        state=(target.virtual_board, boards_folder(board)),
+        state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.start_board:make",
         always=True,
         shared=False,

@@ -1,0 +1,1 @@
+"""The command `n6build`: the stages without SCons, in any folder."""

@@ -1,0 +1,87 @@
+"""Carries out a command: lists, a plan, or the steps behind targets, of which only those run that are not up to date."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from n6build.base.console import say, without_colour
+from n6build.base.environment import option_values, read_environment
+from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
+from n6build.command_line.arguments import Asked
+from n6build.command_line.lists import print_list
+from n6build.options.choices import Choices, Invocation, choices_of
+from n6build.options.option import chosen
+from n6build.options.settings import resolve
+from n6build.options.targets import LISTS, check_targets
+from n6build.plan.inspect import explain, files_of, show_plan, write_plan
+from n6build.plan.local import execute, local_site
+from n6build.plan.lock import locked_build_folder
+from n6build.plan.perform import Site
+from n6build.plan.plan import Plan
+from n6build.plan.progress import note_error, say_times, shown_line
+from n6build.plan.step import Step
+from n6build.steps.planning import planned
+
+
+def carry_out(asked: Asked) -> None:
+    """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
+    folder = _folder()
+    settings = resolve(asked.given, option_values(), folder)
+    invocation = chosen(Invocation, settings, folder)
+    if invocation.no_color:
+        without_colour()
+    choices = replace(choices_of(settings, folder), build=project_path(asked.build))
+    if asked.command in LISTS:
+        print_list(asked.command, choices.cmsis)
+        return
+    check_targets(asked.goals, [name for name in asked.goals if Path(name).exists()], explain=bool(invocation.explain))
+    try:
+        _plan_or_build(asked, choices, invocation)
+    except N6Error as error:
+        # Where that cannot be written, the error says so itself.
+        with suppress(N6Error):
+            note_error(error, Path(choices.build))
+        raise
+
+
+def _folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise N6Error("N6-FILE-002", f"cannot read the working directory: {error.strerror}") from error
+
+
+def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> None:
+    build = Path(choices.build)
+    lock = locked_build_folder(build)
+    verbose = invocation.verbose or choices.verbosity == 2
+    site = local_site(build, dict(read_environment().commands))
+    plan = planned(choices, asked.goals, site)
+    goals = asked.goals or ("build",)
+    if invocation.explain:
+        explain(invocation.explain, plan, site)
+    elif asked.write:
+        write_plan(asked.write, plan, goals)
+    elif asked.command == "plan":
+        show_plan(plan, goals, site, verbose=verbose)
+    else:
+        _build(plan, goals, site, jobs=asked.jobs, verbose=verbose)
+    os.close(lock)
+
+
+def _build(plan: Plan, goals: tuple[str, ...], site: Site, *, jobs: int | None, verbose: bool) -> None:
+    def show(step: Step) -> None:
+        shown = shown_line(step, verbose=verbose)
+        if shown is not None:
+            print(shown, flush=True)
+
+    try:
+        execute(plan, files_of(goals, plan), site, jobs=jobs, on_step=show)
+    finally:
+        say_times(site)
+    if not site.done:
+        say("Nothing", "to do", f"{', '.join(goals)} up to date")

@@ -1,0 +1,39 @@
+"""What the console and last_error.json say about steps while a build runs, whoever carries it out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from n6build.base.console import line, say
+from n6build.base.errors import N6Error
+from n6build.base.files import to_json, write_atomically
+from n6build.plan.command import shown_command
+from n6build.plan.perform import Site
+from n6build.plan.step import Step
+
+
+def shown_line(step: Step, *, verbose: bool) -> str | None:
+    """The line for a step that begins, None for a quiet one. verbose: whole commands."""
+    if step.quiet:
+        return None
+    if verbose and step.command:
+        return shown_command(step)
+    return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
+
+
+def say_times(site: Site) -> None:
+    """Prints how long the build took, and its stages; nothing if no step was done."""
+    done = [*site.done, *site.failed]
+    if not done:
+        return
+    times: dict[str, float] = {}
+    for step in done:
+        times[step.stage] = times.get(step.stage, 0.0) + step.seconds
+    parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
+    say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")
+
+
+def note_error(error: N6Error, build: Path) -> None:
+    """Writes the error to a file, since the exit status is 2 for any error. build: folder of all build products."""
+    write_atomically(build / "last_error.json", to_json(error.as_dict()))

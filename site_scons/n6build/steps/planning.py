@@ -1,0 +1,57 @@
+"""The plan of what was chosen, for SCons and for the command line: remembered until something that it follows from changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from n6build.base.environment import read_environment
+from n6build.base.paths import ROOT
+from n6build.flash.receipt import settled
+from n6build.options.choices import Choices
+from n6build.plan.ledger import FOLDER
+from n6build.plan.perform import Site
+from n6build.plan.plan import Plan
+from n6build.plan.remember import remembered_plan
+
+_PLANNER = "n6build.steps.application"
+_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
+
+
+def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
+    """targets: what is asked for; a board that those need is searched for now, before anything is built. keep: False if nothing
+    may be written. Raises N6Error for whatever cannot be built as chosen."""
+    environment = read_environment()
+    notes = site.build / FOLDER if keep else None
+    goals = sorted({*targets} - {"plan"})
+    programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
+    key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
+
+    def make() -> Plan:
+        from n6build.steps.application import application_plan
+
+        return application_plan(choices, environment, goals, programmer, notes)
+
+    return settled(remembered_plan(key, site.build, site.code, _PLANNER, make, keep=keep))
+
+
+def _texts(value: Any) -> Any:
+    """Paths as text."""
+    if isinstance(value, dict):
+        return {name: _texts(each) for name, each in value.items()}
+    return (
+        [_texts(each) for each in value] if isinstance(value, tuple | list) else value if value is None else str(value)
+    )
+
+
+def _programmer(choices: Choices) -> str:
+    """The programmer's name in steps."""
+    if choices.probe == "virtual":
+        return choices.probe
+    from n6build.flash.choose import choose_programmer, name_of_programmer
+    from n6build.hardware.boards import home_of_board, load_board
+
+    board = load_board(choices.board, home_of_board(choices.board))
+    return name_of_programmer(choose_programmer(choices.probe, board, Path(choices.build)))
