@@ -27,11 +27,12 @@ from n6build.plan.perform import Site, perform
 from n6build.plan.plan import Plan, joined
 from n6build.plan.signature import signature
 from n6build.plan.step import Step
-from n6scons import failing_build, reported
+from n6scons import failing_build, in_top, reported
 from SCons.Action import FunctionAction
 from SCons.Environment import Environment
+from SCons.Node.FS import File
 from SCons.Scanner.C import CScanner
-from SCons.Script import GetOption, SetOption
+from SCons.Script import GetOption
 
 # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
 for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
@@ -41,12 +42,10 @@ for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
 
 def generate(env: Any) -> None:
     """Adds N6Steps, N6Goals and N6Site to the environment. SCons calls this for tools=['n6']."""
-    # SCons would trust a time stamp older than two days whatever the content, but archives have fixed times.
-    SetOption("max_drift", -1)
     env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
-    env.AddMethod(_steps, "N6Steps")
-    env.AddMethod(_goals, "N6Goals")
-    env.AddMethod(site_of, "N6Site")
+    env.AddMethod(in_top(_steps), "N6Steps")
+    env.AddMethod(in_top(_goals), "N6Goals")
+    env.AddMethod(in_top(site_of), "N6Site")
 
 
 def exists(env: Any) -> bool:
@@ -75,6 +74,8 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
         site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
+    # A cache of the surrounding project would not check what it delivers.
+    own.CacheDir(None)
     if env["N6_CACHE"]:
         from n6_cache import CheckedCacheDir
 
@@ -95,7 +96,7 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
     known = getattr(made[0].attributes, "n6_step", None)
     if known is not None:
         return made
-    scanner = {"source_scanner": CScanner()} if step.depfile else {}
+    scanner = {"source_scanner": _header_scanner()} if step.depfile else {}
     action = _StepAction(step, site, verbose=env["N6_VERBOSE"])
     own.Command(made, [_file(own, source) for source in step.sources], action, **scanner)
     if step.templates:
@@ -117,8 +118,31 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
     return made
 
 
+class _ReadFile(File):  # type: ignore[misc]
+    """A file whose content counts. SCons would trust a time stamp older than two days whatever the content, but archives have
+    fixed times; option max_drift would change that for the surrounding project, too."""
+
+    __slots__ = ()
+
+    def get_max_drift_csig(self) -> str:
+        return ""
+
+
 def _file(env: Any, path: str) -> Any:
-    return env.fs.File(_named(path), env.fs.Top)
+    return _read(env.fs.File(_named(path), env.fs.Top))
+
+
+def _read(node: Any) -> Any:
+    if type(node) is File:
+        node.__class__ = _ReadFile
+    return node
+
+
+def _header_scanner() -> Any:
+    scanner = CScanner()
+    scan = scanner.function
+    scanner.function = lambda *arguments: [_read(node) for node in scan(*arguments)]
+    return scanner
 
 
 def _named(path: str) -> str:

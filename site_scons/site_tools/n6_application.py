@@ -20,7 +20,7 @@ from n6build.options.choices import Choices
 from n6build.plan.ledger import FOLDER
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
-from n6scons import failing_build, reported
+from n6scons import failing_build, in_top, reported
 from SCons.Script import BUILD_TARGETS, GetOption
 
 _PLANNER = "n6build.steps.application"
@@ -30,8 +30,8 @@ _ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run"})
 def generate(env: Any) -> None:
     """Adds N6Plan and N6Show to the environment. SCons calls this for tools=['n6_application'], after n6."""
     env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
-    env.AddMethod(_plan, "N6Plan")
-    env.AddMethod(_show, "N6Show")
+    env.AddMethod(in_top(_plan), "N6Plan")
+    env.AddMethod(in_top(_show), "N6Show")
 
 
 def exists(env: Any) -> bool:
