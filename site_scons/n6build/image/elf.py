@@ -29,6 +29,14 @@ class Section:
     bytes: int
 
 
+@dataclass(frozen=True)
+class Symbol:
+    """A variable or function."""
+
+    name: str
+    address: int
+
+
 def _open(path: Path) -> Any:
     """An ELFFile."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
@@ -103,3 +111,18 @@ def allocated_sections(path: Path) -> list[Section]:
         if section["sh_flags"] & 0x2 and section["sh_size"]
     ]
     return sorted(sections, key=lambda section: section.address)
+
+
+def symbols_of(path: Path) -> list[Symbol]:
+    """Variables and functions, sorted by address. Raises N6-IMAGE-001 where the file is not a sound ELF file."""
+    try:
+        table = _open(path).get_section_by_name(".symtab")
+        named = (symbol for symbol in table.iter_symbols()) if table else ()
+        found = [
+            Symbol(symbol.name, symbol["st_value"])
+            for symbol in named
+            if symbol["st_info"]["type"] in ("STT_OBJECT", "STT_FUNC")
+        ]
+    except elf_damage() as error:
+        raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
+    return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
