@@ -1,16 +1,35 @@
-"""Shared by the SCons tools in site_tools/: how an error of the library ends a build."""
+"""Shared by the SCons tools in site_tools/: how an error of the library ends a build, and where the library works."""
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
 from n6build.plan.progress import note_error
 from SCons.Errors import BuildError
+
+T = TypeVar("T")
+
+
+def in_top(method: Callable[..., T]) -> Callable[..., T]:
+    """A method of environments that works in the project's folder, where the paths of steps start: SCons reads an SConscript in
+    that script's own. There N6_BUILD becomes a path as steps have it; it may be given as a folder's node, or as '#name'."""
+
+    @functools.wraps(method)
+    def done(env: Any, *arguments: Any, **named: Any) -> T:
+        with chdir(env.fs.Top.get_abspath()):
+            build = env["N6_BUILD"]
+            folder = build if hasattr(build, "get_abspath") else env.fs.Dir(build, env.fs.Top)
+            env.Replace(N6_BUILD=project_path(folder.get_abspath()))
+            return method(env, *arguments, **named)
+
+    return done
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """SCons tool: env.N6Steps(plan) turns steps into nodes; env.N6Goals(plan) makes targets of its goals.
 
 A step's signature is a text (n6build.plan.signature); SCons adds the contents of its sources, its templates and the headers that
-it finds. Nodes are made from paths only in this module: SCons would substitute a `$` in a name given as text, and a substitution
-can run code. For the same reason messages are functions, and commands are argument lists.
+it finds. Nodes are made from paths only here and in n6_nodes: SCons would substitute a `$` in a name given as text, and a
+substitution can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
 checkouts share).
@@ -16,6 +16,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# Of this file's own checkout, whatever else is installed; who embeds n6build need know no more than the folder of its tools.
+# SCons takes the path away after this module: what other tools import later, too, is imported here. An installed package has
+# its tools inside the library, and is on the path already.
+_library = Path(__file__).resolve().parents[1]
+if _library.name != "n6build":
+    sys.path.insert(0, str(_library))
+
+import n6host  # noqa: F401
+from n6_cache import CheckedCacheDir
+from n6_nodes import file_node, header_scanner, node_name
 from n6build.base.environment import read_environment
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
@@ -26,11 +36,10 @@ from n6build.plan.plan import Plan, joined
 from n6build.plan.progress import say_times, shown_line
 from n6build.plan.signature import signature
 from n6build.plan.step import Step
-from n6scons import failing_build, reported
+from n6scons import failing_build, in_top, reported
 from SCons.Action import FunctionAction
 from SCons.Environment import Environment
-from SCons.Scanner.C import CScanner
-from SCons.Script import GetOption, SetOption
+from SCons.Script import GetOption
 
 # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
 for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
@@ -39,13 +48,14 @@ for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
 
 
 def generate(env: Any) -> None:
-    """Adds N6Steps, N6Goals and N6Site to the environment. SCons calls this for tools=['n6']."""
-    # SCons would trust a time stamp older than two days whatever the content, but archives have fixed times.
-    SetOption("max_drift", -1)
+    """Adds N6Steps, N6Goals and N6Site to the environment, with all that projects that embed n6build need besides. SCons calls
+    this for tools=['n6']."""
     env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
-    env.AddMethod(_steps, "N6Steps")
-    env.AddMethod(_goals, "N6Goals")
-    env.AddMethod(site_of, "N6Site")
+    env.AddMethod(in_top(_steps), "N6Steps")
+    env.AddMethod(in_top(_goals), "N6Goals")
+    env.AddMethod(in_top(site_of), "N6Site")
+    for tool in ("n6_application", "n6_builders", "n6_on_board", "n6_compile_commands"):
+        env.Tool(tool, toolpath=[str(Path(__file__).parent).replace("$", "$$")])
 
 
 def exists(env: Any) -> bool:
@@ -74,15 +84,15 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
         site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
+    # A cache of the surrounding project would not check what it delivers.
+    own.CacheDir(None)
     if env["N6_CACHE"]:
-        from n6_cache import CheckedCacheDir
-
         own.CacheDir(str(Path(env["N6_CACHE"]).expanduser()).replace("$", "$$"), CheckedCacheDir)
     nodes: dict[str, Any] = {}
     compiling: dict[tuple[str, ...], Any] = {}
     for step in plan.steps:
         if step.depfile and step.include_folders not in compiling:
-            folders = [own.fs.Dir(_named(path), own.fs.Top) for path in step.include_folders]
+            folders = [own.fs.Dir(node_name(path), own.fs.Top) for path in step.include_folders]
             compiling[step.include_folders] = own.Clone(CPPPATH=folders)
         made = _nodes(compiling.get(step.include_folders, own) if step.depfile else own, step, site, env)
         nodes |= dict(zip(step.outputs, made, strict=True))
@@ -90,19 +100,19 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
 
 
 def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
-    made = [_file(own, output) for output in step.outputs]
+    made = [file_node(own, output) for output in step.outputs]
     known = getattr(made[0].attributes, "n6_step", None)
     if known is not None:
         return made
-    scanner = {"source_scanner": CScanner()} if step.depfile else {}
+    scanner = {"source_scanner": header_scanner()} if step.depfile else {}
     action = _StepAction(step, site, verbose=env["N6_VERBOSE"])
-    own.Command(made, [_file(own, source) for source in step.sources], action, **scanner)
+    own.Command(made, [file_node(own, source) for source in step.sources], action, **scanner)
     if step.templates:
-        own.Depends(made, [_file(own, template) for template in step.templates])
+        own.Depends(made, [file_node(own, template) for template in step.templates])
     if step.after:
-        own.Requires(made, [_file(own, before) for before in step.after])
+        own.Requires(made, [file_node(own, before) for before in step.after])
     if step.depfile:
-        own.Clean(made, _file(own, step.depfile))
+        own.Clean(made, file_node(own, step.depfile))
     if not step.shared:
         own.NoCache(made)
     # They are removed when the step begins, and not if they turn out to be up to date.
@@ -118,19 +128,10 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
     return made
 
 
-def _file(env: Any, path: str) -> Any:
-    return env.fs.File(_named(path), env.fs.Top)
-
-
-def _named(path: str) -> str:
-    """SCons would take a relative name that begins with '#' as relative to the top of the project."""
-    return f"./{path}" if path.startswith("#") else path
-
-
 def _goals(env: Any, plan: Plan) -> None:
     """Makes a target for every goal of the plan."""
     for name, outputs in plan.goals.items():
-        env.Alias(name.replace("$", "$$"), [_file(env, output) for output in outputs])
+        env.Alias(name.replace("$", "$$"), [file_node(env, output) for output in outputs])
 
 
 class _StepAction(FunctionAction):  # type: ignore[misc]

@@ -15,15 +15,15 @@ from typing import Any
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
 from n6build.steps.planning import planned
-from n6scons import failing_build, reported
+from n6scons import failing_build, in_top, reported
 from SCons.Script import BUILD_TARGETS, GetOption
 
 
 def generate(env: Any) -> None:
     """Adds N6Plan and N6Show to the environment. SCons calls this for tools=['n6_application'], after n6."""
     env.SetDefault(N6_EXPLAIN="", N6_CCFLAGS=())
-    env.AddMethod(_plan, "N6Plan")
-    env.AddMethod(_show, "N6Show")
+    env.AddMethod(in_top(_plan), "N6Plan")
+    env.AddMethod(in_top(_show), "N6Show")
 
 
 def exists(env: Any) -> bool:

@@ -17,7 +17,7 @@ from n6build.base.console import say
 from n6build.base.files import write_atomically
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
-from n6scons import reported
+from n6scons import in_top, reported
 from SCons.Node import executed, up_to_date
 from SCons.Script import GetBuildFailures, GetOption, SetOption
 from SCons.Script.Main import OptionsParser
@@ -36,7 +36,7 @@ class _Pair:
 
 def generate(env: Any) -> None:
     """Adds N6Matrix to the environment. SCons calls this for tools=['n6_matrix'], after n6."""
-    env.AddMethod(_matrix, "N6Matrix")
+    env.AddMethod(in_top(_matrix), "N6Matrix")
 
 
 def exists(env: Any) -> bool:

@@ -13,14 +13,14 @@ from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
-from n6scons import reported
+from n6scons import in_top, reported
 from SCons.Script import Dir, GetLaunchDir, Help
 
 
 def generate(env: Any) -> None:
     """Adds N6Options and N6Answer to the environment. SCons calls this for tools=['n6_options']."""
-    env.AddMethod(_options, "N6Options")
-    env.AddMethod(_answer, "N6Answer")
+    env.AddMethod(in_top(_options), "N6Options")
+    env.AddMethod(in_top(_answer), "N6Answer")
 
 
 def exists(env: Any) -> bool:
@@ -28,12 +28,12 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
-    """arguments: name -> value. An unknown option is an error, so give only those that are meant for n6build."""
-    Help(_help(), append=False)
+def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choices:
+    """arguments: name -> value. An unknown option is an error, so give only those that are meant for n6build. folder: where
+    relative paths in them start; None: where the command was typed."""
     with reported(env):
         settings = resolve(arguments, option_values(), Path(Dir("#").abspath))
-        launched = Path(GetLaunchDir())
+        launched = Path(GetLaunchDir() if folder is None else env.Dir(folder).srcnode().get_abspath())
         invocation = chosen(Invocation, settings, launched)
         if invocation.no_color:
             without_colour()
@@ -51,6 +51,7 @@ def _options(env: Any, arguments: Mapping[str, str]) -> Choices:
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
     """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
+    Help(_help(), append=False)
     for name in LISTS:
         env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):

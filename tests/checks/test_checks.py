@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from n6build.base.errors import N6Error
 from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
-from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
+from n6build.image.elf import Section, Symbol
 from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
 from n6build.memory_plan.plan import PlannedModel
@@ -131,6 +132,12 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "N6-CHECK-005",
         lambda s: with_pool(s, "npuRAM3", address=0x3400_0000),
         "overlaps the RAM of the Appli (0x34000000..0x34100000) by 16128 bytes",
+    ),
+    (
+        "a stack of somebody else's program in the network's memory",
+        "N6-CHECK-026",
+        lambda s: replace(s, program=ForeignProgram("app.elf", (Section(".stack", 0x2420_0000, 4096),), ())),
+        "section .stack has 4096 bytes at 0x34200000",
     ),
     (
         "a relocatable model that is larger than its part of the RAM",
@@ -287,10 +294,11 @@ def test_weights_in_ram_of_one_network_under_the_activations_of_another(sound: S
 def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: Subject) -> None:
     results = run_checks(sound)
     idle = {result.id[-3:] for result in results if result.state == "not applicable"}
-    # No external RAM, no heap in it, nothing by ST's compiler, no second network, no relocatable model.
-    assert idle == {"003", "006", "015", "016", "020", "021", "022", "025"}
-    assert summary(results) == f"{len(CHECKS) - 8} passed, 8 had nothing to look at"
-    assert counts(results) == {"passed": len(CHECKS) - 8, "failed": 0, "warned": 0, "waived": 0, "not applicable": 8}
+    # No external RAM, no heap in it, nothing by ST's compiler, no second network, no relocatable model, no program of
+    # somebody else.
+    assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", "026"}
+    assert summary(results) == f"{len(CHECKS) - 9} passed, 9 had nothing to look at"
+    assert counts(results) == {"passed": len(CHECKS) - 9, "failed": 0, "warned": 0, "waived": 0, "not applicable": 9}
     assert {"003", "006", "015", "021"}.isdisjoint(
         {result.id[-3:] for result in run_checks(with_psram) if result.state == "not applicable"}
     )
@@ -370,3 +378,24 @@ def test_a_warning_does_not_stop_the_build(with_psram: Subject) -> None:
 
 def test_results_are_the_same_bytes_every_time(sound: Subject) -> None:
     assert checks_json(run_checks(sound)) == checks_json(run_checks(sound))
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "taken"),
+    [(-64, 64, 0), (-64, 65, 1), (0, 16, 16), (-64, 1 << 20, None), (0x100000, 64, 0), (-(1 << 28), 16, 16)],
+    ids=["just below", "by a byte", "inside", "around", "behind", "in the other alias"],
+)
+def test_a_program_of_somebody_else_leaves_a_network_its_memory(
+    start: int, size: int, taken: int | None, sound: Subject
+) -> None:
+    (pool,) = [pool for pool in sound.plan.pools if pool.used and pool.address >> 28 == 3]
+    section = Section(".heap", pool.address + start, size)
+    program = ForeignProgram("app.elf", (section,), (Symbol("ring", pool.address + 4), Symbol("main", 0x34000401)))
+    found = failed(replace(sound, program=program))
+    taken = pool.used if taken is None else taken
+    assert set(found) == ({"N6-CHECK-026"} if taken else set())
+    if taken:
+        (finding,) = found["N6-CHECK-026"].findings
+        assert finding.where == "app.elf"
+        assert f"section .heap has {taken} bytes at 0x{pool.address:08X}" in finding.what
+        assert ("'ring' for one" in finding.what) == (taken > 4)

@@ -57,6 +57,103 @@ def test_the_last_error_is_in_the_host_s_build_folder(host: Project) -> None:
     assert json.loads((host.root / "out/nn/last_error.json").read_text())["id"].startswith("N6-NET")
 
 
+IN_A_SUBFOLDER = """
+Import("env")
+choices = env.N6Options({"model": "net.tflite"}, folder=".")
+plan = env.N6Plan(choices, ["build"])
+nodes = env.N6Steps(plan)
+env.Command("hello", nodes[plan.goals["build"][0]], Copy("$TARGET", "$SOURCE"))
+"""
+ABOVE = """
+import sys
+
+sys.path.insert(0, {library!r})
+env = Environment(tools=["n6", "n6_options", "n6_application"], toolpath=[{tools!r}], N6_BUILD={build})
+SConscript("nn/SConscript", exports="env"{more})
+"""
+
+
+@pytest.fixture
+def host_with_subfolder(host: Project) -> Project:
+    (host.root / "nn").mkdir()
+    (host.root / "net.tflite").rename(host.root / "nn/net.tflite")
+    (host.root / "nn/SConscript").write_text(IN_A_SUBFOLDER)
+    write_above(host)
+    return host
+
+
+def write_above(host: Project, build: str = '"out/nn"', more: str = "", file: str = "SConstruct") -> None:
+    library = host.home.parent / "project/site_scons"
+    text = ABOVE.format(library=str(library), tools=str(library / "site_tools"), build=build, more=more)
+    (host.root / file).write_text(text)
+
+
+def test_a_script_in_a_subfolder_uses_the_tools(host_with_subfolder: Project) -> None:
+    host = host_with_subfolder
+    assert host.scons("nn/hello").status == 0
+    assert (host.root / "out/nn/nucleo-n657/net/flash_manifest.json").is_file()
+    assert "is up to date" in host.scons("nn/hello").output
+
+
+@pytest.mark.parametrize("build", ['"out/nn/"', '"#out/nn"', '"./out/nn"', 'Dir("out/nn")'])
+def test_the_build_folder_may_be_written_in_any_way(host_with_subfolder: Project, build: str) -> None:
+    write_above(host_with_subfolder, build)
+    result = host_with_subfolder.scons("-n", "nn/hello")
+    assert result.status == 0, result.output
+    assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
+
+
+def test_a_script_may_have_a_variant_folder(host_with_subfolder: Project) -> None:
+    host = host_with_subfolder
+    write_above(host, more=', variant_dir="out/debug", duplicate=False')
+    result = host.scons("out/debug/hello")
+    assert result.status == 0, result.output
+    assert (host.root / "out/debug/hello").is_file()
+    assert "is up to date" in host.scons("out/debug/hello").output
+
+
+def test_scons_may_be_called_from_elsewhere(host_with_subfolder: Project) -> None:
+    host = host_with_subfolder
+    elsewhere = Project(host.home, host.home)
+    result = elsewhere.scons("-C", str(host.root), "nn/hello")
+    assert result.status == 0, result.output
+    assert (host.root / "nn/hello").is_file()
+    assert "is up to date" in host.scons("nn/hello").output
+
+
+def test_the_script_may_have_another_name(host_with_subfolder: Project) -> None:
+    write_above(host_with_subfolder, file="build.scons")
+    (host_with_subfolder.root / "SConstruct").unlink()
+    result = host_with_subfolder.scons("-f", "build.scons", "-n", "nn/hello")
+    assert result.status == 0, result.output
+    assert "Network out/nn/nucleo-n657/net/network/network.c" in result.output
+
+
+SETTINGS = """
+print("max_drift", GetOption("max_drift"), "hash_format", GetOption("hash_format"))
+Help("what the host says of itself")
+CacheDir("cache")
+"""
+
+
+def test_settings_of_scons_stay_those_of_the_host(host: Project) -> None:
+    text = (host.root / "SConstruct").read_text()
+    (host.root / "SConstruct").write_text(text + SETTINGS)
+    (host.root / "plain.scons").write_text(SETTINGS)
+    usual = host.scons("-f", "plain.scons", "-h").output.splitlines()[0]
+    result = host.scons("-h")
+    assert usual.startswith("max_drift 1")
+    assert result.output.splitlines()[0] == usual
+    assert "what the host says of itself" in result.output
+    assert "a neural network from its model file" not in result.output
+
+
+def test_the_cache_of_the_host_holds_nothing_of_ours(host: Project) -> None:
+    (host.root / "SConstruct").write_text(SETTINGS + (host.root / "SConstruct").read_text())
+    assert host.scons("hello").status == 0
+    assert len([path for path in (host.root / "cache").rglob("*") if path.is_file()]) <= len(["config", "tag", "hello"])
+
+
 def test_a_second_build_in_one_folder_waits_and_says_so(project: Project) -> None:
     """The first one is this test: it holds the lock as a build does."""
     folder = project.root / "build/.n6build"

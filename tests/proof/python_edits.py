@@ -290,6 +290,7 @@ EDITS = (
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
+    linked("checks/rules/programs.py", '"a program of somebody else leaves', '"somebody else leaves', "checks.json"),
     alone("checks/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
     alone(
         "checks/rules/tools.py",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.hardware.board import Board
+from n6build.image.elf import Section, Symbol
 from n6build.image.manifest import FlashManifest
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.models.model import TensorType
@@ -50,8 +51,18 @@ class InstalledModel:
 
 
 @dataclass(frozen=True)
+class ForeignProgram:
+    """A program that somebody else links, by its ELF file. sections: that take memory at run time. symbols: of what they hold."""
+
+    file: str
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
 class Subject:
-    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it."""
+    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it. program: in
+    the Appli's place; None where that is ours, or its ELF file is not at hand."""
 
     board: Board
     networks: tuple[NetworkSubject, ...]
@@ -59,3 +70,4 @@ class Subject:
     manifest: FlashManifest
     runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
+    program: ForeignProgram | None = None

@@ -29,6 +29,14 @@ class Section:
     bytes: int
 
 
+@dataclass(frozen=True)
+class Symbol:
+    """A variable or function."""
+
+    name: str
+    address: int
+
+
 def _open(path: Path) -> Any:
     """An ELFFile."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
@@ -53,14 +61,29 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
             if most < 0:
                 raise N6Error("N6-IMAGE-001", f"has {-most} bytes to load more than the NOR has", where=path.name)
             if size:
-                parts.append((segment["p_paddr"], segment.data()))
-                if len(parts[-1][1]) != size:
+                data = segment.data()
+                if len(data) != size:
                     raise N6Error("N6-IMAGE-001", "ends before its last segment", where=path.name)
+                own = _bytes_of_headers(elf, segment)
+                parts.append((segment["p_paddr"] + own, data[own:]))
     except elf_damage() as error:
         raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
     if not parts:
         raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
     return sorted(parts)
+
+
+def _bytes_of_headers(elf: Any, segment: Any) -> int:
+    """A linker that aligns segments to pages (without --nmagic) puts the headers of the file itself into the first one, where
+    there is room for them below the first section; they belong to no program."""
+    if segment["p_offset"] != 0:
+        return 0
+    starts = [
+        section["sh_offset"]
+        for section in elf.iter_sections()
+        if section["sh_flags"] & 0x2 and section["sh_type"] != "SHT_NOBITS" and section["sh_size"]
+    ]
+    return min((start for start in starts if start < segment["p_filesz"]), default=0)
 
 
 def payload_of(path: Path) -> Payload:
@@ -88,3 +111,18 @@ def allocated_sections(path: Path) -> list[Section]:
         if section["sh_flags"] & 0x2 and section["sh_size"]
     ]
     return sorted(sections, key=lambda section: section.address)
+
+
+def symbols_of(path: Path) -> list[Symbol]:
+    """Variables and functions, sorted by address. Raises N6-IMAGE-001 where the file is not a sound ELF file."""
+    try:
+        table = _open(path).get_section_by_name(".symtab")
+        named = (symbol for symbol in table.iter_symbols()) if table else ()
+        found = [
+            Symbol(symbol.name, symbol["st_value"])
+            for symbol in named
+            if symbol["st_info"]["type"] in ("STT_OBJECT", "STT_FUNC")
+        ]
+    except elf_damage() as error:
+        raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
+    return sorted(found, key=lambda symbol: (symbol.address, symbol.name))

@@ -11,6 +11,7 @@ from n6build.base.environment import CMSIS
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.members import member_names
 from n6build.network.backend_names import backend_names
+from n6build.options.host_program import HostProgram
 from n6build.options.option import (
     Loader,
     PlacedFile,
@@ -53,7 +54,7 @@ class Choices:
 
     models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
     built. pair: of a matrix, in which each pair has its own virtual board. c_flags: of the surrounding project. debug_info:
-    of what is linked.
+    of what is linked. program: of the surrounding project, in place of the Appli; None: the Appli is this project's.
     """
 
     board: str = word(
@@ -175,11 +176,12 @@ class Choices:
     pair: str = ""
     c_flags: tuple[str, ...] = ()
     launched: str = ""
+    program: HostProgram | None = None
 
     @property
     def is_foreign(self) -> bool:
         """Whether a program of somebody else starts on the board."""
-        return bool(self.fsbl or self.appli)
+        return bool(self.fsbl or self.appli or self.program)
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
     choices = chosen(Choices, settings, launched, launched=str(launched))
     if settings["debug"].value == "1":
         choices = replace(choices, verbosity=2)
-    if choices.appli and settings["model"].origin != "command line":
+    if choices.appli and not settings["model"].is_explicit:
         # A model that is only the usual one is not part of somebody's program.
         choices = replace(choices, models=())
     if choices.name and (len(choices.models) > 1 or not choices.name.isidentifier()):

@@ -19,11 +19,13 @@ Loader = Literal["linked", "reloc"]
 
 @dataclass(frozen=True)
 class Setting:
-    """The text given for an option. origin: 'default', a file, an environment variable or 'command line'. option: its name."""
+    """The text given for an option. origin: 'default', a file, an environment variable, 'command line', or file:line of a host's
+    script. option: its name. is_explicit: given for this build, and not a habit of its user."""
 
     value: str
     origin: str
     option: str
+    is_explicit: bool = False
 
 
 @dataclass(frozen=True)

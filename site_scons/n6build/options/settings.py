@@ -1,4 +1,5 @@
-"""Where the value of an option comes from: default < user's settings file < project's < environment < command line."""
+"""Where the value of an option comes from: default < user's settings file < project's < environment < a host's
+build script < command line."""
 
 from __future__ import annotations
 
@@ -13,8 +14,14 @@ SETTINGS_FILE = "n6build.local.yaml"
 OPTIONS = (*options_of(Choices), *options_of(Invocation))
 
 
-def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> dict[str, Setting]:
-    """The setting of every option. folder: of the SConstruct. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
+def resolve(
+    arguments: Mapping[str, str],
+    environment: Mapping[str, str],
+    folder: Path,
+    script: Mapping[str, Setting] | None = None,
+) -> dict[str, Setting]:
+    """The setting of every option. folder: of the SConstruct. script: what a host's build script says, which only the command
+    line may change. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
     possible), N6-OPTION-004 (no effect), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
@@ -29,9 +36,12 @@ def resolve(arguments: Mapping[str, str], environment: Mapping[str, str], folder
     for option in OPTIONS:
         if option.environment and environment.get(option.environment):
             settings[option.name] = Setting(environment[option.environment], option.environment, option.name)
+    for name, setting in (script or {}).items():
+        _known(name, options, setting.origin)
+        settings[name] = setting
     for name, value in arguments.items():
         _known(name, options, None)
-        settings[name] = Setting(value, "command line", name)
+        settings[name] = Setting(value, "command line", name, is_explicit=True)
     for name, setting in settings.items():
         _check(options[name], setting, settings["loader"].value)
     return settings

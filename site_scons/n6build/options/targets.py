@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from n6build.base.errors import N6Error, did_you_mean
 
+COMPILE_COMMANDS = "compile_commands.json"
 TARGETS = {
     "build": "everything that goes to flash, and the table of sizes (default)",
     "network": "stage 1 only: network.c, pool images, report",
@@ -20,6 +21,7 @@ TARGETS = {
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
+    COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",
     "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
     "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
     "boards": "list the boards",

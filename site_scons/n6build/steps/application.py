@@ -19,6 +19,7 @@ from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
+from n6build.steps.host_network import host_network_plan
 from n6build.steps.images import Images, images_of
 from n6build.steps.job import Job, check_device, check_goals, job_of
 from n6build.steps.network import network_steps
@@ -43,6 +44,8 @@ def application_plan(
     job = job_of(choices, environment, notes)
     check_goals(choices, goals)
     check_device(job, goals)
+    if choices.program is not None and choices.program.is_linked_elsewhere:
+        return host_network_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
     images = images_of(job, networks)
     manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)
@@ -79,6 +82,7 @@ def _checks(job: Job, networks: Sequence[NetworkSteps], images: Images, manifest
         job.runtime.identity,
         [(network, model.file) for network, model in images.models],
         job.choices.load,
+        images.elves.get("Appli", "") if "Appli" not in images.own else "",
     )
 
 

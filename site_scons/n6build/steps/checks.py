@@ -10,8 +10,9 @@ from pathlib import Path
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.checks.run import checks_json, run_checks
-from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.board import Board
+from n6build.image.elf import allocated_sections, symbols_of
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
 from n6build.models.model import TensorType
@@ -51,13 +52,15 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode: of relocatable models, empty if there are none."""
+    """load_mode: of relocatable models, empty if there are none. program: ELF file in the Appli's place, empty where that is
+    ours, or no such file is at hand."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     installed: tuple[_Installed, ...]
     load_mode: str
+    program: str = ""
 
 
 def checks_step(
@@ -69,14 +72,17 @@ def checks_step(
     runtime: RuntimeVersion,
     installed: Sequence[tuple[NetworkSteps, str]],
     load_mode: str,
+    program: str = "",
 ) -> Step:
-    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli."""
+    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli. program: ELF
+    file of somebody else's."""
     parameters = Parameters(
         choice_of(board),
         tuple(_network(each) for each in networks),
         runtime,
         tuple(_Installed(network.model.name, file) for network, file in installed),
         load_mode if installed else "",
+        program,
     )
     models = (project_path(each.model.file) for each in networks if each.model.file)
     return Step(
@@ -88,6 +94,7 @@ def checks_step(
             manifest,
             *dict.fromkeys((*(file for each in networks for file in each.outputs), *models)),
             *(file for _, file in installed),
+            *([program] if program else []),
             *board_files(board),
         ),
         parameters=to_parameters(parameters),
@@ -115,6 +122,7 @@ def make(call: Call) -> None:
         read_manifest(call.sources[1]),
         given.runtime,
         tuple(_installed(each, board, given) for each in given.installed),
+        _program(Path(given.program)) if given.program else None,
     )
     write_atomically(call.outputs[0], checks_json(run_checks(subject)))
 
@@ -128,6 +136,10 @@ def _subject(network: _Network) -> NetworkSubject:
         pools=network.pools,
         facts=read_model_facts(file) if file else None,
     )
+
+
+def _program(elf: Path) -> ForeignProgram:
+    return ForeignProgram(elf.name, tuple(allocated_sections(elf)), tuple(symbols_of(elf)))
 
 
 def _installed(model: _Installed, board: Board, given: Parameters) -> InstalledModel:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.compiler.toolchain import Toolchain
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
 from n6build.image.signing import Keys
-from n6build.network.runtimes import Runtime
+from n6build.network.runtimes import Runtime, without_unknown_flags
+from n6build.options.host_program import HostProgram
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.reloc.compilation import SECURE, firmware_defines
 from n6build.steps.board_header import board_header_step
@@ -84,11 +86,21 @@ def fsbl(firmware: BoardFirmware) -> Program:
     return Program((*firmware.steps, *own, script, link), link.name)
 
 
-def appli(
+@dataclass(frozen=True)
+class LinkedNetworks:
+    """Networks compiled for a link. steps: all that make the object files. stable: object files that rarely change. shared: steps
+    of firmware/appli, from which a program takes what it needs. own: object files of these networks."""
+
+    steps: tuple[Step, ...]
+    stable: tuple[str, ...]
+    shared: tuple[Step, ...]
+    own: tuple[str, ...]
+
+
+def linked_networks(
     folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
-) -> Program:
-    """The Appli with the networks linked into it. plan: of the memory. Objects that no model affects are compiled once per
-    board."""
+) -> LinkedNetworks:
+    """plan: of the memory. Objects that no model affects are compiled once per board."""
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
     how = how.looking_in(*runtime.include_folders).looking_in_foreign(*runtime.foreign_folders)
@@ -111,9 +123,31 @@ def appli(
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
+    return LinkedNetworks(
+        (headers, *kernels, *of_runtime, *shared, *own), outputs_of((*kernels, *of_runtime)), shared, outputs_of(own)
+    )
+
+
+def appli(
+    folder: str,
+    firmware: BoardFirmware,
+    runtime: Runtime,
+    networks: Sequence[NetworkSteps],
+    plan: Step,
+    host: HostProgram | None = None,
+) -> Program:
+    """The Appli with the networks linked into it. plan: of the memory. host: whose sources take the place of main.c."""
+    parts = linked_networks(folder, firmware, runtime, networks, plan)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
     # What rarely changes comes first, so that an edit does not move the addresses in front of it.
-    objects = (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up, *outputs_of((*shared, *own)))
+    objects = (*parts.stable, *firmware.bring_up)
+    of_host: tuple[Step, ...] = ()
+    if host is None:
+        objects += (*outputs_of(parts.shared), *parts.own)
+    else:
+        shared = [file for file in outputs_of(parts.shared) if Path(file).stem != "main"]
+        of_host = host_steps(f"{folder}/program", host, firmware.how)
+        objects += (*shared, *parts.own, *outputs_of(of_host))
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,
@@ -122,7 +156,26 @@ def appli(
         libraries=runtime.libraries,
         system_libraries=runtime.system_libraries,
     )
-    return Program((*firmware.steps, headers, *kernels, *of_runtime, *shared, *own, script, link), link.name)
+    return Program((*firmware.steps, *parts.steps, *of_host, script, link), link.name)
+
+
+def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:
+    """The object files of a host's sources, in `folder` as the sources lie in theirs. how: C with the generated headers. Raises
+    N6-HOST-001 for a source that is not C."""
+    # Its warnings are its own affair; its flags come last, so that they hold.
+    how = how.looking_in(*host.include_folders, FIRMWARE / "appli", FIRMWARE / "bring_up")
+    how = how.defining(*host.defines).with_flags("-Wno-error", *without_unknown_flags(list(host.flags)))
+    return tuple(compile_step(f"{folder}/{_object_name(source)}", source, how) for source in host.sources)
+
+
+def _object_name(source: str) -> str:
+    path = Path(source)
+    if path.suffix not in (".c", ".S"):
+        what = f"{path.name} is not a C source"
+        hint = "N6Appli compiles .c and .S; other languages link with the objects of N6Network in your own Program"
+        raise N6Error("N6-HOST-001", what, where=source, hint=hint)
+    parts = [part for part in path.with_suffix(".o").parts if part not in ("/", "..")]
+    return "/".join(parts)
 
 
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:

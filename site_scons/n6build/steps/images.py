@@ -74,11 +74,22 @@ def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
 
 def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
     """None if the FSBL's file holds the Appli, too."""
+    host = job.choices.program
+    if host is not None and host.elf:
+        return _of_host(job, host.elf)
     if job.choices.appli:
         return None if job.choices.appli == job.choices.fsbl else _foreign(job, "appli", job.choices.appli)
     program = make()
     image = image_step(f"{job.folder}/appli_image.bin", program, BinaryType.SSBL, job.board, _signing(job.choices))
     return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf, own=True)
+
+
+def _of_host(job: Job, elf: str) -> _Placed:
+    """An Appli that the surrounding project links, maybe only after this plan is made."""
+    step = foreign_image_step(
+        f"{job.folder}/appli_placed.bin", elf, "appli", job.board, copied_by_ours=not job.choices.fsbl
+    )
+    return _Placed((step,), FlashPart("appli", step.name, placed=output_with(step, ".json")), elf, own=False)
 
 
 def _foreign(job: Job, role: Role, file: str) -> _Placed:
@@ -128,7 +139,7 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     plan = memory_plan_step(job.folder, board, job.choices.profile, networks, runtime.identity)
     firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags)
     loader = _loader(job, lambda: fsbl(firmware))
-    application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan))
+    application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))
     weights = []
     for network in networks:
         for raw in network.raws:

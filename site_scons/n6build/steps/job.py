@@ -91,14 +91,15 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
+    whose = f"-{choices.program.name}" if choices.program else "-foreign" if choices.is_foreign else ""
     application = application_name([model.name for model in models])
-    folder = f"{board_folder}/{application}{profile}{loader}{'-foreign' if choices.is_foreign else ''}"
+    folder = f"{board_folder}/{application}{profile}{loader}{whose}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FLASH-023 and N6-ROMFS-007 for combinations that have no
-    effect or make no sense."""
+    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FLASH-023, N6-HOST-002 and N6-ROMFS-007
+    for combinations that have no effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -112,6 +113,10 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     if "romfs" in goals and not choices.romfs:
         what = "target romfs needs the description of a file system"
         raise N6Error("N6-ROMFS-007", what, hint="romfs=romfs_config.json")
+    program = choices.program
+    if choices.loader == "reloc" and program is not None and not program.elf:
+        what = f"'{program.name}' links its networks, but loader=reloc has them installed from flash"
+        raise N6Error("N6-HOST-002", what, hint="loader=linked")
     if "run" in goals:
         _check_run(choices)
 
@@ -127,7 +132,7 @@ def check_device(job: Job, goals: Collection[str]) -> None:
 
 def runs_until(choices: Choices) -> bool:
     """Whether a run only watches a program, since it is not ours or is to end somewhere."""
-    return bool(choices.appli or choices.until)
+    return bool(choices.appli or choices.program or choices.until)
 
 
 def _check_run(choices: Choices) -> None:

@@ -1,0 +1,42 @@
+"""Shared by the SCons tools in site_tools/: nodes from the paths of steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from SCons.Node.FS import File
+from SCons.Scanner.C import CScanner
+
+
+class _ReadFile(File):  # type: ignore[misc]
+    """A file whose content counts. SCons would trust a time stamp older than two days whatever the content, but archives have
+    fixed times; option max_drift would change that for the surrounding project, too."""
+
+    __slots__ = ()
+
+    def get_max_drift_csig(self) -> str:
+        return ""
+
+
+def file_node(env: Any, path: str) -> Any:
+    """path: as steps have it, never substituted."""
+    return _read(env.fs.File(node_name(path), env.fs.Top))
+
+
+def _read(node: Any) -> Any:
+    if type(node) is File:
+        node.__class__ = _ReadFile
+    return node
+
+
+def header_scanner() -> Any:
+    """SCons' scanner of C files, which finds headers as `file_node` makes them."""
+    scanner = CScanner()
+    scan = scanner.function
+    scanner.function = lambda *arguments: [_read(node) for node in scan(*arguments)]
+    return scanner
+
+
+def node_name(path: str) -> str:
+    """The path for a node. SCons would take a relative name that begins with '#' as relative to the top of the project."""
+    return f"./{path}" if path.startswith("#") else path

@@ -1,0 +1,42 @@
+"""A program of the project that n6build is embedded in, and the options that its users give for n6build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from n6build.base.errors import N6Error
+
+# Names of options on the command line of a project that has options of its own: n6.probe=virtual.
+PREFIX = "n6."
+
+
+@dataclass(frozen=True)
+class HostProgram:
+    """A program that the networks are for. name: of its folder, unique among those with the same networks and board. elf: the
+    file that its own build links. sources: compiled here, on this project's start-up, instead. Neither: its build asks for the
+    networks' object files. include_folders, defines (NAME or NAME=value), flags: for `sources`."""
+
+    name: str
+    elf: str = ""
+    sources: tuple[str, ...] = ()
+    include_folders: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def is_linked_elsewhere(self) -> bool:
+        """Whether only the networks' object files are wanted of this project."""
+        return not (self.elf or self.sources)
+
+
+def options_for_us(arguments: Mapping[str, str]) -> dict[str, str]:
+    """The options in a host's command line that are n6build's, without their prefix."""
+    return {name.removeprefix(PREFIX): value for name, value in arguments.items() if name.startswith(PREFIX)}
+
+
+def refuse_unnamed_target(name: str) -> NoReturn:
+    """For a target that is planned only when the command line names it. Raises N6-HOST-003."""
+    what = f"'{name}' needs a board, which is looked for only when the command line names this target"
+    raise N6Error("N6-HOST-003", what, hint="name it there, beside what depends on it")

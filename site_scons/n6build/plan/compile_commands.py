@@ -1,0 +1,42 @@
+"""compile_commands.json, by which editors and analysers know how each C file is compiled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_at_most, to_json, write_atomically
+from n6build.plan.plan import Plan
+
+_LARGEST = 64 << 20
+
+
+def compile_commands(plan: Plan, top: Path) -> list[Mapping[str, object]]:
+    """An entry for each compilation of the plan. top: folder in which the commands run, absolute."""
+    return [
+        {"directory": str(top), "file": step.sources[0], "output": step.name, "arguments": list(step.command)}
+        for step in plan.steps
+        if step.depfile and step.command
+    ]
+
+
+def write_compile_commands(path: Path, plan: Plan, top: Path, others: Iterable[Path] = ()) -> None:
+    """others: such files of the surrounding project, whose entries come first. Raises N6-FILE-002, N6-FILE-003, and N6-STEP-016
+    where one of them is no such file."""
+    found: list[object] = []
+    for other in others:
+        try:
+            entries = json.loads(read_at_most(other, _LARGEST))
+        except (ValueError, RecursionError) as error:
+            raise _not_one(other) from error
+        if not isinstance(entries, list):
+            raise _not_one(other)
+        found += entries
+    write_atomically(path, to_json([*found, *compile_commands(plan, top)]))
+
+
+def _not_one(path: Path) -> N6Error:
+    hint = "SCons' tool compilation_db writes it: env.CompilationDatabase()"
+    return N6Error("N6-STEP-016", "is not a list of compile commands", where=str(path), hint=hint)

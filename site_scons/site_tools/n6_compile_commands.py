@@ -1,0 +1,43 @@
+"""SCons tool: env.N6CompileCommands() is compile_commands.json of all plans. Tool n6 brings it along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from n6_nodes import file_node
+from n6build.base.console import line
+from n6build.options.targets import COMPILE_COMMANDS
+from n6scons import failing_build, in_top
+from SCons.Environment import Environment
+
+
+def generate(env: Any) -> None:
+    """Adds N6CompileCommands to the environment. SCons calls this for tools=['n6_compile_commands'], after n6."""
+    env.AddMethod(in_top(_compile_commands), "N6CompileCommands")
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
+    return True
+
+
+def _compile_commands(env: Any, others: Any = ()) -> Any:
+    """A target that writes compile_commands.json for the steps of all plans. others: such files of the surrounding project, whose
+    entries it takes in, as its own CompilationDatabase() makes them under another name."""
+    site = env.N6Site()
+
+    def write(target: Any, source: Any, env: Any) -> None:
+        from n6build.plan.compile_commands import write_compile_commands
+
+        with failing_build(target[0], site.build):
+            files = [Path(node.get_abspath()) for node in source]
+            write_compile_commands(Path(target[0].get_abspath()), site.plan, site.top, files)
+
+    def text(target: Any, source: Any, env: Any) -> str:
+        return line("Commands", COMPILE_COMMANDS)
+
+    own = Environment(tools=[])
+    made = own.Command(file_node(own, COMPILE_COMMANDS), others, own.Action(write, text))
+    own.Precious(made)
+    return own.AlwaysBuild(made)

@@ -1,0 +1,56 @@
+"""SCons tool: env.N6Flash(application) and env.N6Run(application), for projects that embed n6build. Tool n6 brings it along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from n6build.options.choices import Choices
+from n6build.options.host_program import refuse_unnamed_target
+from n6build.options.option import Setting
+from n6host import Application, place_of_call, planned_nodes
+from n6scons import failing_build, in_top, reported
+from SCons.Script import COMMAND_LINE_TARGETS, GetOption
+
+
+def generate(env: Any) -> None:
+    """Adds N6Flash and N6Run to the environment. SCons calls this for tools=['n6_on_board'], after n6_application."""
+    env.AddMethod(in_top(_flash), "N6Flash")
+    env.AddMethod(in_top(_run), "N6Run")
+
+
+def exists(env: Any) -> bool:
+    """Whether the tool can be used: always. SCons requires this function."""
+    return True
+
+
+def _flash(env: Any, application: Application, name: str = "flash") -> Any:
+    """name: of the target that programs the board, which is looked for only when the command line names that target."""
+    return _target(env, application.choices, name, ["flash"])
+
+
+def _run(env: Any, application: Application, name: str = "run", until: str = "") -> Any:
+    """name: of the target that programs and starts the board. until: as option until: what ends the run."""
+    choices = application.choices
+    if until and choices.until is None:
+        at = place_of_call()
+        from n6build.options.until import parse_until
+
+        with reported(env):
+            choices = replace(choices, until=parse_until(Setting(until, at, "until")))
+    return _target(env, choices, name, ["run"] if "no-flash" in choices.modes else ["flash", "run"])
+
+
+def _target(env: Any, choices: Choices, name: str, goals: list[str]) -> Any:
+    alias = name.replace("$", "$$")
+    if name in COMMAND_LINE_TARGETS and not (GetOption("clean") or GetOption("help")):
+        plan, nodes = planned_nodes(env, choices, goals)
+        return env.Alias(alias, [nodes[file] for file in plan.goals[goals[-1]]])
+    build = Path(env["N6_BUILD"])
+
+    def refuse(target: Any, source: Any, env: Any) -> None:
+        with failing_build(target[0], build):
+            refuse_unnamed_target(name)
+
+    return env.AlwaysBuild(env.Alias(alias, [], env.Action(refuse, cmdstr=None)))

@@ -1,0 +1,270 @@
+"""The builders for somebody else's SConstruct: N6Network, N6Appli, N6Image, N6Flash and N6Run, in the example and in scripts that
+do what hosts do."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference_interpreter import outputs
+
+from end_to_end.conftest import ROOT, Project, Result
+
+LINES = re.compile(r"^.*\bN6|tools=.*n6", re.MULTILINE)
+HEAD = 'env = Environment(tools=["default", "n6"], toolpath=["{tools}"])\n'
+MAIN = '#include "n6_network.h"\nint main(void) { return (int)n6_network_count(); }\n'
+APPLI = 'env.N6Appli("app", sources="main.c", model="net.tflite", board="nucleo-n657")\n'
+
+
+@pytest.fixture
+def example(project: Project, tmp_path: Path) -> Project:
+    """The example in a folder of its own, beside n6build."""
+    theirs = tmp_path / "theirs"
+    shutil.copytree(
+        ROOT / "examples/scons", theirs, ignore=shutil.ignore_patterns("build", "*.o", "*.elf", ".sconsign*")
+    )
+    return Project(theirs, project.home)
+
+
+@pytest.fixture
+def host(project: Project, tmp_path: Path) -> Project:
+    """One C file and a model."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    shutil.copy(project.root / "models/anomaly/anomaly.tflite", theirs / "net.tflite")
+    (theirs / "main.c").write_text(MAIN)
+    return Project(theirs, project.home)
+
+
+def write(host: Project, text: str) -> None:
+    tools = host.home.parent / "project/site_scons/site_tools"
+    (host.root / "SConstruct").write_text(HEAD.format(tools=tools) + text)
+
+
+def scons_of_example(example: Project, *arguments: str) -> Result:
+    # As in a shell of its user, who has not installed n6build.
+    return example.scons(f"N6BUILD={example.home.parent / 'project'}", *arguments, PYTHONPATH="")
+
+
+def test_the_example_has_few_lines_for_n6build() -> None:
+    texts = [(ROOT / f"examples/scons/{name}").read_text() for name in ("SConstruct", "app/SConscript")]
+    found = [line for text in texts for line in text.splitlines() if LINES.search(line) and not line.startswith("#")]
+    assert 4 <= len(found) <= 5
+
+
+def test_the_example_runs_on_either_start_up(example: Project) -> None:
+    """The words that it hears are those of the reference interpreter for the same recording."""
+    result = scons_of_example(example, "n6.probe=virtual", "greeting=moin", "run", "run-own-startup")
+    assert result.status == 0, result.output
+    model = ROOT / "models/keyword/keyword.tflite"
+    recording = (np.arange(490) % 251).astype(np.int8)
+    word = int(np.argmax(outputs(model.read_bytes(), recording)[0]))
+    heard = f"Console spotter: moin\n{f'    Console spotter: word {word}{chr(10)}' * 3}    Console spotter: done"
+    assert result.output.count(heard) == 2
+    assert scons_of_example(example, "greeting=moin").output.count("is up to date") >= 4
+
+
+def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None:
+    example.replace(
+        "own_startup/own.ld",
+        "    .stack (NOLOAD)",
+        "    .frames 0x34200000 (NOLOAD) : { KEEP(*(.frames)) }\n    .stack (NOLOAD)",
+    )
+    example.replace(
+        "own_startup/own.ld",
+        "LENGTH = 0x000FFC00\n",
+        "LENGTH = 0x000FFC00\n    FRAMES (rw) : ORIGIN = 0x34200000, LENGTH = 64K\n",
+    )
+    example.replace("own_startup/own.ld", "{ KEEP(*(.frames)) }", "{ KEEP(*(.frames)) } > FRAMES")
+    example.replace(
+        "own_startup/startup.c",
+        "int main(void);",
+        'char frames[4096] __attribute__((section(".frames")));\nint main(void);',
+    )
+    result = scons_of_example(example)
+    assert result.status == 2
+    assert "spotter.elf: error N6-CHECK-026: section .frames has 4096 bytes at 0x34200000" in result.output
+    assert "'frames' for one" in result.output
+
+
+def test_an_option_of_the_host_compiles_only_what_it_affects(example: Project) -> None:
+    assert scons_of_example(example).status == 0
+    result = scons_of_example(example, "greeting=moin")
+    assert result.status == 0, result.output
+    compiled = [action for action in result.actions if action.startswith(("Compile", "Network"))]
+    assert compiled == ["Compile app/main.c", "Compile app/spotter.c", "Compile drivers/serial.c"]
+
+
+def test_an_edit_of_a_host_s_header_compiles_who_includes_it(example: Project) -> None:
+    assert scons_of_example(example).status == 0
+    example.replace("drivers/serial.h", "void serial_open(void);", "void serial_open(void); /* first */")
+    result = scons_of_example(example)
+    assert [action for action in result.actions if action.startswith("Compile")] == [
+        "Compile app/main.c",
+        "Compile drivers/serial.c",
+    ]
+
+
+def test_options_of_n6build_have_a_prefix_on_the_command_line(host: Project) -> None:
+    write(host, APPLI + 'print("board is", ARGUMENTS.get("board"))\n')
+    result = host.scons("-n", "board=theirs", "n6.board=openmv-n6", "build/openmv-n6/net-app/flash_manifest.json")
+    assert result.status == 0, result.output
+    assert "board is theirs" in result.output
+    refused = host.scons("n6.bord=openmv-n6")
+    assert refused.status == 2
+    assert "N6-OPTION-001: unknown option 'bord'" in refused.output
+
+
+def test_a_mistake_in_a_script_is_named_by_its_line(host: Project) -> None:
+    write(host, APPLI.replace(")\n", ', profil="noextmem")\n'))
+    refused = host.scons()
+    assert refused.status == 2
+    assert "SConstruct:2: error N6-OPTION-001: unknown option 'profil'" in refused.output
+    write(host, APPLI.replace(")\n", ', loader="reloc")\n'))
+    assert "error N6-HOST-002: 'app' links its networks" in host.scons().output
+    write(host, APPLI.replace("main.c", "main.cpp"))
+    assert "main.cpp: error N6-HOST-001: main.cpp is not a C source" in host.scons().output
+
+
+def test_a_board_is_looked_for_only_by_who_asks_for_it(host: Project) -> None:
+    write(host, f'app = {APPLI}env.N6Flash(app)\nenv.N6Run(app)\nenv.Command("plain", [], Touch("$TARGET"))\n')
+    assert host.scons("plain").status == 0
+    assert host.scons("build/nucleo-n657/net-app/flash_manifest.json").status == 0
+    refused = host.scons("flash")
+    assert refused.status == 2
+    assert "N6-FLASH-010" in refused.output
+
+
+def test_what_depends_on_a_board_without_naming_it_is_refused(host: Project) -> None:
+    write(host, f'app = {APPLI}env.Alias("all", env.N6Flash(app))\n')
+    refused = host.scons("n6.probe=virtual", "all")
+    assert refused.status == 2
+    assert "N6-HOST-003: 'flash' needs a board" in refused.output
+    assert host.scons("n6.probe=virtual", "flash", "all").status == 0
+
+
+def test_two_boards_in_one_script(host: Project) -> None:
+    script = 'for board in ("nucleo-n657", "stm32n6570-dk"):\n    app = ' + APPLI.replace('"nucleo-n657"', "board")
+    write(host, script + "    env.N6Flash(app)\n    Default(app.files)\n")
+    result = host.scons("-j2", "n6.probe=virtual", "flash")
+    assert result.status == 0, result.output
+    assert {*re.findall(r"Flashed (\S+) \(virtual\)", result.output)} == {"nucleo-n657", "stm32n6570-dk"}
+    assert host.scons().output.count("is up to date") == 6
+    # Each network is compiled for its own board.
+    assert {path.parts[-4] for path in host.root.glob("build/*/net-app/network/network.c")} == {
+        "nucleo-n657",
+        "stm32n6570-dk",
+    }
+
+
+def test_two_programs_on_one_board_have_virtual_boards_of_their_own(host: Project) -> None:
+    one = f'app = {APPLI}env.N6Flash(app)\nenv.N6Run(app, until="instructions:1_000_000")\n'
+    other = (
+        one.replace('"app"', '"other"')
+        .replace("(app)", '(app, "flash-other")')
+        .replace("(app, u", '(app, "run-other", u')
+    )
+    write(host, one + other)
+    result = host.scons("-j2", "n6.probe=virtual", "run", "run-other")
+    assert result.status == 0, result.output
+    assert len(list(host.root.glob("build/virtual_board/nucleo-n657/*/nor.bin"))) == 2
+
+
+def test_a_variant_folder_and_files_that_the_host_generates(host: Project) -> None:
+    (host.root / "src").mkdir()
+    (host.root / "main.c").write_text('#include "n6_network.h"\n#include "made.h"\nint main(void) { return MADE; }\n')
+    for name in ("main.c", "net.tflite"):
+        (host.root / name).rename(host.root / "src" / name)
+    script = 'Import("env")\nenv.Textfile("made.h", "#define MADE 7")\n'
+    script += 'env.Textfile("extra.c", "int extra;")\nnames = ["main.c", "extra.c"]\n'
+    script += 'app = env.N6Appli("app", sources=names, model="net.tflite", board="nucleo-n657", CPPPATH=["."])\n'
+    (host.root / "src/SConscript").write_text(script + "Default(app.files)\n")
+    write(host, 'env.Tool("textfile")\nenv.Replace(N6_BUILD="out/nn")\n')
+    with (host.root / "SConstruct").open("a") as file:
+        file.write('SConscript("src/SConscript", exports="env", variant_dir="out/debug")\n')
+    result = host.scons()
+    assert result.status == 0, result.output
+    assert {"Compile src/main.c", "Compile out/debug/extra.c"} <= {*result.actions}
+    assert "out/nn/nucleo-n657/net-app/flash_manifest.json' is up to date" in host.scons().output
+    assert not (host.root / "build").exists()
+
+
+def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) -> None:
+    (host.root / "main.c").write_text(MAIN)
+    write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
+    assert host.scons().status == 0
+    shutil.copy(host.root / "build/nucleo-n657/net-app/appli/appli.elf", host.root / "theirs.elf")
+    write(host, 'app = env.N6Image("theirs.elf", board="nucleo-n657")\nDefault(app.files)\n')
+    result = host.scons()
+    assert result.status == 0, result.output
+    manifest = json.loads((host.root / "build/nucleo-n657/programs-theirs/flash_manifest.json").read_text())
+    assert [segment["name"] for segment in manifest["segments"]] == ["fsbl", "appli"]
+
+
+@pytest.mark.parametrize("name", ["with space", "w$x${y}", "näme"])
+def test_folders_of_the_host_may_have_any_name(project: Project, tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / name
+    theirs.mkdir()
+    shutil.copy(project.root / "models/anomaly/anomaly.tflite", theirs / "net.tflite")
+    (theirs / "main.c").write_text(MAIN)
+    host = Project(theirs, project.home)
+    write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
+    result = host.scons()
+    assert result.status == 0, result.output
+
+
+def test_the_header_for_hosts_is_c_and_cpp() -> None:
+    for language in ("c", "c++"):
+        subprocess.run(
+            ["arm-none-eabi-gcc", "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-"],
+            input=b'#include "n6_network.h"\n',
+            cwd=ROOT / "firmware/appli",
+            check=True,
+        )
+
+
+def test_compile_commands_are_those_of_the_host_and_ours(host: Project) -> None:
+    (host.root / "tool.c").write_text("int main(void) { return 0; }\n")
+    script = 'env.Tool("compilation_db")\nenv.Program("tool.c")\ntheirs = env.CompilationDatabase("theirs.json")\n'
+    write(host, f"{script}{APPLI}env.N6CompileCommands(theirs)\nDefault(None)\n")
+    result = host.scons("compile_commands.json")
+    assert result.status == 0, result.output
+    entries = json.loads((host.root / "compile_commands.json").read_text())
+    files = {entry["file"] for entry in entries}
+    assert {"tool.c", "main.c"} <= files
+    assert any(file.endswith("firmware/kernels/add.c") for file in files)
+    (ours,) = [entry for entry in entries if entry["file"] == "main.c"]
+    assert (ours["directory"], ours["arguments"][0]) == (str(host.root), "arm-none-eabi-gcc")
+    # What is written there works.
+    (host.root / ours["output"]).parent.mkdir(parents=True)
+    assert host.scons("build/nucleo-n657/include/n6_soc.h").status == 0
+    subprocess.run(ours["arguments"], cwd=ours["directory"], check=True)
+    (host.root / "theirs.txt").write_text("{}")
+    write(host, f'{APPLI}env.N6CompileCommands("theirs.txt")\n')
+    assert "theirs.txt: error N6-STEP-016" in host.scons("compile_commands.json").output
+
+
+def test_compile_commands_of_this_project(project: Project) -> None:
+    result = project.scons("model=anomaly", "compile_commands.json")
+    assert result.status == 0, result.output
+    assert result.actions == []
+    entries = json.loads((project.root / "compile_commands.json").read_text())
+    assert {"firmware/fsbl/main.c", "build/nucleo-n657/anomaly/network/network.c"} <= {
+        entry["file"] for entry in entries
+    }
+
+
+def test_the_shared_cache_of_n6build_holds_what_it_compiles_for_a_host(host: Project, tmp_path: Path) -> None:
+    write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
+    cache = f"n6.cache={tmp_path / 'cache'}"
+    assert host.scons(cache, PYTHONPATH="").status == 0
+    shutil.rmtree(host.root / "build")
+    (host.root / ".sconsign.dblite").unlink()
+    result = host.scons(cache, PYTHONPATH="")
+    assert result.status == 0, result.output
+    assert [action for action in result.actions if action.startswith("Compile")] == []
