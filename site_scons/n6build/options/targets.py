@@ -11,6 +11,7 @@ TARGETS = {
     "build": "everything that goes to flash, and the table of sizes (default)",
     "network": "stage 1 only: network.c, pool images, report",
     "check": "the pre-flight checks, which also run before flash",
+    "library": "the networks as libn6networks.a and linker symbols, for a program with a main of its own",
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
     "romfs": "the file system that option romfs describes, with its models",
     "hex": "one Intel hex file of the whole flash",

@@ -52,6 +52,14 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Objects:
+    """All of an Appli with linked networks. files: in the order in which they are laid out, main.o among them."""
+
+    steps: tuple[Step, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Signing:
     """keys: None if the tool only writes the header."""
 
@@ -87,8 +95,24 @@ def fsbl(firmware: BoardFirmware) -> Program:
 def appli(
     folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
 ) -> Program:
-    """The Appli with the networks linked into it. plan: of the memory. Objects that no model affects are compiled once per
-    board."""
+    """The Appli with the networks linked into it. plan: of the memory."""
+    objects = appli_objects(folder, firmware, runtime, networks, plan)
+    script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
+    link = link_step(
+        f"{folder}/appli/appli.elf",
+        objects.files,
+        firmware.toolchain,
+        scripts=(script.name, output_with(plan, ".ld")),
+        libraries=runtime.libraries,
+        system_libraries=runtime.system_libraries,
+    )
+    return Program((*objects.steps, script, link), link.name)
+
+
+def appli_objects(
+    folder: str, firmware: BoardFirmware, runtime: Runtime, networks: Sequence[NetworkSteps], plan: Step
+) -> Objects:
+    """Objects that no model affects are compiled once per board."""
     headers = kernel_headers_step(f"{firmware.folder}/include")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "appli")
     how = how.looking_in(*runtime.include_folders).looking_in_foreign(*runtime.foreign_folders)
@@ -111,18 +135,9 @@ def appli(
         own += compile_steps(f"{folder}/appli", network.c_files, quiet)
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
-    script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
     # What rarely changes comes first, so that an edit does not move the addresses in front of it.
     objects = (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up, *outputs_of((*shared, *own)))
-    link = link_step(
-        f"{folder}/appli/appli.elf",
-        objects,
-        firmware.toolchain,
-        scripts=(script.name, output_with(plan, ".ld")),
-        libraries=runtime.libraries,
-        system_libraries=runtime.system_libraries,
-    )
-    return Program((*firmware.steps, headers, *kernels, *of_runtime, *shared, *own, script, link), link.name)
+    return Objects((*firmware.steps, headers, *kernels, *of_runtime, *shared, *own), objects)
 
 
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
