@@ -7,11 +7,11 @@ JOBS ?= $(shell nproc)
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help setup setup-tests build flash matrix test test-all lint bench doctor clean
+.PHONY: help wheel setup setup-tests build flash matrix test test-all lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | test | test-all | lint | bench | doctor | setup | clean"
+	@echo "make build | matrix | test | test-all | lint | bench | wheel | doctor | setup | clean"
 
 setup:
 	@python3 tools/setup.py
@@ -43,6 +43,10 @@ lint: setup
 	@.venv/bin/mypy
 	@.venv/bin/mypy tools SConstruct
 	@said=$$(PYTHONPATH=site_scons .venv/bin/lint-imports --no-cache --no-logo 2>&1) || (echo "$$said" && false)
+
+# Everything in one file, dist/n6build-*.whl, to be installed anywhere with pip.
+wheel: setup
+	@.venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 bench: setup
 	@.venv/bin/python tools/bench.py

@@ -19,8 +19,9 @@ from typing import Any
 from n6build.base.environment import read_environment
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
+from n6build.plan.local import do_step
 from n6build.plan.lock import locked_build_folder
-from n6build.plan.perform import Site, perform
+from n6build.plan.perform import Site, is_current, taken_over
 from n6build.plan.plan import Plan, joined
 from n6build.plan.progress import say_times, shown_line
 from n6build.plan.signature import signature
@@ -104,6 +105,8 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
         own.Clean(made, _file(own, step.depfile))
     if not step.shared:
         own.NoCache(made)
+    # They are removed when the step begins, and not if they turn out to be up to date.
+    own.Precious(made)
     objections = site.ledger.objections(step)
     if objections:
         site.noticed[step.name] = objections
@@ -137,12 +140,12 @@ class _StepAction(FunctionAction):  # type: ignore[misc]
         # Without the real function, whose closure it would examine at length.
         super().__init__(_nothing, {})
         self.execfunction = _Work(step, site)
-        self._step = step
+        self._step, self._site = step, site
         self._signature = signature(step, site.code, str(site.top)).encode()
         self._verbose = verbose
 
     def strfunction(self, target: Any, source: Any, env: Any, executor: Any = None) -> str | None:
-        return shown_line(self._step, verbose=self._verbose)
+        return None if is_current(self._step, self._site) else shown_line(self._step, verbose=self._verbose)
 
     def get_presig(self, target: Any, source: Any, env: Any, executor: Any = None) -> bytes:
         return self._signature
@@ -157,8 +160,13 @@ class _Work:
         self._step, self._site = step, site
 
     def __call__(self, target: list[Any], source: list[Any], env: Any) -> None:
+        def headers() -> list[str]:
+            return [child.get_abspath() for child in target[0].children()]
+
         with failing_build(target[0], self._site.build):
-            perform(self._step, self._site, headers=lambda: [child.get_abspath() for child in target[0].children()])
+            # What the command line has made is not made again; SCons enters it into its database.
+            if not taken_over(self._step, self._site, headers):
+                do_step(self._step, self._site, headers=headers)
 
 
 def _say_times(site: Site) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,32 @@ def test_only_what_is_wanted_is_done() -> None:
     assert done(DIAMOND, "left") == ["base", "left"]
     assert not Path("build/right").exists()
     assert done(DIAMOND) == []
+
+
+def test_what_is_up_to_date_is_not_done_again() -> None:
+    assert len(done(DIAMOND, "top")) == 4
+    assert done(DIAMOND, "top") == []
+    Path("build/left").unlink()
+    assert done(DIAMOND, "top") == ["left"]
+    Path("build/base").write_text("of the user")
+    assert done(DIAMOND, "top") == ["base"]
+
+
+def test_what_follows_from_another_output_is_done_again() -> None:
+    source = Path("source")
+    plan = make_plan([Step("Make", "test", ("build/a",), ("source",), JOINED), step("b", "a")])
+    source.write_text("one")
+    assert done(plan, "b") == ["a", "b"]
+    source.write_text("two")
+    assert done(plan, "b") == ["a", "b"]
+    assert Path("build/b").read_text() == "b(a(two))"
+
+
+def test_what_is_to_run_always_runs_and_what_depends_on_it_only_if_it_makes_something_else() -> None:
+    again = replace(step("base"), always=True)
+    plan = make_plan([step("top", "base"), again])
+    assert done(plan, "top") == ["base", "top"]
+    assert done(plan, "top") == ["base"]
 
 
 def test_what_comes_before_without_being_read_is_waited_for() -> None:
@@ -315,8 +342,8 @@ def test_a_plan_is_the_same_when_it_is_read_again() -> None:
 
 
 def test_the_ledger_knows_what_had_become_of_an_output() -> None:
-    for _ in range(2):
-        done(DIAMOND, "base")
+    done(DIAMOND, "base")
+    do_step(step_for("build/base", DIAMOND), local_site(Path("build"), {}))
     assert read_ledger(Path("build")).entries["build/base"].reason == "it was asked for"
     Path("build/base").write_text("of the user")
     done(DIAMOND, "base")

@@ -1,11 +1,14 @@
-"""Where this checkout keeps what the library reads: n6build runs from its own tree, even when another project embeds it."""
+"""Where the library is, and what it reads beside its code: in a checkout, even when another project embeds it, or as installed
+from the wheel."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+LIBRARY = Path(__file__).resolve().parents[1]
+_INSTALLED = LIBRARY / "_data"
+ROOT = _INSTALLED if _INSTALLED.is_dir() else LIBRARY.parents[1]
 BOARDS = ROOT / "boards"
 MODELS = ROOT / "models"
 FIRMWARE = ROOT / "firmware"

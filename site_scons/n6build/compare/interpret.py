@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.base.paths import ROOT
+from n6build.base.paths import LIBRARY
 from n6build.compare import worker
 from n6build.compare.installed import INSTALL, missing_interpreter
 from n6build.compare.limits import MAX_MODEL_BYTES
@@ -61,7 +61,7 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
         [sys.executable, "-m", worker.__name__],
         input=worker.pack_request(worker.Request(kind, data, runs, tensors)),
         capture_output=True,
-        env={**dict(read_environment().commands), "PYTHONPATH": str(ROOT / "site_scons")},
+        env={**dict(read_environment().commands), "PYTHONPATH": str(LIBRARY.parent)},
         check=False,
     )
     try:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.base.members import modules_matching
-from n6build.base.paths import ROOT
+from n6build.base.paths import LIBRARY
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]*)|import[ \t]+([^#\n]*))", re.MULTILINE
@@ -196,5 +196,5 @@ def _file_digest(path: str) -> str:
 
 
 def library_code() -> Code:
-    """The code of n6build in this checkout."""
-    return Code({"n6build": ROOT / "site_scons" / "n6build"})
+    """The code of n6build."""
+    return Code({"n6build": LIBRARY})

@@ -1,5 +1,4 @@
-"""Does the steps of a plan, all of them: for command lines and tests. It does not track what is up to date; that is the job
-of SCons, or of the caller of single steps.
+"""Does the steps of a plan without SCons, those that are not up to date according to the ledger: for command lines and tests.
 
 A plan in a file is a script: it names functions and commands to run. A file that is read here is checked for being a plan,
 not for what its commands do.
@@ -20,7 +19,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.plan.closure import library_code
 from n6build.plan.ledger import read_ledger
-from n6build.plan.perform import Site, perform
+from n6build.plan.perform import Site, is_current, perform
 from n6build.plan.plan import Plan, joined, needs_of, read_plan_json, step_for
 from n6build.plan.step import Step
 
@@ -74,8 +73,8 @@ def execute(
     jobs: int | None = None,
     on_step: Callable[[Step], None] = lambda _: None,
 ) -> None:
-    """Does every step behind the wanted outputs, each as soon as all it needs is there. jobs: steps at a time, None for one
-    per CPU. on_step: called before each step, never by two threads at once.
+    """Does every step behind the wanted outputs that is not up to date, each as soon as all it needs is there. jobs: steps at
+    a time, None for one per CPU. on_step: called before each step, never by two threads at once.
 
     Raises N6-STEP-014 before anything is done if no step makes a wanted file, and the first error of a step: running steps
     are finished, and no others are started.
@@ -91,10 +90,20 @@ def execute(
     jobs = jobs or os.cpu_count() or 1
     with ThreadPoolExecutor(jobs) as pool:
 
+        def is_there(name: str) -> None:
+            for needs in left.values():
+                needs.discard(name)
+
         def start_ready() -> None:
             # No more than can run: what waits in the pool would be started even after an error.
-            for name in [name for name, needs in left.items() if not needs][: jobs - len(running)]:
+            while len(running) < jobs:
+                name = next((name for name, needs in left.items() if not needs), None)
+                if name is None:
+                    return
                 del left[name]
+                if is_current(by_name[name], site):
+                    is_there(name)
+                    continue
                 on_step(by_name[name])
                 running[pool.submit(do_step, by_name[name], site)] = name
 
@@ -104,13 +113,13 @@ def execute(
             for future in [each for each in running if each in done]:
                 name = running.pop(future)
                 future.result()
-                for needs in left.values():
-                    needs.discard(name)
+                is_there(name)
             start_ready()
 
 
-def do_step(step: Step, site: Site) -> None:
-    """One step, as SCons does it: old outputs are removed before it begins, and none is left if it fails.
+def do_step(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:
+    """One step, whoever asks for it: old outputs are removed before it begins, and none is left if it fails. headers: as for
+    `perform`.
 
     Raises N6-FILE-001 if an old output cannot be removed, and what `perform` raises.
     """
@@ -122,7 +131,7 @@ def do_step(step: Step, site: Site) -> None:
     except OSError as error:
         raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(error.filename)) from error
     try:
-        perform(step, site)
+        perform(step, site, headers=headers)
     except BaseException:
         for file in _written(step):
             if not os.path.isdir(file):

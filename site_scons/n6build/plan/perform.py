@@ -14,7 +14,7 @@ from n6build.base.errors import N6Error
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile
-from n6build.plan.explain import changes_for
+from n6build.plan.explain import changes_for, reasons_for
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
@@ -56,6 +56,23 @@ _site: Site | None = None
 def current_site() -> Site | None:
     """The site of the latest step, None before the first: for a report about the build that it is part of."""
     return _site
+
+
+def is_current(step: Step, site: Site) -> bool:
+    """Whether the ledger says that doing the step, whose sources are as they will be, would make what is there. A step that is
+    to run always is never current."""
+    return not step.always and not any(reasons_for(step, site.ledger, signed_parts(step, site.code, str(site.top))))
+
+
+def taken_over(step: Step, site: Site, headers: Callable[[], Iterable[str]]) -> bool:
+    """Whether the step is current, perhaps since another executor has done it. headers: as for `perform`. Raises N6-STEP-012
+    and -013 where that one read a header that this build would not see."""
+    if not is_current(step, site):
+        return False
+    if step.depfile:
+        inputs = site.ledger.entries[step.name].inputs
+        check_headers(step, [path for path, digest in inputs.items() if digest], headers())
+    return True
 
 
 def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.paths import ROOT
+from n6build.base.paths import LIBRARY, ROOT
 from n6build.base.uses import Use, Uses, line_of, names_in, recorded
 from n6build.plan.step import Step
 
@@ -165,8 +165,9 @@ def _interpreter() -> tuple[str, ...]:
 @cache
 def _code_folders() -> frozenset[str]:
     """The folders of the library, which Python's importer lists."""
-    library = Path(__file__).resolve().parents[2]
-    return frozenset(str(path) for path in (library, *(each for each in library.rglob("*") if each.is_dir())))
+    return frozenset(
+        str(path) for path in (LIBRARY.parent, LIBRARY, *(each for each in LIBRARY.rglob("*") if each.is_dir()))
+    )
 
 
 @cache

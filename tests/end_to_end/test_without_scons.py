@@ -1,0 +1,125 @@
+"""The command n6build in a folder of its own, and in turn with scons in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from patience import NET_S
+
+from end_to_end.conftest import Project, Result
+
+MODEL = "model=anomaly"
+
+
+def n6build(project: Project, *words: str, folder: Path | None = None, **environment: str) -> Result:
+    """With the library of the copy, in its folder or in another one."""
+    result = subprocess.run(
+        [sys.executable, "-m", "n6build", *words],
+        cwd=folder or project.root,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(project.home),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+            "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
+            "PYTHONPATH": str(project.root / "site_scons"),
+            **environment,
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=NET_S,
+        check=False,
+    )
+    output = result.stdout + result.stderr
+    assert "Traceback" not in output, output
+    return Result(result.returncode, output)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    folder = tmp_path / "a folder of somebody"
+    folder.mkdir()
+    return folder
+
+
+def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(project: Project) -> None:
+    first = n6build(project, "build", MODEL)
+    assert first.status == 0, first.output
+    assert len(first.actions) > 20
+    assert project.scons("-n", MODEL).actions == []
+    assert project.scons(MODEL).actions == []
+    assert "is up to date" in project.scons(MODEL).output
+    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    assert project.scons("-n", MODEL).actions == ["Compile firmware/fsbl/main.c"]
+    assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
+    assert "Nothing to do, build up to date" in n6build(project, "build", MODEL).output
+    project.replace("firmware/fsbl/main.c", "n6 fsbl begin board=", "n6 fsbl start board=")
+    again = n6build(project, "build", MODEL).actions
+    assert again[0] == "Compile firmware/fsbl/main.c"
+    assert "Network anomaly/network/network.c" not in again
+    assert project.scons(MODEL).actions == []
+
+
+def test_what_n6build_makes_is_what_scons_makes(project: Project, empty: Path) -> None:
+    assert n6build(project, "build", MODEL, folder=empty).status == 0
+    assert project.scons(MODEL, "build").status == 0
+    made = sorted(path for path in (empty / "build/nucleo-n657").rglob("*") if path.suffix in (".bin", ".json", ".txt"))
+    assert len(made) > 6
+    for path in made:
+        assert path.read_bytes() == (project.root / path.relative_to(empty)).read_bytes(), path.name
+
+
+def test_an_altered_output_and_one_that_is_missing_are_made_again(project: Project, empty: Path) -> None:
+    assert n6build(project, "image", MODEL, folder=empty).status == 0
+    image = empty / "build/nucleo-n657/fsbl_image.bin"
+    right = image.read_bytes()
+    for spoil in (lambda: image.write_bytes(right[:-1]), image.unlink):
+        spoil()
+        assert n6build(project, "image", MODEL, folder=empty).actions == ["Image fsbl_image.bin"]
+        assert image.read_bytes() == right
+
+
+def test_a_folder_of_somebody_boots_its_own_model(project: Project, empty: Path) -> None:
+    (empty / "net.tflite").write_bytes((project.root / "models/keyword/keyword.tflite").read_bytes())
+    words = ("flash", "run", "--model", "net.tflite", "probe=virtual")
+    result = n6build(project, *words, folder=empty)
+    assert result.status == 0, result.output
+    assert "Result 1 inferences" in result.output
+    assert n6build(project, "flash", *words[2:], folder=empty).actions == []
+    assert not (project.root / "build").exists()
+
+
+def test_a_written_plan_is_the_one_of_scons(project: Project) -> None:
+    written = n6build(project, "plan", "--write", "deep/plan.json", "network", MODEL)
+    assert (written.status, written.output) == (0, "")
+    assert project.scons("plan", "network", MODEL).status == 0
+    assert (project.root / "deep/plan.json").read_bytes() == (project.root / "build/plan.json").read_bytes()
+    shown = n6build(project, "plan", "network", MODEL)
+    assert "In all 1 of 1 steps to do" in shown.output
+    assert json.loads((project.root / "build/plan.json").read_text())["goals"].keys() == {"network"}
+
+
+def test_an_error_is_in_the_build_folder_as_with_scons(project: Project, empty: Path) -> None:
+    result = n6build(project, "flash", MODEL, folder=empty)
+    assert result.status == 2
+    assert "error N6-FLASH-010" in result.output
+    assert json.loads((empty / "build/last_error.json").read_text())["id"] == "N6-FLASH-010"
+
+
+def test_lists_need_no_compiler_and_write_nothing(project: Project, empty: Path) -> None:
+    for command, word in (("boards", "nucleo-n657"), ("models", "keyword"), ("doctor", "missing arm-none-eabi-gcc")):
+        result = n6build(project, command, folder=empty, PATH="/nowhere")
+        assert result.status == 0, result.output
+        assert word in result.output
+    assert list(empty.iterdir()) == []
+
+
+def test_options_come_from_the_folders_settings_and_the_environment(project: Project, empty: Path) -> None:
+    (empty / "n6build.local.yaml").write_text("model: nowhere\n")
+    assert "N6-MODEL-001: no model 'nowhere'" in n6build(project, "network", folder=empty).output
+    assert "N6-MODEL-001: no model 'here'" in n6build(project, "network", folder=empty, N6BUILD_MODEL="here").output
