@@ -8,6 +8,8 @@
 #include "n6_inference.h"
 #include "n6_slot.h"
 
+const char n6_program[] = "appli";
+
 _Noreturn void n6_appli_stop(const char *id_and_text, const char *what)
 {
     n6_put("n6 appli error ");
@@ -17,34 +19,20 @@ _Noreturn void n6_appli_stop(const char *id_and_text, const char *what)
     n6_sleep_for_ever();
 }
 
-static const char *psram_text(n6_psram_status_t status)
+void n6_appli_put_external_ram(uint32_t id, bool is_mapped)
 {
-    switch (status) {
-    case N6_PSRAM_OK:
-        return "";
-    case N6_PSRAM_BUSY:
-        return "N6-FW-030 XSPI1 stays busy: kernel clock or supply of the pads (VDDIO2)";
-    case N6_PSRAM_SILENT:
-        return "N6-FW-031 the PSRAM does not answer as the part in board.yaml: pins, supply, or another part";
-    case N6_PSRAM_UNSET:
-        return "N6-FW-032 a mode register of the PSRAM does not keep what is written";
-    case N6_PSRAM_FORGETS:
-        return "N6-FW-033 the PSRAM does not keep what is written: try a lower psram.max_clock_hz in board.yaml";
-    case N6_PSRAM_SWAPPED:
-        return "N6-FW-034 XSPIM gives XSPI1 another port than the PSRAM's: the FSBL has to map the NOR first";
-    }
-    return "";
+    n6_put("n6 psram id=");
+    n6_put_hex32(id);
+    n6_put(is_mapped ? " mapped" : " not mapped");
+    n6_put_end();
 }
 
 const char *n6_appli_open_external_ram(n6_psram_status_t (*open)(uint32_t *id))
 {
     uint32_t id = 0;
-    const char *refused = psram_text(open(&id));
-    n6_put("n6 psram id=");
-    n6_put_hex32(id);
-    n6_put(refused[0] == '\0' ? " mapped" : " not mapped");
-    n6_put_end();
-    return refused;
+    n6_psram_status_t status = open(&id);
+    n6_appli_put_external_ram(id, status == N6_PSRAM_OK);
+    return n6_xspi_psram_text(status);
 }
 
 uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)

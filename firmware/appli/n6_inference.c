@@ -7,7 +7,7 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_epoch_marker.h"
-#include "n6_network.h"
+#include "n6_network_buffers.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
@@ -250,7 +250,7 @@ static void run_epochs(const n6_plan_network_t *network)
     end_marked_epoch();
 }
 
-int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32)
+int n6_inference_compute(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes)
 {
     if (!fill_inputs(network, input, input_bytes)) {
         return 0;
@@ -258,11 +258,19 @@ int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uin
     synchronise_outputs(network);
     run_epochs(network);
     synchronise_outputs(network);
+    LL_ATON_RT_Reset_Network(network->instance);
+    return 1;
+}
+
+int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32)
+{
+    if (!n6_inference_compute(network, input, input_bytes)) {
+        return 0;
+    }
     *outputs_crc32 = 0u;
     for (const LL_Buffer_InfoTypeDef *buffer = n6_network_outputs(network->instance); buffer->name != NULL; buffer++) {
         *outputs_crc32 ^= n6_crc32(LL_Buffer_addr_start(buffer), LL_Buffer_len(buffer));
     }
-    LL_ATON_RT_Reset_Network(network->instance);
     return 1;
 }
 

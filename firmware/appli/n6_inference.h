@@ -23,6 +23,9 @@ int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const ui
 /* One inference of which nothing is printed. outputs_crc32: the CRC-32 of each output, combined by exclusive or. */
 int n6_inference_try(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes, uint32_t *outputs_crc32);
 
+/* One inference of which nothing is printed; its outputs stay in their buffers. False where the input does not fit. */
+int n6_inference_compute(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes);
+
 /* The same in steps: inputs and outputs as one row of bytes each. False outside them. */
 uint32_t n6_inference_input_bytes(const n6_plan_network_t *network);
 uint32_t n6_inference_output_bytes(const n6_plan_network_t *network);

@@ -1,33 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers of a network that is linked into the Appli, or that was installed as a relocatable model.
+ * The networks of a program, for whatever main() it has: one call after reset, one for each inference. Nothing here prints.
+ * Clocks and the NOR are as the FSBL left them; the data cache may be on or off.
  */
 #ifndef N6_NETWORK_H
 #define N6_NETWORK_H
 
-#include "n6_ll_aton.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#ifdef LL_ATON_RT_RELOC
-
-#include "ll_aton_reloc_network.h"
-
-#define n6_network_inputs(instance) ll_aton_reloc_get_input_buffers_info(instance, -1)
-#define n6_network_outputs(instance) ll_aton_reloc_get_output_buffers_info(instance, -1)
-#define n6_network_set_input(instance, index, data, bytes) ll_aton_reloc_set_input(instance, index, data, bytes)
-#define n6_network_set_output(instance, index, data, bytes) ll_aton_reloc_set_output(instance, index, data, bytes)
-
-#else
-
-#if N6_LL_ATON_IS_FROM(1, 1, 1)
-#define n6_network_inputs(instance) LL_ATON_Input_Buffers_Info(instance)
-#define n6_network_outputs(instance) LL_ATON_Output_Buffers_Info(instance)
-#else
-/* There these functions take no instance. */
-#define n6_network_inputs(instance) (instance)->network->input_buffers_info()
-#define n6_network_outputs(instance) (instance)->network->output_buffers_info()
+#ifdef __cplusplus
+extern "C" {
 #endif
-#define n6_network_set_input(instance, index, data, bytes) (instance)->network->input_setter(index, data, bytes)
-#define n6_network_set_output(instance, index, data, bytes) (instance)->network->output_setter(index, data, bytes)
 
+/* why: "" where all is well, else an id of docs/errors.md and words, to be followed by `what`. */
+typedef struct {
+    const char *why;
+    const char *what;
+} n6_network_result_t;
+
+/* Once: powers the RAM that the networks use, maps the external RAM if they use it, opens the NPU and its way to memory, checks
+ * the weights in flash and copies those that are read from RAM, and initialises all networks. Starts the cycle counter (DWT). */
+n6_network_result_t n6_network_open(void);
+
+uint32_t n6_network_count(void);
+
+/* Of the model; "" where there is no such network. */
+const char *n6_network_name(uint32_t network);
+
+/* All inputs, or all outputs, one behind the other; 0 where there is no such network. */
+uint32_t n6_network_input_bytes(uint32_t network);
+uint32_t n6_network_output_bytes(uint32_t network);
+
+/* One inference. False, and nothing is done, where there is no such network or input_bytes are not those of its inputs. */
+bool n6_network_run(uint32_t network, const void *input, uint32_t input_bytes);
+
+/* An output of the last inference, valid until the next one, by the name that the network's compiler gave it, or the first one
+ * for NULL. NULL where there is none. bytes: its size. */
+const void *n6_network_output(uint32_t network, const char *name, uint32_t *bytes);
+
+#ifdef __cplusplus
+}
 #endif
+
 #endif

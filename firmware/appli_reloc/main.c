@@ -16,8 +16,6 @@
 #include "n6_st_runtime.h"
 #endif
 
-const char n6_program[] = "appli";
-
 static const n6_plan_network_t *network_at(uint32_t index)
 {
     return &n6_loaded_models[index].network;

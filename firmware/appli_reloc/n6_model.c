@@ -8,7 +8,7 @@
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_inference.h"
-#include "n6_network.h"
+#include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
 #include "n6_soc.h"

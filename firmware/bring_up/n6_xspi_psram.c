@@ -20,6 +20,25 @@ bool n6_xspi_psram_is_mapped(void)
     return (N6_REG32(N6_RCC_AHB5ENR) & N6_RCC_AHB5ENR_XSPI1EN) != 0u && (N6_REG32(N6_XSPI1_CR) & mapped) == mapped;
 }
 
+const char *n6_xspi_psram_text(n6_psram_status_t status)
+{
+    switch (status) {
+    case N6_PSRAM_OK:
+        return "";
+    case N6_PSRAM_BUSY:
+        return "N6-FW-030 XSPI1 stays busy: kernel clock or supply of the pads (VDDIO2)";
+    case N6_PSRAM_SILENT:
+        return "N6-FW-031 the PSRAM does not answer as the part in board.yaml: pins, supply, or another part";
+    case N6_PSRAM_UNSET:
+        return "N6-FW-032 a mode register of the PSRAM does not keep what is written";
+    case N6_PSRAM_FORGETS:
+        return "N6-FW-033 the PSRAM does not keep what is written: try a lower psram.max_clock_hz in board.yaml";
+    case N6_PSRAM_SWAPPED:
+        return "N6-FW-034 XSPIM gives XSPI1 another port than the PSRAM's: the FSBL has to map the NOR first";
+    }
+    return "";
+}
+
 #ifdef N6_PSRAM_BASE
 
 /* The instruction at one edge of the clock, everything else at both. Mode registers use eight lines, whatever data use. */

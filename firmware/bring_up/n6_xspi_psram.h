@@ -22,6 +22,9 @@ typedef enum {
  * id: vendor in the upper byte, density in the lower, as the part says them. */
 n6_psram_status_t n6_xspi_psram_open(uint32_t *id);
 
+/* Id and words for a status, "" where all is well. */
+const char *n6_xspi_psram_text(n6_psram_status_t status);
+
 /* Whether XSPI1 is in memory-mapped mode. */
 bool n6_xspi_psram_is_mapped(void);
 

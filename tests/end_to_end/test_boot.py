@@ -114,10 +114,7 @@ def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profil
 
 
 def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
-    project.replace("firmware/appli/main.c", "    power_banks();\n", "")
-    project.replace(
-        "firmware/appli/main.c", "static void power_banks", "__attribute__((unused)) static void power_banks"
-    )
+    project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")
     assert result.status == 2
     assert "AXISRAM3 at 0x342" in result.output
@@ -160,8 +157,8 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
 def test_a_fault_says_where(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",
-        "    power_banks();\n",
-        "    power_banks();\n    *(volatile uint32_t *)0x20100000u = 1;\n",
+        "    uint32_t runs = 0;\n",
+        "    uint32_t runs = 0;\n    *(volatile uint32_t *)0x20100000u = 1;\n",
     )
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")
     assert result.status == 2

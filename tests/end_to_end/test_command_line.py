@@ -246,8 +246,8 @@ def test_flags_of_the_callers_environment_do_not_reach_the_compiler(built: Proje
 def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",
-        'const char n6_program[] = "appli";',
-        'const char n6_program[] = "appli";\nvolatile uint8_t large[600000] = {1};',
+        "static uint32_t epochs_of_all",
+        "volatile uint8_t large[600000] = {1};\n\nstatic uint32_t epochs_of_all",
     )
     project.replace("firmware/appli/main.c", "    n6_caches_enable();", "    large[5] = 1;\n    n6_caches_enable();")
     project.replace(

@@ -67,11 +67,11 @@ def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Proj
 
 
 def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> None:
-    project.replace("firmware/appli/main.c", "    map_external_ram();\n", "    (void)map_external_ram;\n")
+    project.replace("firmware/appli/n6_memory.c", "result = map_external_ram(observer);", "(void)map_external_ram;")
     result = project.scons("board=stm32n6570-dk", "profile=extram", "model=keyword", *RUN)
     assert result.status == 2
     assert "write to the PSRAM at 0x90000000 faults: XSPI1 is not in memory-mapped mode" in result.output
-    assert "firmware/appli/main.c:" in result.output
+    assert "firmware/appli/n6_memory.c:" in result.output
 
 
 def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(project: Project) -> None:

@@ -180,10 +180,7 @@ def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project
 
 
 def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
-    project.replace("firmware/appli/main.c", "    power_banks();\n", "")
-    project.replace(
-        "firmware/appli/main.c", "static void power_banks", "__attribute__((unused)) static void power_banks"
-    )
+    project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run", "runs=2")
     assert result.status == 2
     assert "N6-RUN-004" in result.output, result.output
