@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from n6build.base.errors import N6Error
 from n6build.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryType
 from n6build.hardware.boards import load_board
 from n6build.image.boot_header import read_boot_header, with_boot_header
+from n6build.image.elf import loaded_parts
 from n6build.image.foreign import Piece, Role, elf_of, flash_pieces
 
 DK = load_board("stm32n6570-dk")
@@ -214,3 +216,29 @@ def test_the_elf_file_of_a_program_is_found_beside_it(tmp_path: Path) -> None:
     (tmp_path / "app.elf").write_bytes(b"")
     for name in ("app.bin", "app-trusted.bin", "app_signed.bin", "app.hex", "app.elf"):
         assert elf_of(tmp_path / name) == tmp_path / "app.elf"
+
+
+def test_headers_of_an_elf_file_are_no_part_of_its_program(tmp_path: Path) -> None:
+    """As the linker leaves them in the first segment without --nmagic."""
+    (tmp_path / "a.c").write_text(
+        '__attribute__((section(".vectors"))) const unsigned vectors[4] = {1, APPLI, 3, 4};\n'
+    )
+    (tmp_path / "a.ld").write_text(
+        "SECTIONS { . = APPLI_RUNS; .vectors : { KEEP(*(.vectors)) } }\n".replace("APPLI_RUNS", f"0x{APPLI_RUNS:X}")
+    )
+    path = tmp_path / "a.elf"
+    command = [
+        "arm-none-eabi-gcc",
+        f"-DAPPLI={APPLI_RUNS + 1}",
+        "-nostdlib",
+        "-Wl,-z,max-page-size=4096",
+        "-T",
+        "a.ld",
+        "-o",
+        "a.elf",
+        "a.c",
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    ((address, data),) = loaded_parts(path, 1 << 20, 1 << 20)
+    assert (address, len(data)) == (APPLI_RUNS, 16)
+    assert data[:4] == b"\1\0\0\0"

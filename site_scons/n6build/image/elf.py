@@ -53,14 +53,29 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
             if most < 0:
                 raise N6Error("N6-IMAGE-001", f"has {-most} bytes to load more than the NOR has", where=path.name)
             if size:
-                parts.append((segment["p_paddr"], segment.data()))
-                if len(parts[-1][1]) != size:
+                data = segment.data()
+                if len(data) != size:
                     raise N6Error("N6-IMAGE-001", "ends before its last segment", where=path.name)
+                own = _bytes_of_headers(elf, segment)
+                parts.append((segment["p_paddr"] + own, data[own:]))
     except elf_damage() as error:
         raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
     if not parts:
         raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
     return sorted(parts)
+
+
+def _bytes_of_headers(elf: Any, segment: Any) -> int:
+    """A linker that aligns segments to pages (without --nmagic) puts the headers of the file itself into the first one, where
+    there is room for them below the first section; they belong to no program."""
+    if segment["p_offset"] != 0:
+        return 0
+    starts = [
+        section["sh_offset"]
+        for section in elf.iter_sections()
+        if section["sh_flags"] & 0x2 and section["sh_type"] != "SHT_NOBITS" and section["sh_size"]
+    ]
+    return min((start for start in starts if start < segment["p_filesz"]), default=0)
 
 
 def payload_of(path: Path) -> Payload:
