@@ -76,8 +76,12 @@ def _not_made(build: HostBuild) -> str:
     inputs = {path for step in build.plan.steps for path in inputs_of(step, build)} - {*build.plan.makers}
     stamps = {*build.stamp_of.values()}
     folders = sorted({folder for step in build.plan.steps for folder in step.include_folders if os.path.isabs(folder)})
+    compiled = {os.path.dirname(step.sources[0]) for step in build.plan.steps if step.depfile}
+    folders += [folder for folder in compiled if os.path.isabs(folder)]
+    depfiles = {step.depfile for step in build.plan.steps if step.depfile}
     headers = {str(path) for folder in folders for path in Path(folder).glob("*.h")}
     known = sorted(path for path in {*inputs, *headers, *build.planning.files} if os.path.isabs(path) or path in stamps)
+    known += sorted(depfiles)
     return f"{_names([path for path in known if not _REFUSED.search(path)])}: ;\n"
 
 

@@ -7,9 +7,10 @@
 #     N6_APPLI := build/app.elf
 #     include $(shell n6build --makefile)
 #
-# Options board, model, profile, backend, cmsis, fsbl, appli, data and sign are N6_BOARD and so on; N6_OPTIONS takes several, as on its command line. With N6_APPLI the host's own rule links
-# its program with $(N6_LIBS), and compiles with $(N6_CPPFLAGS). Targets: n6-library, n6-build (images and checks), n6-hex,
-# n6-flash, n6-run, n6-clean. N6_BUILD: folder of all that n6build makes, its alone. N6_CLEAN: the host's target that cleans.
+# Options board, model, profile, backend, cmsis, fsbl, appli, data and sign are N6_BOARD and so on; N6_OPTIONS takes any, as
+# on n6build's command line. With N6_APPLI the host's own rule links its program with $(N6_LIBS), and compiles with
+# $(N6_CPPFLAGS). Targets: n6-library, n6-build (images and checks), n6-hex, n6-flash and n6-run (both with N6_BOARD_OPTIONS,
+# such as probe=virtual), n6-clean. N6_BUILD: folder of all that n6build makes, its alone. N6_CLEAN: the host's target that cleans.
 ifeq ($(filter grouped-target,$(.FEATURES)),)
 $(error n6build needs GNU make 4.3 or later, this is $(MAKE_VERSION))
 endif
@@ -35,11 +36,14 @@ endif
 $(N6_BUILD)/targets.mk:
 	@$(N6BUILD) embed make --build $(N6_BUILD) --given $(call n6_quoted,$(N6_GIVEN)) $(N6_GIVEN)
 
+# Options that only matter on a board: probe, until and so on.
+N6_BOARD_OPTIONS ?=
+
 n6-flash: n6-build
-	@$(N6BUILD) flash --build $(N6_BUILD) $(N6_GIVEN)
+	@$(N6BUILD) flash --build $(N6_BUILD) $(N6_GIVEN) $(N6_BOARD_OPTIONS)
 
 n6-run: n6-build
-	@$(N6BUILD) flash run --build $(N6_BUILD) $(N6_GIVEN)
+	@$(N6BUILD) flash run --build $(N6_BUILD) $(N6_GIVEN) $(N6_BOARD_OPTIONS)
 
 n6-clean:
 	@if [ -d '$(N6_BUILD)/.n6build' ]; then rm -rf '$(N6_BUILD)'; fi

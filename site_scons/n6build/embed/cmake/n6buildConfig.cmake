@@ -93,23 +93,27 @@ function(n6build_image target)
 endfunction()
 
 function(n6build_flash target)
-    n6build_on_board(n6build_flash ${target} flash flash ${ARGN})
+    n6build_on_board(n6build_flash ${target} flash ${ARGN})
 endfunction()
 
 function(n6build_run target)
-    n6build_on_board(n6build_run ${target} run "flash;run" ${ARGN})
+    n6build_on_board(n6build_run ${target} run ${ARGN})
 endfunction()
 
-function(n6build_on_board function target name goals)
+function(n6build_on_board function target name)
+    set(n6_goals flash)
+    if(name STREQUAL "run")
+        list(APPEND n6_goals run)
+    endif()
     n6build_needs_network(${function} ${target})
     if(NOT TARGET ${target}_n6_image)
         n6build_image(${target})
     endif()
-    cmake_parse_arguments(PARSE_ARGV 4 n6 "" "" "OPTIONS")
+    cmake_parse_arguments(PARSE_ARGV 3 n6 "" "" "OPTIONS")
     get_target_property(n6_folder ${target} N6_FOLDER)
     get_target_property(n6_given ${target} N6_GIVEN)
     add_custom_target(${target}_n6_${name}
-        COMMAND "${N6BUILD_EXECUTABLE}" ${goals} --build "${n6_folder}" ${n6_given} ${n6_OPTIONS}
+        COMMAND "${N6BUILD_EXECUTABLE}" ${n6_goals} --build "${n6_folder}" ${n6_given} ${n6_OPTIONS}
         WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
         USES_TERMINAL VERBATIM)
     add_dependencies(${target}_n6_${name} ${target}_n6_image)
