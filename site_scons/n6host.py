@@ -59,7 +59,7 @@ class Application:
 
 def planned_nodes(env: Any, choices: Choices, goals: list[str]) -> tuple[Plan, dict[str, Any]]:
     """The plan, and its nodes by path."""
-    plan = env.N6Plan(choices, goals)
+    plan = env.N6Plan(choices, goals, place_of_call())
     return plan, env.N6Steps(plan)
 
 

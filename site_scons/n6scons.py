@@ -33,12 +33,13 @@ def in_top(method: Callable[..., T]) -> Callable[..., T]:
 
 
 @contextmanager
-def reported(env: Any) -> Iterator[None]:
+def reported(env: Any, at: str | None = None) -> Iterator[None]:
     """For work done while SConscript files are read. Prints an N6Error and ends with status 2: SCons would add its own
-    position and hide the text behind it."""
+    position and hide the text behind it. at: file:line of what asked for the work, for errors that name no other place."""
     try:
         yield
     except N6Error as error:
+        error.where = error.where or at
         note_error(error, Path(env["N6_BUILD"]))
         sys.stderr.write(f"{error}\n")
         raise SystemExit(2) from None

@@ -31,9 +31,10 @@ def exists(env: Any) -> bool:
     return True
 
 
-def _plan(env: Any, choices: Choices, targets: Collection[str]) -> Plan:
-    """choices: of N6Options, or made by another project. The plan is cached until something that it follows from changes."""
-    with reported(env):
+def _plan(env: Any, choices: Choices, targets: Collection[str], at: str | None = None) -> Plan:
+    """choices: of N6Options, or made by another project, then at: file:line of its script. The plan is cached until something
+    that it follows from changes."""
+    with reported(env, at):
         choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
         # A dry run writes nothing.
         return planned(choices, targets, env.N6Site(), keep=not GetOption("no_exec"))

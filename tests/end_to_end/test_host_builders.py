@@ -126,7 +126,11 @@ def test_a_mistake_in_a_script_is_named_by_its_line(host: Project) -> None:
     assert refused.status == 2
     assert "SConstruct:2: error N6-OPTION-001: unknown option 'profil'" in refused.output
     write(host, APPLI.replace(")\n", ', loader="reloc")\n'))
-    assert "error N6-HOST-002: 'app' links its networks" in host.scons().output
+    assert "SConstruct:2: error N6-HOST-002: 'app' links its networks" in host.scons().output
+    write(host, APPLI.replace("nucleo-n657", "nucleo-n65"))
+    assert "SConstruct:2: error N6-BOARD-001: no board 'nucleo-n65'" in host.scons().output
+    write(host, "\n" + APPLI.replace("net.tflite", "keywrd"))
+    assert "SConstruct:3: error N6-MODEL-001: no model 'keywrd'" in host.scons().output
     write(host, APPLI.replace("main.c", "main.cpp"))
     assert "main.cpp: error N6-HOST-001: main.cpp is not a C source" in host.scons().output
 
