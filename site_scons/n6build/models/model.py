@@ -24,7 +24,7 @@ Cosine = Annotated[float, Range(-1, 1)]
 
 @dataclass(frozen=True)
 class Quality:
-    """A measured result. metric: what was measured. on: the data it was measured on."""
+    """A measured result. metric: what was measured. value: of it. on: the data it was measured on."""
 
     metric: str
     value: float
