@@ -22,12 +22,14 @@ from n6build.models.model import ModelFile
 from n6build.network.backend import Backend, has_no_options
 from n6build.options.settings import OPTIONS
 from n6build.options.targets import TARGETS
+from n6build.plan.step import Step
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("mkdocs", reason="extra [docs] is not installed; make setup does")
 
 from markdown import Markdown  # noqa: E402
 from reference_docs import markdown as pieces  # noqa: E402
+from reference_docs.formats import JSON  # noqa: E402
 from reference_docs.links import broken, links_in  # noqa: E402
 from reference_docs.meanings import parts  # noqa: E402
 from reference_docs.messages import errors_with_anchors  # noqa: E402
@@ -101,11 +103,12 @@ def test_every_error_has_an_anchor() -> None:
 
 
 def schema_keys() -> list[tuple[str, Key]]:
-    found = [("board.yaml", key) for key in keys(BoardFile)]
+    found = [(name, key) for name, kind, _ in (*JSON, ("plan.json", Step, "")) for key in keys(kind)]
+    found += [("board.yaml", key) for key in keys(BoardFile)]
     return found + [("model.yaml", key) for key in keys(ModelFile, BACKENDS)]
 
 
-def test_every_key_of_a_board_and_a_model_says_what_it_means() -> None:
+def test_every_key_of_a_file_for_others_says_what_it_means() -> None:
     assert [f"{file}: {key.path}" for file, key in schema_keys() if not key.meaning] == []
     assert [f"{file}: {key.path}" for file, key in schema_keys() if "anything" in key.kind] == []
 

@@ -42,7 +42,7 @@ def sentence(words: str) -> str:
     """With a full stop, and a capital letter unless it begins with a name such as mW or pyOCD."""
     words = words.strip()
     ending = "" if words.endswith((".", "!", "?")) or not words else "."
-    return (words[:1].upper() + words[1:] if re.match(r"[a-z]+(?![\w(.=])", words) else words) + ending
+    return (words[:1].upper() + words[1:] if re.match(r"[a-z]+(?![\w(=]|\.\w)", words) else words) + ending
 
 
 def _plain(words: str) -> str:

@@ -18,6 +18,7 @@ from reference_docs.meanings import introduction, meanings
 
 # What a name such as those of pools stands for in the path of a key; an item of a list.
 _NAME, _ITEM = "<name>", "[]"
+_LONGEST_EXAMPLE = 48
 _UNIONS = (types.UnionType, typing.Union)
 _SCALARS = {int: "integer", str: "text", bool: "true or false", float: "number", Path: "path", object: "anything"}
 
@@ -63,10 +64,14 @@ def key_table(schema: type, examples: Mapping[str, str] | None = None, others: M
             row.append("required" if key.default is None else code(key.default) if key.default else "")
         row.append(text(sentence(key.meaning)))
         if examples is not None:
-            row.append(code(examples[key.path]) if key.path in examples else "")
+            row.append(code(_shortened(examples[key.path])) if key.path in examples else "")
         rows.append(row)
     head = ("key", "value", "meaning") if examples is None else ("key", "value", "default", "meaning", "example")
     return table(head, rows)
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= _LONGEST_EXAMPLE else f"{value[: _LONGEST_EXAMPLE - 3]}..."
 
 
 def _breakable(path: str) -> str:

@@ -40,7 +40,7 @@ What a part is sent is described once for its family, and named by the boards th
 
 def yaml_pages(root: Path) -> dict[str, str]:
     """By their place in the site."""
-    boards, models = sorted(root.glob("boards/*/board.yaml")), sorted(root.glob("models/*/model.yaml"))
+    boards = sorted(root.glob("boards/*/board.yaml"))
     # The board of the README first.
     boards.sort(key=lambda path: path.parent.name != "nucleo-n657")
     return {
@@ -49,7 +49,7 @@ def yaml_pages(root: Path) -> dict[str, str]:
             "model.yaml",
             _MODEL,
             _READING,
-            key_table(ModelFile, examples_in([*models, MODEL_EXAMPLE], ModelFile, BACKENDS), BACKENDS),
+            key_table(ModelFile, examples_in([MODEL_EXAMPLE], ModelFile, BACKENDS), BACKENDS),
             "## All of it",
             "Every key at once; no model needs more than a few.",
             "".join(f"    {line}\n" for line in MODEL_EXAMPLE.read_text(encoding="utf-8").splitlines()),

@@ -100,7 +100,7 @@ class Tolerance:
 class ModelFile:
     """model.yaml as it is written; `Model` is what a build needs of it.
 
-    name: of the model: of its build folder, and on the console. file: of the model, .tflite or .onnx, in this folder. sha256:
+    name: of the build folder, and on the console. file: of the model, .tflite or .onnx, in this folder. sha256:
     of the file, in hex; another one is refused. description: a line for `scons models`. quality: a measured result, for
     `scons models` and for the reader. made_by: the script that trained it; for the reader. network: how the model becomes a
     network. checks: which findings are accepted. application: what the program around the network does; makes app_config.h
