@@ -18,7 +18,7 @@ from reference_docs.meanings import introduction, meanings
 
 # What a name such as those of pools stands for in the path of a key; an item of a list.
 _NAME, _ITEM = "<name>", "[]"
-_LONGEST_EXAMPLE = 48
+_LONGEST_EXAMPLE = 28
 _UNIONS = (types.UnionType, typing.Union)
 _SCALARS = {int: "integer", str: "text", bool: "true or false", float: "number", Path: "path", object: "anything"}
 
