@@ -50,8 +50,7 @@ def targets_page() -> str:
     rows = [
         (
             f"{anchor(name)}{code(name)}",
-            text(sentence(what)),
-            "scons, n6build" if name in COMMANDS else "scons",
+            text(sentence(what)) + ("" if name in COMMANDS else " With scons alone."),
         )
         for name, what in TARGETS.items()
     ]
@@ -59,7 +58,7 @@ def targets_page() -> str:
     return page(
         "Targets",
         _TARGETS,
-        table(("target", "what is made or done", "with"), rows),
+        table(("target", "what is made or done"), rows),
         f"{alone} only print information and need no compiler.",
         "`n6build step FILE --plan plan.json` does a single step of a plan that `n6build plan --write plan.json TARGET ...` has "
         "written, without asking whether it is up to date: for other build systems.",

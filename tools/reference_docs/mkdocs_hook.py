@@ -74,7 +74,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         why = broken(ROOT, posixpath.join("docs", folder), target)
         if why:
             _LOG.warning("%s: a link leads nowhere: %s", name, why)
-        return link["text"]
+        # The name of a file looks like one, also without a link.
+        return f"`{link['text']}`" if re.fullmatch(r"[\w./-]+/[\w./-]+", link["text"]) else link["text"]
 
     return outside_code(markdown, plain)
 
