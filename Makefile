@@ -7,11 +7,11 @@ JOBS ?= $(shell nproc)
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help wheel setup setup-tests build flash matrix test test-all lint bench doctor clean
+.PHONY: help wheel docs setup setup-tests build flash matrix test test-all lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | test | test-all | lint | bench | wheel | doctor | setup | clean"
+	@echo "make build | matrix | test | test-all | lint | bench | docs | wheel | doctor | setup | clean"
 
 setup:
 	@python3 tools/setup.py
@@ -47,6 +47,11 @@ lint: setup
 # Everything in one file, dist/n6build-*.whl, to be installed anywhere with pip.
 wheel: setup
 	@.venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# The documentation as a site, build/docs/index.html. A link that leads nowhere is an error.
+docs: setup
+	@.venv/bin/mkdocs build --quiet --strict
+	@echo "build/docs/index.html"
 
 bench: setup
 	@.venv/bin/python tools/bench.py

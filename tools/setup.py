@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "n6build.ready"
-EXTRAS = "compare,test,virtual-board"
+EXTRAS = "compare,docs,test,virtual-board"
 
 
 def main() -> int:

@@ -67,10 +67,10 @@ def _carry_out(words: list[str]) -> None:
         from n6build.command_line.embed import embed
 
         embed(rest)
-    elif command in ("--makefile", "--cmake-dir"):
-        from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
+    elif command in ("--makefile", "--cmake-dir", "--include-dir"):
+        from n6build.embed.places import PLACES
 
-        print(MAKEFILE if command == "--makefile" else CMAKE_FOLDER, flush=True)
+        print(PLACES[command], flush=True)
     else:
         from n6build.command_line.arguments import read_words
         from n6build.command_line.build import carry_out

@@ -41,14 +41,17 @@ def exists(env: Any) -> bool:
 
 
 def _network(env: Any, *, model: Any, board: str, name: str = "host", **options: Any) -> Network:
-    """model: a name, a file or folder, or several. name: of the program that they are for."""
+    """The networks for a Program of your own. model: a name, a file or folder, or a list of them. board: by name. name: of the
+    program that they are for, where several programs have the same networks."""
     choices = choices_of_host(env, HostProgram(name), {"model": model, "board": board, **options})
     plan, nodes = planned_nodes(env, choices, [])
     return Network(choices, [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["library"]], _include())
 
 
 def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **options: Any) -> Application:
-    """name: of the program. sources: its C files. CPPPATH, CPPDEFINES and CCFLAGS as for a Program of the host."""
+    """A program with networks, on n6build's start-up and linker script. CPPPATH, CPPDEFINES and CCFLAGS are those of the
+    environment, or keywords, as for Program. name: of the program. sources: its C files. model: a name, a file or folder, or
+    a list of them. board: by name."""
     variables = {key: options.pop(key) for key in ("CPPPATH", "CPPDEFINES", "CCFLAGS") if key in options}
     program = compiled_program(env.Override(variables), name, sources)
     choices = choices_of_host(env, program, {"model": model, "board": board, **options})
@@ -58,7 +61,9 @@ def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **optio
 def _image(
     env: Any, elf: Any, network: Network | None = None, *, board: str = "", name: str = "", **options: Any
 ) -> Application:
-    """elf: of the host's program, as its Program() returns it. network: that is linked into it; None: none of n6build's."""
+    """What goes to flash for a program that your own script links. elf: as Program() returns it. network: what N6Network
+    returned, if that is linked into it. board: for a program without one. name: of a program without one, by default that of
+    its file."""
     (node,) = env.arg2nodes(elf, env.fs.File)[:1]
     path = project_path(node.get_abspath())
     if network is not None:

@@ -26,12 +26,14 @@ def exists(env: Any) -> bool:
 
 
 def _flash(env: Any, application: Application, name: str = "flash") -> Any:
-    """name: of the target that programs the board, which is looked for only when the command line names that target."""
+    """A target that programs the board, which is looked for only when the command line names the target. application: what
+    N6Appli or N6Image returned. name: of the target."""
     return _target(env, application.choices, name, ["flash"])
 
 
 def _run(env: Any, application: Application, name: str = "run", until: str = "") -> Any:
-    """name: of the target that programs and starts the board. until: as option until: what ends the run."""
+    """A target that programs the board, starts it and watches its console. application: what N6Appli or N6Image returned.
+    name: of the target. until: what ends the run, as option until."""
     choices = application.choices
     if until and choices.until is None:
         at = place_of_call()

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from n6build.hardware.board import BoardFile
-from n6build.models.model import _ModelFile
+from n6build.models.model import ModelFile
 from n6build.network.backend_names import backend_names
 from n6build.network.st_edge_ai.options import CompilerOptions
 from n6build.options.choices import MODES
@@ -148,7 +148,7 @@ def keys(kind: Any, prefix: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     ("kind", "roots"),
     [
-        (_ModelFile, "network|vectors|application"),
+        (ModelFile, "network|vectors|application"),
         (BoardFile, "nor|slots|console|external_ram"),
     ],
 )

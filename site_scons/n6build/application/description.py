@@ -11,7 +11,6 @@ from n6build.base.yaml_schema import Document, Range
 
 Aspect = Literal["crop", "fit", "padding", "fullscreen"]
 Colour = Literal["rgb", "bgr", "grey"]
-# Names of post-processing that ST's getting-started applications know, in lower case.
 PostProcess = Literal[
     "none",
     "od_st_ssd_uf",
@@ -37,7 +36,7 @@ Dimension = Annotated[int, Range(1, 4096)]
 
 @dataclass(frozen=True)
 class Input:
-    """width, height: pixels; if omitted, those of the network's input."""
+    """colour: order of the channels. width, height: pixels; if omitted, those of the network's input."""
 
     colour: Colour = "rgb"
     width: Dimension | None = None
@@ -46,7 +45,8 @@ class Input:
 
 @dataclass(frozen=True)
 class PostProcessing:
-    """constants: names of macros with a number or a list of them, in the order of the header."""
+    """type: of post-processing that ST's getting-started applications know, in lower case. constants: names of macros with a
+    number or a list of them, in the order of the header."""
 
     type: PostProcess = "none"
     constants: dict[str, int | float | tuple[float, ...]] = field(default_factory=dict)
@@ -54,7 +54,8 @@ class PostProcessing:
 
 @dataclass(frozen=True)
 class Application:
-    """lcd_width, lcd_height: pixels. welcome: up to two lines on the display."""
+    """input: the picture that the network takes. aspect: how the camera's picture becomes the network's. camera_flip: of its
+    picture. post_processing: of the outputs. lcd_width, lcd_height: pixels. welcome: up to two lines on the display."""
 
     input: Input = field(default_factory=Input)
     aspect: Aspect = "crop"

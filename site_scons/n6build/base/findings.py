@@ -10,7 +10,7 @@ from n6build.base.errors import N6Error
 
 @dataclass(frozen=True)
 class Finding:
-    """what: one sentence with its numbers. where: network, pool, buffer or file."""
+    """what: one sentence with its numbers. where: network, pool, buffer or file. hint: what to do."""
 
     where: str
     what: str

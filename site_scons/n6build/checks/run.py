@@ -21,7 +21,8 @@ State = Literal["passed", "failed", "waived", "not applicable"]
 
 @dataclass(frozen=True)
 class Result:
-    """reason: why its findings are accepted, where they are waived."""
+    """id: of the check. title: what holds where it passes. severity: whether a finding ends the build. state: what came of it.
+    findings: what is wrong, also where that is accepted. reason: why its findings are accepted, where they are waived."""
 
     id: str
     title: str

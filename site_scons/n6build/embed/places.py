@@ -4,5 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from n6build.base.paths import FIRMWARE
+
 MAKEFILE = Path(__file__).with_name("n6build.mk")
 CMAKE_FOLDER = Path(__file__).with_name("cmake")
+# By the argument of n6build that asks for it; the last one is the folder of n6_network.h.
+PLACES = {"--makefile": MAKEFILE, "--cmake-dir": CMAKE_FOLDER, "--include-dir": FIRMWARE / "appli"}

@@ -22,7 +22,7 @@ _XSPI_LIMIT_HZ = 200_000_000
 
 @dataclass(frozen=True)
 class Console:
-    """tx, rx: pins of USART1 such as PE5. alternate: their alternate function. baud: bits per second."""
+    """tx, rx: pin of USART1 that sends or receives, such as PE5. alternate: function of both pins. baud: bits per second."""
 
     tx: str
     rx: str
@@ -32,7 +32,7 @@ class Console:
 
 @dataclass(frozen=True)
 class PortPins:
-    """Pins of one port, such as GPION. lines: all of them. alternate: their alternate function."""
+    """Pins of one port. port: such as GPION. lines: all of them, by number. alternate: their alternate function."""
 
     port: str
     lines: tuple[Annotated[int, Range(0, 15)], ...]
@@ -53,9 +53,10 @@ class SelectPins(PortPins):
 
 @dataclass(frozen=True)
 class Nor:
-    """The serial NOR at XSPI2. jedec_id: three bytes, manufacturer first. sector: bytes that one erase covers.
-
-    base: of its memory-mapped window. commands: name of the file in boards/nor that describes the part's family.
+    """The serial NOR at XSPI2. part: its name. base: of its memory-mapped window. size: bytes of the part. jedec_id: three
+    bytes, manufacturer first. sector: bytes that one erase covers. commands: name of the file in boards/nor that describes
+    the part's family. mode: lines and edges with which it is read; `opi-dtr` is eight lines at both edges of the clock, `spi`
+    one line. max_clock_hz: the fastest clock that part, board and pads allow. pins: of XSPI2.
     """
 
     part: str
@@ -71,7 +72,7 @@ class Nor:
 
 @dataclass(frozen=True)
 class Slot:
-    """A part of the NOR, by its address in the memory-mapped window."""
+    """A part of the NOR. address: in the memory-mapped window. size: bytes, of which the image may use all."""
 
     address: Address
     size: Size
@@ -84,7 +85,8 @@ class Slot:
 
 @dataclass(frozen=True)
 class Slots:
-    """Every board has these four."""
+    """Every board has these four. fsbl: the first program, which the boot ROM starts. appli: the program with the networks.
+    vectors: inputs and expected outputs for runs. weights: of networks, or relocatable models."""
 
     fsbl: Slot
     appli: Slot
@@ -98,7 +100,8 @@ class Slots:
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the external RAM. limit: bytes that it must not exceed, even if there is room; None: no limit."""
+    """A part of the external RAM. size: bytes. limit: bytes that it must not exceed, even if there is room; without one,
+    there is none."""
 
     size: Size
     limit: Size | None = None
@@ -106,7 +109,8 @@ class Region:
 
 @dataclass(frozen=True)
 class Psram:
-    """The part at XSPI1 that the firmware maps. commands: name of the file in boards/psram that describes its family.
+    """The part at XSPI1 that the firmware maps. part: its name. commands: name of the file in boards/psram that describes its
+    family. max_clock_hz: the fastest clock that part, board and pads allow.
 
     supply: of the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines.
     """
@@ -121,8 +125,8 @@ class Psram:
 
 @dataclass(frozen=True)
 class ExternalRam:
-    """PSRAM in a memory-mapped window, divided into consecutive regions from its start. memory: name of the window. psram: None
-    where only another program knows how to map it."""
+    """PSRAM in a memory-mapped window. memory: name of the window. size: bytes of the part. regions: its parts by name, one
+    behind the other from its start. psram: None where only another program knows how to map it."""
 
     memory: str
     size: Size
@@ -132,7 +136,8 @@ class ExternalRam:
 
 @dataclass(frozen=True)
 class ExternalPool(PoolFigures):
-    """A memory pool in a flash slot (read-only) or in a region of the external RAM. size: bytes; None: all of it."""
+    """A memory pool in a flash slot or in a region of the external RAM. slot: of the NOR; such a pool is read-only. region:
+    of the external RAM. size: bytes; without it, all of that."""
 
     slot: Literal["weights"] | None = None
     region: str | None = None
@@ -141,8 +146,8 @@ class ExternalPool(PoolFigures):
 
 @dataclass(frozen=True)
 class ProgrammerHints:
-    """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot,
-    dev_boot: positions of the boot selectors for running and for programming."""
+    """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot:
+    positions of the boot selectors for running. dev_boot: those for programming."""
 
     external_loader: str
     pyocd_target: str
@@ -152,7 +157,7 @@ class ProgrammerHints:
 
 @dataclass(frozen=True)
 class Fuse:
-    """A word of BSEC as the board leaves the factory; all others are 0."""
+    """A word of BSEC as the board leaves the factory; all others are 0. word: its number. value: of 32 bits."""
 
     word: Annotated[int, Range(0, 383)]
     value: Address
@@ -160,7 +165,18 @@ class Fuse:
 
 @dataclass(frozen=True)
 class BoardFile:
-    """board.yaml as it is written; `Board` has the same fields with what their names refer to."""
+    """board.yaml as it is written; `Board` has the same fields with what their names refer to.
+
+    name: of the board and of its folder. title: as its maker prints it. soc: the chip, a file in boards/soc. clock_profile:
+    of the chip, with which the FSBL starts. max_speed: the fastest clock profile that every board of this kind supports, for
+    `mode=max-speed`. console: USART1, as the board has it. nor: the serial NOR at XSPI2. slots: parts of the NOR; they begin
+    on sectors, and the FSBL's at its start. programmer: what programmers and their users need to know. pools: memory pools
+    outside of the chip, by name. aliases: other names for `board=`. external_ram: PSRAM, divided into regions from its start.
+    pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used. smps_overdrive: pin that raises
+    the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC as the board
+    leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on the virtual
+    board makes of registers that it only stores.
+    """
 
     name: Name
     title: str
@@ -193,13 +209,8 @@ class OnBus:
 
 @dataclass(frozen=True)
 class Board:
-    """max_speed: the fastest clock that every board of this kind supports. smps_overdrive: pin that raises the core supply,
-    such as PB12. pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used.
-
-    unmodelled_registers: what a run on the virtual board makes of registers that it only stores. alias: of the chip's memories,
-    which the pools are in. files: all that describe the board, board.yaml first. soc_files:
-    those of the chip alone, its own first.
-    """
+    """A board as `BoardFile` describes it. files: all that describe it, board.yaml first. soc_files: those of the chip alone,
+    its own first."""
 
     name: str
     title: str

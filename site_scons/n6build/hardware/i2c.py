@@ -37,7 +37,7 @@ class I2cPart:
 
 @dataclass(frozen=True)
 class I2cDevice:
-    """part: name of a file in boards/i2c. address: in place of the part's; None: that."""
+    """bus: that the device is on. part: name of a file in boards/i2c. address: in place of the part's own."""
 
     bus: Bus
     part: Name

@@ -185,8 +185,8 @@ class Clock:
 
 @dataclass(frozen=True)
 class PoolFigures:
-    """What ST's compiler reckons with. fname: in the names of weights files. byte_width: of the bus, in bytes. freq_ratio: NPU
-    clock / memory clock. read_power, write_power: mW."""
+    """What ST's compiler reckons with. fname: in the names of weights files. throughput, latency: of the memory. byte_width:
+    of the bus, in bytes. freq_ratio: NPU clock / memory clock. read_power, write_power: mW."""
 
     fname: str
     throughput: Level

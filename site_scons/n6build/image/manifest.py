@@ -45,7 +45,8 @@ class FlashFile:
 
 @dataclass(frozen=True)
 class FlashManifest:
-    """base, size, sector: of the NOR, in bytes."""
+    """board: name of it. base: address of the NOR's window. size: of the NOR, in bytes. sector: bytes that one erase covers.
+    segments: everything that has to be there, in flash order."""
 
     board: str
     base: int

@@ -24,7 +24,10 @@ class Content:
 
 @dataclass(frozen=True)
 class PlannedImage:
-    """Initializers of one pool. source: in flash. destination: where the network reads them; equal to source: in place.
+    """Initializers of one pool. network: that they are for. pool: file name of the pool. bytes: of the initializers, without
+    the trailer behind them. relative: whether the address is given to the network at
+    run time. source: in flash. destination: where
+    the network reads them; equal to source: in place.
 
     file: of the network compiler. slot_file: what is programmed. signature: what the trailer in flash has to carry, so that
     the image of another network is refused.
@@ -53,7 +56,8 @@ class PlannedImage:
 
 @dataclass(frozen=True)
 class PlannedBank:
-    """A RAM bank to power: its bit in RCC MEMENR, its RAMCFG control register, the words to test it with."""
+    """A RAM bank to power. name: of the memory. rcc_enable_mask: its bit in RCC MEMENR. ramcfg_cr: address of its RAMCFG
+    control register. first_word, last_word: addresses of the words to test it with."""
 
     name: str
     rcc_enable_mask: int
@@ -64,7 +68,8 @@ class PlannedBank:
 
 @dataclass(frozen=True)
 class PlannedVectors:
-    """slot_file: what is programmed, empty where there are none. source: address in flash."""
+    """Test vectors of a network. slot_file: what is programmed, empty where there are none. source: address in flash. count:
+    how many there are. bytes_each: of the inputs of one."""
 
     slot_file: str
     source: int
@@ -74,7 +79,8 @@ class PlannedVectors:
 
 @dataclass(frozen=True)
 class OwnBuffer:
-    """An input or output that the network wants from the application. index: among the inputs, or among the outputs."""
+    """An input or output that the network wants from the application. direction: which of both. bytes: of the buffer. index:
+    among the inputs, or among the outputs."""
 
     direction: Literal["input", "output"]
     index: int
@@ -83,7 +89,8 @@ class OwnBuffer:
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """name: of the network's files. suffix: of its symbols in C."""
+    """model: its name. name: of the network's files. suffix: of its symbols in C. is_classification: whether its output is a
+    class. vectors: for runs. own_buffers: that the application has to give."""
 
     model: str
     name: str
@@ -95,8 +102,8 @@ class PlannedNetwork:
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """A relocatable model. file, params_file: what is programmed, the second empty where the weights are in the first. slots: A
-    and, where it has two, B."""
+    """A relocatable model. network: name of its files. file, params_file: what is programmed, the second empty where the
+    weights are in the first. slots: A and, where it has two, B."""
 
     network: str
     file: str
@@ -106,7 +113,8 @@ class PlannedModel:
 
 @dataclass(frozen=True)
 class PoolUse:
-    """A pool as a network uses it: [address, address + used)."""
+    """A pool as a network uses it: [address, address + used). network: that uses it. name: of the pool. fname: in names of
+    its files. address: of the pool. size: bytes of the pool. used: bytes that the network needs, from the start."""
 
     network: str
     name: str
@@ -118,7 +126,8 @@ class PoolUse:
 
 @dataclass(frozen=True)
 class PlannedRegion:
-    """RAM that a program of ours is linked to, or a region of the external RAM as it is laid out for these networks."""
+    """RAM that a program of ours is linked to, or a region of the external RAM as it is laid out for these networks. name: of
+    the program or region. address: where it begins. size: bytes."""
 
     name: str
     address: int
@@ -127,9 +136,11 @@ class PlannedRegion:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any the networks are
-    linked into the Appli, and `images` are their weights. maps_external_ram: those have weights or activations in external RAM,
-    which the Appli has to map; installed ones say themselves whether they want it."""
+    """application: names of the models. board: its name. profile: of memory pools. networks: in the order of the application.
+    images: of weights, in flash. banks: to power. pools: in use. linker_regions: RAM of FSBL and Appli. external_regions: of
+    the external RAM. cache_line: bytes; what NPU and CPU share begins and ends on one. models: relocatable ones; without any
+    the networks are linked into the Appli, and `images` are their weights. maps_external_ram: those have weights or
+    activations in external RAM, which the Appli has to map; installed ones say themselves whether they want it."""
 
     application: str
     board: str

@@ -24,7 +24,7 @@ Cosine = Annotated[float, Range(-1, 1)]
 
 @dataclass(frozen=True)
 class Quality:
-    """A measured result. metric: what was measured. on: the data it was measured on."""
+    """A measured result. metric: what was measured. value: of it. on: the data it was measured on."""
 
     metric: str
     value: float
@@ -35,9 +35,10 @@ class Quality:
 class NetworkChoices:
     """How a model becomes a network.
 
-    backend: auto, or the name of one. input_type, output_type: what the application expects. name: of the network's files and
-    symbols. folder: of a network that was compiled elsewhere. pools: sizes in bytes of memory pools, in place of those of the
-    profile. backends: options of backends, by their names.
+    backend: auto, or the name of one. input_type, output_type: what the application expects; checked. name: of the network's
+    files and symbols; by default `network`, or that of the compiled network in the folder. folder: of a network that was
+    compiled elsewhere. pools: sizes in bytes of memory pools, in place of those of the profile. backends: options of
+    backends, by their names.
     """
 
     backend: str = "auto"
@@ -58,7 +59,8 @@ class Checks:
 
 @dataclass(frozen=True)
 class Vectors:
-    """inputs, expected: .npy files with one row per vector. expected: the raw outputs of the reference interpreter."""
+    """inputs: .npy file with one row per vector. expected: such a file with the raw outputs of the reference interpreter;
+    where there is none, the build asks that. labels: the right class of each vector."""
 
     inputs: FileName
     expected: FileName | None = None
@@ -76,7 +78,8 @@ class Reference:
 
 @dataclass(frozen=True)
 class EpochTolerance:
-    """Least shares of elements of an epoch that was given the reference's tensors, 0 to 1. within_1: at most one step away."""
+    """Least shares of elements of an epoch that was given the reference's tensors (`epochs=1`), 0 to 1. equal: to the
+    reference. within_1: at most one step away."""
 
     equal: Share = 0.98
     within_1: Share = 0.999
@@ -84,8 +87,9 @@ class EpochTolerance:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far the outputs of a network with epochs on the NPU may be from the reference, since it rounds three times where the
-    reference rounds once. cosine: least one, of each output. top1: whether the class has to be the same."""
+    """How far the outputs of a network with epochs on the NPU may be from the reference, since it rounds three times where
+    the reference rounds once. cosine: least one, of each output. top1: whether the class has to be the same. epoch: of single
+    epochs."""
 
     cosine: Cosine = 0.99
     top1: bool = True
@@ -93,7 +97,18 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class _ModelFile:
+class ModelFile:
+    """model.yaml as it is written; `Model` is what a build needs of it.
+
+    name: of the build folder, and on the console. file: of the model, .tflite or .onnx, in this folder. sha256:
+    of the file, in hex; another one is refused. description: a line for `scons models`. quality: a measured result, for
+    `scons models` and for the reader. made_by: the script that trained it; for the reader. network: how the model becomes a
+    network. checks: which findings are accepted. application: what the program around the network does; makes app_config.h
+    and app_buffers.h. result: what the output is, which decides how a run shows it. classes: names of the outputs of a
+    classification, in their order. vectors: test vectors. reference: what a run is compared with. tolerance: how far a
+    network with epochs on the NPU may be from the reference; without it, the defaults of its keys.
+    """
+
     name: str
     file: FileName | None = None
     sha256: str | None = None
@@ -190,13 +205,13 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
 
 
 def _bare(path: Path) -> Model:
-    return _model(_ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
+    return _model(ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
 
 
 def _bare_network(folder: Path, name: str, network: str | None) -> Model:
     """name: of the model. network: of the one that is meant, None where the folder has only one."""
     choices = NetworkChoices(folder=".", name=network)
-    return _model(_ModelFile(name=_safe_name(name), network=choices), folder, None)
+    return _model(ModelFile(name=_safe_name(name), network=choices), folder, None)
 
 
 def _safe_name(text: str) -> str:
@@ -206,12 +221,12 @@ def _safe_name(text: str) -> str:
 
 def _described(folder: Path, shown_as: str) -> Model:
     document = read_document(folder / "model.yaml", shown_as=shown_as)
-    described = document.load(_ModelFile)
+    described = document.load(ModelFile)
     _check(described, folder, document)
     return _model(described, folder, folder / "model.yaml")
 
 
-def _model(described: _ModelFile, folder: Path, description_file: Path | None) -> Model:
+def _model(described: ModelFile, folder: Path, description_file: Path | None) -> Model:
     vectors = described.vectors
     return Model(
         name=described.name,
@@ -235,14 +250,14 @@ def _model(described: _ModelFile, folder: Path, description_file: Path | None) -
     )
 
 
-def _reference(described: _ModelFile, folder: Path) -> Path | None:
+def _reference(described: ModelFile, folder: Path) -> Path | None:
     named = described.reference.model or described.file
     if described.reference.waive or named is None or not named.endswith(MODEL_SUFFIXES):
         return None
     return folder / named
 
 
-def _check(model: _ModelFile, folder: Path, document: Document) -> None:
+def _check(model: ModelFile, folder: Path, document: Document) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
         hint = "letters, digits, '_', '.' and '-'"
         raise N6Error(
@@ -259,7 +274,7 @@ def _check(model: _ModelFile, folder: Path, document: Document) -> None:
     _check_classes(model, document)
 
 
-def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
+def _check_files(model: ModelFile, folder: Path, document: Document) -> None:
     named: dict[tuple[str, ...], str] = {}
     if model.file:
         named[("file",)] = model.file
@@ -280,7 +295,7 @@ def _check_files(model: _ModelFile, folder: Path, document: Document) -> None:
             )
 
 
-def _check_reference(model: _ModelFile, document: Document) -> None:
+def _check_reference(model: ModelFile, document: Document) -> None:
     reference = model.reference
     where = document.where("reference", "model")
     if reference.model and not reference.model.endswith(MODEL_SUFFIXES):
@@ -291,7 +306,7 @@ def _check_reference(model: _ModelFile, document: Document) -> None:
         raise N6Error("N6-MODEL-011", what, where=where, hint="omit reference.waive")
 
 
-def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
+def _check_network(model: ModelFile, folder: Path, document: Document) -> None:
     network = model.network
     if network.name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", network.name):
         where = document.where("network", "name")
@@ -312,7 +327,7 @@ def _check_network(model: _ModelFile, folder: Path, document: Document) -> None:
             raise N6Error("N6-YAML-003", f"unknown key '{key}'", where=document.where("network", key), hint=hint)
 
 
-def _check_classes(model: _ModelFile, document: Document) -> None:
+def _check_classes(model: ModelFile, document: Document) -> None:
     if model.result == "classification" and not model.classes:
         raise N6Error(
             "N6-MODEL-004",

@@ -20,7 +20,7 @@ _FUNCTION = re.compile(r"[a-z_][\w.]*:[a-z]\w*", re.ASCII)
 
 @dataclass(frozen=True)
 class Tool:
-    """A third-party program or library that makes bytes. digest: of all files that it consists of."""
+    """A third-party program or library that makes bytes. name: of it. digest: of all files that it consists of."""
 
     name: str
     digest: str
@@ -30,6 +30,7 @@ class Tool:
 class Step:
     """Paths are relative to the project's folder if they are inside it, with '/'.
 
+    outputs: files that it makes; the first one names the step. sources: files whose content it reads.
     verb, stage: names on the console and in the summary. function: 'module:name' of a function with one argument, a `Call`.
     command: an argument list, instead of a function; run without a shell. parameters: canonical JSON (`to_parameters`).
     templates: those that it renders, with all that they include. include_folders: where a compiler looks for headers, in this

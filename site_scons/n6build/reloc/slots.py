@@ -25,7 +25,8 @@ LETTERS = "ab"
 
 @dataclass(frozen=True)
 class ModelSlot:
-    """Addresses in the memory-mapped window and sizes in bytes. params: of the weights' file, 0 where there is none."""
+    """Addresses in the memory-mapped window and sizes in bytes. file: address of the model. file_bytes: room for it. params:
+    address of the weights' file, 0 where there is none. params_bytes: room for that."""
 
     file: int
     file_bytes: int

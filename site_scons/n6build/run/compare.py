@@ -17,8 +17,10 @@ _DTYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32"
 
 @dataclass(frozen=True)
 class ComparedOutput:
-    """An output of an inference against the expected one: fields of `compare.measure.Measure`, in steps of its quantisation, of
-    float32 in its own unit. top1: whether the class is the same, None where it has no classes."""
+    """An output of an inference against the expected one: fields of `compare.measure.Measure`, in steps of its quantisation,
+    of float32 in its own unit. name: of the output. type: of its elements. elements: how many there are. equal: how many are.
+    within_1: how many are at most one step away. max: the largest distance. cosine: to the expected output. top1: whether the
+    class is the same, None where it has no classes."""
 
     name: str
     type: str
@@ -36,8 +38,10 @@ class ComparedOutput:
 
 @dataclass(frozen=True)
 class Verdict:
-    """equal, passes: None where there is nothing to compare with; passes: equal, or all outputs within the network's tolerance.
-    answer: class name, or empty. score: of that class, 0 to 1. outputs: none where sizes differ."""
+    """equal, passes: None where there is nothing to compare with; passes: equal, or all outputs within the network's
+    tolerance. index: of the inference. label: the right class, if it is known. answer: class name, or empty. score: of that
+    class, 0 to 1. different_bytes: of all outputs. cycles: of the inference, or instructions; None where it was not measured.
+    outputs: none where sizes differ."""
 
     index: int
     label: str
@@ -59,8 +63,8 @@ def judge(
     outputs: Sequence[IoBuffer],
     tolerance: Tolerance | None,
 ) -> list[Verdict]:
-    """inferences: of one network, in order. expected: outputs for each vector, or empty. outputs: of the network. tolerance: None
-    where outputs have to be equal."""
+    """inferences: of one network, in order. expected: outputs for each vector, or empty. outputs: of the network. tolerance:
+    None where outputs have to be equal."""
     verdicts = []
     for index, inference in enumerate(inferences):
         made = inference.output()

@@ -16,7 +16,7 @@ INSTRUCTIONS = BOARDS / "soc" / "stm32n6-instructions.yaml"
 
 @dataclass(frozen=True)
 class Cycles:
-    """Of one instruction, lowest and highest."""
+    """Of one instruction. low, high: the fewest and the most."""
 
     low: float
     high: float

@@ -16,8 +16,8 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Register:
-    """name: by the chip's description, such as `RNG +0x000`, or `unnamed`. where: of the first access, a source line, a symbol or
-    an address. reads, writes: how often."""
+    """address: of the register. name: by the chip's description, such as `RNG +0x000`, or `unnamed`. where: of the first
+    access, a source line, a symbol or an address. reads, writes: how often."""
 
     address: int
     name: str

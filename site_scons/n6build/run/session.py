@@ -26,9 +26,9 @@ from n6build.virtual_board.run import LONGEST_LINE, NorBoot, run_nor
 
 @dataclass(frozen=True)
 class RunModel:
-    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or none.
-    classes: of its output. tolerance: None where its outputs have to be equal. against: what the expected outputs are, in words.
-    not_compared: why there are none."""
+    """What a run needs to know of a model. inputs, expected: files with its test vectors. labels: one for each vector, or
+    none. classes: of its output. tolerance: None where its outputs have to be equal. against: what the expected outputs are,
+    in words. not_compared: why there are none."""
 
     name: str
     inputs: Path | None
@@ -42,9 +42,9 @@ class RunModel:
 
 @dataclass(frozen=True)
 class NetworkOutcome:
-    """epoch_cycles: of the first inference, by ST's number of the epoch; by that of the first where a blob holds several.
-    tolerance, against, not_compared: as of `RunModel`. npu_epochs: of the first inference, too, in their order; empty on a real
-    board."""
+    """model: its name. verdicts: of all inferences, in their order. epoch_cycles: of the first inference, by ST's number of
+    the epoch; by that of the first where a blob holds several. tolerance, against, not_compared: as of `RunModel`.
+    npu_epochs: of the first inference, too, in their order; empty on a real board."""
 
     model: str
     verdicts: tuple[Verdict, ...]
@@ -57,8 +57,8 @@ class NetworkOutcome:
 
 @dataclass(frozen=True)
 class Watched:
-    """A program that was only watched. until: what it had to reach. why_not: empty if it did. instructions: until then. at: where
-    the program was, a source line, a symbol or an address. lines: of its console."""
+    """A program that was only watched. until: what it had to reach. why_not: empty if it did. instructions: until then. at:
+    where the program was, a source line, a symbol or an address. lines: of its console."""
 
     until: str
     why_not: str
@@ -75,8 +75,8 @@ class Watched:
 
 @dataclass(frozen=True)
 class Outcome:
-    """findings: what the virtual board objects to, as text with source lines. models: relocatable ones, (slot, revision).
-    registers: those that no model answers. watched: None if inferences were made.
+    """board: its name. networks: what came of each. findings: what the virtual board objects to, as text with source lines.
+    models: relocatable ones, (slot, revision). registers: those that no model answers. watched: None if inferences were made.
 
     clock_hz: of the CPU. counts: the virtual board counts instructions, as if each took a cycle; meanings: what they say of
     cycles, by kind of code.

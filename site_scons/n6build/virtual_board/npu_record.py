@@ -20,9 +20,9 @@ _MOST_COUNT = 1 << 64
 
 @dataclass(frozen=True)
 class UnitWork:
-    """Of a unit in an epoch. what: it was set to. macs: products, zeros that the compiler put into kernels included. elements:
-    that it made, or an engine moved. reads, writes: bytes of memory. first, end: addresses that an engine touched, to behind the
-    last one; 0, 0: none."""
+    """Of a unit in an epoch. unit: its name. frames: in which an engine moved them. what: it was set to. macs: products,
+    zeros that the compiler put into kernels included. elements: that it made, or an engine moved. reads, writes: bytes of
+    memory. first, end: addresses that an engine touched, to behind the last one; 0, 0: none."""
 
     unit: str
     what: str = ""
@@ -37,9 +37,9 @@ class UnitWork:
 
 @dataclass(frozen=True)
 class NpuEpoch:
-    """An epoch that the NPU computed. network, place: of the epoch block that the program told of last; None: it tells nothing.
-    label: that the blob gives it; 0 without. instructions: that the CPU had executed when the epoch was computed, which takes it
-    no time. units: those that were on."""
+    """An epoch that the NPU computed. network, place: of the epoch block that the program told of last; None: it tells
+    nothing. by_blob: whether the epoch controller ran it. label: that the blob gives it; 0 without. instructions: that the
+    CPU had executed when the epoch was computed, which takes it no time. units: those that were on."""
 
     network: int | None
     place: int | None
@@ -50,8 +50,8 @@ class NpuEpoch:
 
 
 def read_npu_record(path: Path) -> tuple[NpuEpoch, ...]:
-    """In the order of their computation. Raises N6-VB-009 where the file is not such a record, N6-FILE-002, N6-FILE-003 where it
-    is larger than 256 MiB."""
+    """In the order of their computation. Raises N6-VB-009 where the file is not such a record, N6-FILE-002, N6-FILE-003 where
+    it is larger than 256 MiB."""
     return tuple(epochs_in(read_at_most(path, MAX_BYTES).split(b"\n"), path.name))
 
 

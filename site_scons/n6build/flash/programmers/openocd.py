@@ -131,7 +131,9 @@ PROGRAMMER = CommandLine(
     start=_start,
     meanings=(
         Meaning(("open failed",), UNPLUG),
-        Meaning(("no flash bank found",), "this installation has no way to program the NOR: see README"),
+        Meaning(
+            ("no flash bank found",), "this installation has no way to program the NOR: see docs/board-on-a-cable.md"
+        ),
         Meaning(("can't find target/",), "this OpenOCD is too old for the chip: releases up to 0.12.0 are"),
     ),
 )

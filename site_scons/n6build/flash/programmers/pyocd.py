@@ -82,7 +82,7 @@ PROGRAMMER = CommandLine(
     reset=_reset,
     start=_start,
     meanings=(
-        Meaning(("no memory region",), "this installation has no way to program the NOR: see README"),
+        Meaning(("no memory region",), "this installation has no way to program the NOR: see docs/board-on-a-cable.md"),
         Meaning(("not recognized",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
         Meaning(("target type",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
     ),

@@ -1,0 +1,79 @@
+"""Pages about what is typed: options and targets, with scons, n6build, and in scripts."""
+
+from __future__ import annotations
+
+from n6build.command_line.arguments import COMMANDS
+from n6build.options.choices import Choices, Invocation
+from n6build.options.option import Option, options_of
+from n6build.options.targets import LISTS, TARGETS
+
+from reference_docs.markdown import anchor, code, page, sentence, table, text
+
+_OPTIONS = """\
+The same with `scons name=value`, `n6build TARGET name=value` and `n6build TARGET --name value`. In an SConstruct of your own an
+option is a keyword of the builders, and `n6.name=value` on the command line; `N6_OPTIONS` takes them in a Makefile, `OPTIONS` in
+CMake. A value comes from the first of these places that has one:
+
+1. the command line
+2. the variable of the environment that the last column names
+3. `n6build.local.yaml` in the project's folder, with lines such as `probe: virtual`
+4. `settings.yaml` in your n6build folder (on Linux, `~/.config/n6build`)
+5. the default
+
+An option without effect is an error, since nobody would notice that it does nothing."""
+
+_TARGETS = """\
+Several may be named: `scons flash run report`, `n6build flash run report`. A file that a step makes is a target, too:
+`scons build/nucleo-n657/fsbl/fsbl.elf`."""
+
+
+def options_page() -> str:
+    """Every option with its values, default, meaning and variable."""
+    for_models = [option for option in options_of(Choices) if option.loader]
+    others = [option for option in options_of(Choices) if not option.loader]
+    return page(
+        "Options",
+        _OPTIONS,
+        "## Of a build",
+        _table(others),
+        "## Of relocatable models",
+        "Only with `loader=reloc`; see [Relocatable models](../relocatable.md).",
+        _table(for_models),
+        "## Of the command",
+        "They do not change what is built. `boards`, `models` and `cache` are for scons alone.",
+        _table(list(options_of(Invocation))),
+    )
+
+
+def targets_page() -> str:
+    """Every target, and which of scons and n6build has it."""
+    rows = [
+        (
+            f"{anchor(name)}{code(name)}",
+            text(sentence(what)) + ("" if name in COMMANDS else " With scons alone."),
+        )
+        for name, what in TARGETS.items()
+    ]
+    alone = ", ".join(code(name) for name in LISTS)
+    return page(
+        "Targets",
+        _TARGETS,
+        table(("target", "what is made or done"), rows),
+        f"{alone} only print information and need no compiler.",
+        "`n6build step FILE --plan plan.json` does a single step of a plan that `n6build plan --write plan.json TARGET ...` has "
+        "written, without asking whether it is up to date: for other build systems.",
+    )
+
+
+def _table(options: list[Option]) -> str:
+    rows = [
+        (
+            f"{anchor(option.name)}{code(option.name)}",
+            " or ".join(map(code, option.choices)),
+            code(option.default) if option.default else "",
+            text(sentence(option.help)),
+            code(option.environment) if option.environment else "",
+        )
+        for option in options
+    ]
+    return table(("option", "values", "default", "meaning", "variable"), rows)

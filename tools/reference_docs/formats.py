@@ -1,0 +1,93 @@
+"""The page about formats: structs that C and Python share, and files of JSON, from the code that writes and reads them."""
+
+from __future__ import annotations
+
+from n6build.base.c_format import Enumeration, Format, Struct
+from n6build.base.members import members
+from n6build.checks.run import Result
+from n6build.image.manifest import FlashManifest
+from n6build.memory_plan.plan import MemoryPlan
+from n6build.plan.plan import FORMAT
+from n6build.plan.step import Step
+from n6build.run.session import Outcome
+
+from reference_docs.markdown import code, page, table, text
+from reference_docs.schema import key_table
+
+_HEAD = """\
+What n6build writes for others to read. Numbers in structs are little endian, and nothing lies between members. JSON is written
+with sorted keys, and is the same for equal input on any machine."""
+
+# File, dataclass, what to say before its keys.
+JSON = (
+    (
+        "flash_manifest.json",
+        FlashManifest,
+        "What goes where in flash. A programmer, an IDE or a production line needs nothing else; `scons hex` writes the same "
+        "as one Intel hex file.",
+    ),
+    (
+        "memory_plan.json",
+        MemoryPlan,
+        "What the networks of an application need of the board: the RAM to power, the weights to copy, the pools in use.",
+    ),
+    ("checks.json", Result, "A list with an entry for each of the [checks](checks.md)."),
+    (
+        "run.json",
+        Outcome,
+        "What a run found: outputs compared, cycles (on the virtual board, instructions), what the NPU did. `run.xml` beside "
+        "it is JUnit.",
+    ),
+)
+
+
+def formats_page() -> str:
+    """Every format that is described once for C and Python, and the JSON files."""
+    json = [part for name, kind, said in JSON for part in (f"## {name}", said, key_table(kind))]
+    plan = (
+        "`scons plan` and `n6build plan --write FILE` write it: `format` (an integer, "
+        f"today {FORMAT}), `goals` (names of targets, each with its files) and `steps`, a list. Fields of a step that have "
+        "their default are left out."
+    )
+    structs = [part for each in members("n6build.formats.*", "FORMAT", Format) for part in _format(each)]
+    return page("Formats", _HEAD, *json, "## plan.json", plan, key_table(Step), *structs)
+
+
+def _format(each: Format) -> list[str]:
+    # A comment of C may hold a drawing.
+    said = "\n".join(line if line.startswith("    ") else text(line) if line else "" for line in each.text)
+    constants = table(
+        ("constant", "value", "meaning"),
+        [(code(one.name), code(_number(one.value)), text(one.note)) for one in each.constants],
+    )
+    return [
+        f"## {each.header}",
+        said,
+        *(part for struct in each.structs for part in _struct(struct)),
+        constants,
+        *(_enumeration(one) for one in each.enumerations),
+    ]
+
+
+def _struct(struct: Struct) -> list[str]:
+    rows, offset = [], 0
+    for member in struct.members:
+        kind = f"{member.kind}[{member.count}]" if member.count else member.kind
+        rows.append((f"0x{offset:02X}", code(member.name), code(kind), text(member.note)))
+        offset += member.size
+    return [
+        f"{code(struct.name)}, {struct.size} bytes. {text(struct.note)}".strip(),
+        table(("offset", "member", "type", "meaning"), rows),
+    ]
+
+
+def _enumeration(each: Enumeration) -> str:
+    rows = [
+        (code(f"{each.prefix}{value.name}"), code(str(value.value)), text(each.notes.get(value.name, "")))
+        for value in each.values
+    ]
+    return table((code(each.name), "value", "meaning"), rows)
+
+
+def _number(value: int) -> str:
+    return str(value) if value < 1024 else f"0x{value:08X}"

@@ -1,0 +1,89 @@
+"""What MkDocs calls (`hooks` in mkdocs.yml): adds the pages that are made from the code, checks links into the repository, and
+leaves out dates, so that equal input gives an equal site."""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in (ROOT / "tools", ROOT / "site_scons"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+from mkdocs.structure.files import File, Files  # noqa: E402
+
+from reference_docs.generated import pages  # noqa: E402
+from reference_docs.links import broken, links_in, outside_code  # noqa: E402
+from reference_docs.messages import errors_with_anchors  # noqa: E402
+
+# With --strict a warning ends the build.
+_LOG = logging.getLogger("mkdocs.hooks.reference_docs")
+# Files that are read where they lie, too.
+_READ_IN_PLACE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+# It would hold dates.
+_SITE_MAP = "sitemap.xml"
+
+
+def on_config(config: Any) -> Any:
+    """Adds the boards to the navigation."""
+    config.theme.static_templates.discard(_SITE_MAP)
+    generated = pages(ROOT)
+    config.extra["generated"] = generated
+    boards = [{posixpath.basename(name).removesuffix(".md"): name} for name in sorted(generated) if _is_board(name)]
+    for section in config.nav:
+        if isinstance(section, dict) and "Boards" in section:
+            section["Boards"] += boards
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Adds the generated pages, which are never written to docs/."""
+    if site_map := files.get_file_from_path(_SITE_MAP):
+        files.remove(site_map)
+    for name, text in config.extra["generated"].items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_pre_build(**_: Any) -> None:
+    """Warns of links in the repository's own files that lead nowhere."""
+    for name in _READ_IN_PLACE:
+        for target in links_in((ROOT / name).read_text(encoding="utf-8")):
+            why = broken(ROOT, "", target)
+            if why:
+                _LOG.warning("%s: a link leads nowhere: %s", name, why)
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links into the repository become plain text, since the site is without it; warns of those that lead nowhere."""
+    name = page.file.src_uri
+    if name == "errors.md":
+        markdown = errors_with_anchors(markdown)
+    folder = posixpath.dirname(name)
+
+    def plain(link: re.Match[str]) -> str:
+        target = link["target"]
+        place = posixpath.normpath(posixpath.join("docs", folder, target.partition("#")[0]))
+        if re.match(r"[a-z]+:|#", target) or place.startswith("docs/"):
+            return link[0]
+        why = broken(ROOT, posixpath.join("docs", folder), target)
+        if why:
+            _LOG.warning("%s: a link leads nowhere: %s", name, why)
+        # The name of a file looks like one, also without a link.
+        return f"`{link['text']}`" if re.fullmatch(r"[\w./-]+/[\w./-]+", link["text"]) else link["text"]
+
+    return outside_code(markdown, plain)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Without the comment that says when the site was built."""
+    return re.sub(r"<!--\s*MkDocs version.*?-->\s*", "", output, flags=re.DOTALL)
+
+
+def _is_board(name: str) -> bool:
+    return name.startswith("boards/") and name != "boards/index.md"
