@@ -166,6 +166,9 @@ class Choices:
         "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
         ("none", "npu"),
     )
+    base: str = path(
+        "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
+    )
     gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"

@@ -22,6 +22,7 @@ TARGETS = {
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
     COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",
+    "merge-report": "sizes and memory with the change against a base branch (option base), as Markdown for a merge request",
     "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
     "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
     "boards": "list the boards",

@@ -13,7 +13,7 @@ from n6build.base.environment import Environment
 from n6build.base.paths import project_path
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step, outputs_of
+from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
@@ -22,6 +22,7 @@ from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_network import host_network_plan
 from n6build.steps.images import Images, images_of
 from n6build.steps.job import Job, check_device, check_goals, job_of
+from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.part import Part
@@ -64,6 +65,7 @@ def application_plan(
     )
     board = on_board(job, networks, images, before, goals, programmer)
     parts = [build, _hex(job, images, manifest), _reloc(job, images), romfs_partitions(job), board]
+    parts.append(_merge_report(job, sizes))
     if "report" in goals:
         parts.append(_report(job, networks, images, checks, before, board))
     return make_plan(
@@ -101,6 +103,11 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
 def _hex(job: Job, images: Images, manifest: Step) -> Part:
     step = firmware_hex_step(f"{job.folder}/firmware.hex", manifest.name, images.files)
     return Part((step,), {"hex": step.outputs})
+
+
+def _merge_report(job: Job, sizes: Step) -> Part:
+    step = merge_report_step(job.folder, output_with(sizes, ".json"), job.choices.base)
+    return Part((step,), {"merge-report": step.outputs})
 
 
 def _report(
