@@ -44,7 +44,7 @@ def _network(env: Any, *, model: Any, board: str, name: str = "host", **options:
     """model: a name, a file or folder, or several. name: of the program that they are for."""
     choices = choices_of_host(env, HostProgram(name), {"model": model, "board": board, **options})
     plan, nodes = planned_nodes(env, choices, [])
-    return Network(choices, [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["objects"]], _include())
+    return Network(choices, [nodes.get(file) or env.File(_literal(file)) for file in plan.goals["library"]], _include())
 
 
 def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **options: Any) -> Application:

@@ -33,7 +33,7 @@ def test_a_change_of_the_appli_is_in_the_comment(project: Project) -> None:
     assert again.actions == [], "the same sizes and the same base are no reason to write it again"
 
     buffers = "static message_t request, answer;"
-    project.replace("firmware/appli/n6_link.c", buffers, f"{buffers} static volatile uint8_t more[4096]; more[0] = 1;")
+    project.replace("firmware/appli/n6_link.c", buffers, f"{buffers} static volatile uint8_t more[4096]; more[0]++;")
     result = project.scons(*KEYWORD, f"base={base}")
     assert result.status == 0, result.output
     grown = used(project, "Appli in RAM") - before
