@@ -518,6 +518,7 @@ WITHOUT_BYTES = {
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.blocks": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
+    "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
     "n6build.models.model": _PLANS,

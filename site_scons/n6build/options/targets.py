@@ -21,6 +21,7 @@ TARGETS = {
     "flash-all": "program everything, whatever the board is believed to hold",
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
+    "field-report": "programs and runs the board once, and writes what only a real board knows into one file, to send or to keep",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
     COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",
     "merge-report": "sizes and memory with the change against a base branch (option base), as Markdown for a merge request",

@@ -7,6 +7,7 @@ which need a board to be named, only if they are asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.environment import Environment
@@ -21,7 +22,7 @@ from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of
-from n6build.steps.job import Job, check_device, check_goals, job_of
+from n6build.steps.job import FIELD_REPORT, Job, check_device, check_goals, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
 from n6build.steps.on_board import BeforeFlash, on_board
@@ -42,7 +43,7 @@ def application_plan(
 
     Raises N6Error for whatever cannot be built as chosen.
     """
-    job = job_of(choices, environment, notes)
+    job = job_of(replace(choices, field=FIELD_REPORT in goals), environment, notes)
     check_goals(choices, goals)
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
