@@ -170,7 +170,10 @@ class Choices:
     base: str = path(
         "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
     )
-    gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
+    gdb: bool = switch(
+        False,
+        "run: 1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+    )
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
     )

@@ -144,8 +144,29 @@ def runs_until(choices: Choices) -> bool:
     return bool(choices.appli or choices.program or choices.until)
 
 
+def _check_debugger(choices: Choices) -> None:
+    """On a real board, where a debugger takes the place of the run."""
+    wanted = {
+        "inputs": choices.inputs,
+        "expected": choices.expected,
+        "runs": choices.runs,
+        "until": choices.until,
+        "audio": choices.audio,
+        "epochs": choices.epochs,
+        "trace": choices.trace != "none",
+        "mode=no-run": "no-run" in choices.modes,
+    }
+    for name, value in wanted.items():
+        if value:
+            what = f"with 'gdb=1' on a real board, nothing is run but what the debugger starts, so that '{name}' has no effect"
+            raise N6Error("N6-OPTION-009", what, hint=f"omit {name}")
+
+
 def _check_run(choices: Choices) -> None:
     is_virtual = choices.probe == VIRTUAL
+    if choices.gdb and not is_virtual:
+        _check_debugger(choices)
+        return
     if choices.trace != "none" and not is_virtual:
         what = "'trace=npu' is of the virtual board: a real one tells nobody what is written to its NPU"
         raise N6Error("N6-OPTION-016", what, hint="probe=virtual, or omit it")
@@ -162,8 +183,8 @@ def _check_run(choices: Choices) -> None:
         what = "'inputs' and 'expected' are for a single network"
         raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
     if choices.gdb and linked:
-        what = "'gdb=1' is for a run on the virtual board with the test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="probe=virtual, without inputs, expected and runs")
+        what = "'gdb=1' is for a run with the test vectors in flash"
+        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs")
     if choices.audio and linked:
         what = "'audio' is for a run on the virtual board with the test vectors in flash"
         raise N6Error("N6-OPTION-015", what, hint="probe=virtual, without inputs, expected and runs")

@@ -6,9 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
+from n6build.flash.receipt import VIRTUAL
 from n6build.options.until import BY_DEFAULT
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.debug_board import debug_board_step
 from n6build.steps.field_report import field_report_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
@@ -137,6 +139,8 @@ def _run_steps(
     if "no-run" in choices.modes:
         fsbl = images.elves.get("FSBL", "")
         return [start_board_step(f"{job.folder}/started.json", receipts, fsbl, job.board, target)]
+    if choices.gdb and target.probe != VIRTUAL:
+        return [debug_board_step(f"{job.folder}/debugged.json", receipts, images.elves, job.board, target)]
     if runs_until(choices):
         watched = run_until_step(
             f"{job.folder}/run.json",
