@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
@@ -82,12 +83,13 @@ class Meaning:
 class DebugServer:
     """A server for GDB that comes with a programmer. command: looked for in PATH, and in these folders, relative to that of the
     programmer. arguments: for a port of this computer; it halts the board, and ends when GDB disconnects. ready: printed when GDB
-    may connect. type: cortex-debug's word for it."""
+    may connect. type: cortex-debug's word for it, and editor: further settings of its configuration."""
 
     command: str
     arguments: Callable[[Attached, int], Sequence[str]]
     ready: str
     type: str
+    editor: Callable[[Board], dict[str, Any]]
     folders: tuple[str, ...] = ()
 
 

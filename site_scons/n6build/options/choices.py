@@ -174,6 +174,9 @@ class Choices:
         False,
         "run: 1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
     )
+    svd: str = path(
+        "target vscode: description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD"
+    )
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
     )

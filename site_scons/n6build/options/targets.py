@@ -26,6 +26,7 @@ TARGETS = {
     COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",
     "merge-report": "sizes and memory with the change against a base branch (option base), as Markdown for a merge request",
     "matrix": "every board with every model: build, check, flash (virtual), run; goes on after failures, ends with a table",
+    "vscode": "tasks and debug configurations for VS Code (cortex-debug), added to .vscode/ without changing what is there",
     "plan": "what would be done and why, as text, as plan.json and as a picture; nothing is built",
     "boards": "list the boards",
     "models": "list the models",

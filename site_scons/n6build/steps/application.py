@@ -18,6 +18,7 @@ from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
@@ -66,7 +67,7 @@ def application_plan(
     )
     board = on_board(job, networks, images, before, goals, programmer)
     parts = [build, _hex(job, images, manifest), _reloc(job, images), romfs_partitions(job), board]
-    parts.append(_merge_report(job, sizes))
+    parts += [_merge_report(job, sizes), _editor(job, images)]
     if "library" in goals:
         check_library(choices, networks)
         parts.append(images.library)
@@ -112,6 +113,16 @@ def _hex(job: Job, images: Images, manifest: Step) -> Part:
 def _merge_report(job: Job, sizes: Step) -> Part:
     step = merge_report_step(job.folder, output_with(sizes, ".json"), job.choices.base)
     return Part((step,), {"merge-report": step.outputs})
+
+
+def _editor(job: Job, images: Images) -> Part:
+    """For each application of ours."""
+    elves = [model.elf for _, model in images.models]
+    if not images.elves:
+        return Part((), {})
+    name = job.folder.rpartition("/")[2]
+    step = editor_step(f"{job.folder}/vscode.json", job.choices, job.board, name, images.elves, elves)
+    return Part((step,), {"vscode": step.outputs})
 
 
 def _report(

@@ -27,6 +27,8 @@ _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
 # Printed by our own script at its end.
 _DONE = "n6 done"
+# As in the template.
+_CONFIGURATION = ("interface/stlink-dap.cfg", "target/stm32n6x.cfg")
 _READY = "n6 waits for a debugger"
 
 
@@ -143,5 +145,5 @@ PROGRAMMER = CommandLine(
         Meaning(("no flash bank found",), "this installation has no way to program the NOR: see README"),
         Meaning(("can't find target/",), "this OpenOCD is too old for the chip: releases up to 0.12.0 are"),
     ),
-    debug=DebugServer("openocd", _serve, _READY, "openocd"),
+    debug=DebugServer("openocd", _serve, _READY, "openocd", lambda _: {"configFiles": list(_CONFIGURATION)}),
 )

@@ -99,5 +99,11 @@ PROGRAMMER = CommandLine(
         Meaning(("not recognized",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
         Meaning(("target type",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
     ),
-    debug=DebugServer("pyocd", _serve, "GDB server listening on port", "pyocd"),
+    debug=DebugServer(
+        "pyocd",
+        _serve,
+        "GDB server listening on port",
+        "pyocd",
+        lambda board: {"targetId": board.programmer.pyocd_target},
+    ),
 )

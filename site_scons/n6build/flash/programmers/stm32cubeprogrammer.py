@@ -120,6 +120,11 @@ PROGRAMMER = CommandLine(
     ),
     # In STM32CubeCLT beside the folder of the programmer.
     debug=DebugServer(
-        "ST-LINK_gdbserver", _serve, "Waiting for debugger connection", "stlink", ("../../STLink-gdb-server/bin",)
+        "ST-LINK_gdbserver",
+        _serve,
+        "Waiting for debugger connection",
+        "stlink",
+        lambda _: {"serverArgs": ["-m", "1"]},
+        ("../../STLink-gdb-server/bin",),
     ),
 )
