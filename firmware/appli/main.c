@@ -7,6 +7,9 @@
 #include "n6_board.h"
 #include "n6_cache.h"
 #include "n6_console.h"
+#if N6_FIELD_REPORT
+#include "n6_field.h"
+#endif
 #include "n6_inference.h"
 #include "n6_link.h"
 #include "n6_memory.h"
@@ -54,6 +57,9 @@ int main(void)
     if (memory.why[0] != '\0') {
         n6_appli_stop(memory.why, memory.what);
     }
+#if N6_FIELD_REPORT
+    n6_field_put_appli();
+#endif
     uint32_t runs = 0;
     for (uint32_t i = 0; i < n6_plan_network_count; i++) {
         if (!n6_inference_begin(&n6_plan_networks[i])) {

@@ -8,6 +8,9 @@
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_fault.h"
+#if N6_FIELD_REPORT
+#include "n6_field.h"
+#endif
 #include "n6_inference.h"
 #include "n6_link.h"
 #include "n6_model.h"
@@ -36,6 +39,9 @@ int main(void)
     n6_npu_open_rif();
 #if N6_RUNTIME_DRIVES_NPU
     n6_st_runtime_open();
+#endif
+#if N6_FIELD_REPORT
+    n6_field_put_appli();
 #endif
     n6_inference_open();
     for (uint32_t i = 0; i < n6_model_count; i++) {

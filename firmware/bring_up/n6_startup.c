@@ -17,11 +17,23 @@ extern uint32_t n6_bss_end[];
 int main(void);
 _Noreturn void n6_start(void);
 
+#if N6_FIELD_REPORT
+__attribute__((section(".noinit"))) uint32_t n6_startup_stack[N6_STARTUP_STACK_WORDS];
+#define KEEP_STACK               \
+    "ldr r3, =n6_startup_stack\n\t" \
+    "mrs r0, msp\n\t"            \
+    "mrs r1, msplim\n\t"         \
+    "mrs r2, control\n\t"        \
+    "stm r3, {r0-r2}\n\t"
+#else
+#define KEEP_STACK ""
+#endif
+
 /* Not relying on what the boot ROM or the FSBL left in the stack registers, and with the FPU and Helium on before any code
  * that the compiler may have used them in. */
 __attribute__((naked, noreturn)) static void reset(void)
 {
-    __asm volatile("cpsid i\n\t"
+    __asm volatile("cpsid i\n\t" KEEP_STACK
                    "movs r0, #0\n\t"
                    "msr msplim, r0\n\t"
                    "ldr r0, =n6_stack_top\n\t"

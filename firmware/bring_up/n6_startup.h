@@ -2,6 +2,8 @@
 #ifndef N6_STARTUP_H
 #define N6_STARTUP_H
 
+#include <stdint.h>
+
 #include "n6_soc.h"
 
 /* The first 16 vectors are the processor's own, the first of them the initial stack pointer. */
@@ -11,5 +13,11 @@ typedef void (*n6_vector_t)(void);
 
 /* At the start of the image; the linker script aligns it to 1 KB, as VTOR requires for this many vectors. */
 extern const n6_vector_t n6_vectors[N6_VECTORS];
+
+#if N6_FIELD_REPORT
+/* MSP, MSPLIM and CONTROL as they were at reset. */
+#define N6_STARTUP_STACK_WORDS 3
+extern uint32_t n6_startup_stack[N6_STARTUP_STACK_WORDS];
+#endif
 
 #endif

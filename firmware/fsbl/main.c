@@ -7,6 +7,9 @@
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_fault.h"
+#if N6_FIELD_REPORT
+#include "n6_field.h"
+#endif
 #include "n6_load_appli.h"
 #include "n6_xspi_nor.h"
 
@@ -75,6 +78,9 @@ static void load(void)
 
 int main(void)
 {
+#if N6_FIELD_REPORT
+    n6_field_capture();
+#endif
     bool clocked = n6_clock_use_hsi();
     n6_console_open();
     n6_put("n6 fsbl start board=" N6_BOARD_NAME);
@@ -85,6 +91,10 @@ int main(void)
     if (!n6_clock_start()) {
         stop("N6-FW-006 the clocks do not switch to the PLLs: try clock_profile hsi in board.yaml");
     }
+#if N6_FIELD_REPORT
+    n6_field_put_entry();
+    n6_field_put_fsbl();
+#endif
     open_nor();
     /* The NOR is read by lines then, not by words. */
     n6_caches_enable();

@@ -171,7 +171,7 @@ _CHECKS: list[Callable[[], ToolStatus]] = [
     _command("arm-none-eabi-gcc", "compiles FSBL and Appli", "make setup (gcc-arm-none-eabi)", "always"),
     _newlib,
     _emulator,
-    _command("gdb-multiarch", "debugs on the virtual board: gdb=1", "install gdb-multiarch", "if you have it"),
+    _command("gdb-multiarch", "debugs: gdb=1", "install gdb-multiarch", "if you have it"),
     *_programmers(),
     _st_edge_ai,
 ]

@@ -47,9 +47,11 @@ def exists(env: Any) -> bool:
 def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> None:
     """plan_of: makes the plan of one application, including its run."""
     from n6build.matrix.pairs import pairs_of
+    from n6build.report.figures import read_sizes
 
     with reported(env):
         wanted = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
+        base = read_sizes(Path(choices.base)) if choices.base else None
     # -j on the command line takes precedence.
     SetOption("num_jobs", os.cpu_count() or 1)
     # A failing pair must not stop the others. SetOption() does not know this option.
@@ -60,12 +62,15 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
         pairs.append(_Pair(each.board, each.models[0], plan, plan.goals["run"][0], env.N6Steps(plan)))
     env.AlwaysBuild(env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs]))
     if not GetOption("no_exec"):
-        atexit.register(_tell, env, Path(env["N6_BUILD"]) / "matrix", pairs)
+        atexit.register(_tell, env, Path(env["N6_BUILD"]) / "matrix", pairs, base)
 
 
-def _tell(env: Any, folder: Path, pairs: list[_Pair]) -> None:
+def _tell(env: Any, folder: Path, pairs: list[_Pair], base: Any) -> None:
+    from n6build.base.version import version
     from n6build.matrix.result import read_results, results_json, rows_of
     from n6build.matrix.show import matrix_junit, page, table
+    from n6build.report.figures import SizesFile, read_sizes
+    from n6build.steps.merge_report import write_merge_report
 
     results = [_result(env, pair) for pair in pairs]
     rows = rows_of(results, read_results(folder / "matrix.json"))
@@ -73,14 +78,26 @@ def _tell(env: Any, folder: Path, pairs: list[_Pair]) -> None:
     write_atomically(folder / "matrix.xml", matrix_junit(rows))
     write_atomically(folder / "matrix.html", page(rows))
     print(table(rows), end="", flush=True)
+    written = [
+        Path(path)
+        for pair in pairs
+        for path, node in pair.nodes.items()
+        if path.endswith("/sizes.json") and _good(node)
+    ]
+    sizes = tuple(each for path in written for each in read_sizes(path).applications)
+    write_merge_report(folder, SizesFile(version(), sizes), base)
     passed = sum(result.passed for result in results)
     say("Matrix", f"{passed} of {len(results)} passed", f"{folder}/matrix.html, .xml and .json")
+
+
+def _good(node: Any) -> bool:
+    return node.get_state() in (executed, up_to_date)
 
 
 def _result(env: Any, pair: _Pair) -> Any:
     from n6build.matrix.result import pair_result
 
-    failed = pair.nodes[pair.run].get_state() not in (executed, up_to_date)
+    failed = not _good(pair.nodes[pair.run])
     failures = [(str(each.node), str(each.errstr)) for each in GetBuildFailures()] if failed else []
     anew = {path for path, node in pair.nodes.items() if node.get_state() == executed}
     return pair_result(

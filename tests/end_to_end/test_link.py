@@ -198,7 +198,7 @@ def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Pr
         (("mode=copy", "load=xip", "loader=reloc"), "'load=xip' and 'mode=copy' exclude each other"),
         (("runs=many",), "'runs=many' is not a number of inferences"),
         (("start=ram",), "N6-OPTION-011: 'start=ram' is for a board on a cable"),
-        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run on the virtual board with the test vectors"),
+        (("gdb=1", "runs=3"), "N6-OPTION-009: 'gdb=1' is for a run with the test vectors"),
     ],
 )
 def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], error: str) -> None:

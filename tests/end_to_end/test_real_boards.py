@@ -207,6 +207,24 @@ def test_a_dry_run_of_models_with_two_slots_would_have_to_ask_the_board(project:
     assert all(" -r " not in call for call in desk.calls())
 
 
+def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
+    result = scons(project, desk, "flash", "run", "gdb=1")
+    assert result.status == 0, result.output
+    assert "Waiting for GDB on port 3333, nucleo-n657 is halted; Ctrl-C ends it" in result.output
+    elves = "'add-symbol-file \"build/nucleo-n657/fsbl/fsbl.elf\"' build/nucleo-n657/keyword/appli/appli.elf"
+    assert f"arm-none-eabi-gdb -ex 'target extended-remote localhost:3333' -ex {elves}" in result.output
+    *_, reset, server = desk.calls()
+    assert "-hardRst" in reset
+    assert server.startswith("ST-LINK_gdbserver -p 3333 ")
+    assert server.endswith(" -d -m 1 -i 0041 --halt")
+    refused = scons(project, desk, "run", "gdb=1", "runs=3")
+    assert "N6-OPTION-009: with 'gdb=1' on a real board" in refused.output
+    desk.fail(3, "error")
+    broken = scons(project, desk, "run", "gdb=1", "mode=no-flash")
+    assert broken.status == 2
+    assert "N6-DEBUG-003: the server for GDB did not get ready" in broken.output
+
+
 def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
     assert result.status == 2

@@ -57,7 +57,7 @@ from n6build.run.fed_session import FedNetwork, run_fed
 from n6build.run.session import RunModel, read_outcome
 from n6build.steps.application import application_plan
 from n6build.steps.flash_board import target_of
-from n6build.steps.run_board import Session, _linked_network
+from n6build.steps.run_board import Session, linked_network
 from n6build.steps.start_board import start_board_step
 from n6build.virtual_board.build import _install, _prepare, find_emulator
 from n6build.virtual_board.qemu import RELEASES
@@ -177,7 +177,7 @@ def a_compiler_that_cannot_start(folder: Path) -> None:
 
 
 def nothing_to_run_on(_: Path) -> None:
-    _linked_network(RunModel("m", None, None, (), ()), None, Session())  # type: ignore[arg-type]
+    linked_network(RunModel("m", None, None, (), ()), None, Session())  # type: ignore[arg-type]
 
 
 def a_network_that_lists_no_buffers(folder: Path) -> None:

@@ -164,8 +164,10 @@ def make_desk(folder: Path, settings: Settings, *programmers: str) -> Desk:
     desk.commands.mkdir()
     desk.set(settings)
     (desk.folder / "nor.bin").write_bytes(b"\xff" * settings.size)
-    for name in programmers:
-        called = PROGRAMMERS[name].command
+    executables = {PROGRAMMERS[name].command: name for name in programmers}
+    if "stm32cubeprogrammer" in programmers:
+        executables["ST-LINK_gdbserver"] = "st_link_gdbserver"
+    for called, name in executables.items():
         command = desk.commands / called
         command.write_text(
             f"#!{sys.executable} -IS\n"

@@ -19,6 +19,8 @@ def main(folder: Path, arguments: list[str]) -> int:
     board = Board(folder)
     print("Open On-Chip Debugger 0.12.0+dev-01360")
     script = Path(arguments[arguments.index("-f") + 1]).read_text()
+    if "\ngdb_port " in script:
+        return _serve(board, script)
     missing = [line for line in _NEEDED if line not in script]
     if missing:
         return _error(f"no {missing[0]}")
@@ -29,6 +31,24 @@ def main(folder: Path, arguments: list[str]) -> int:
         return _commands(board, script[script.index("\ninit\n") + 6 :].splitlines())
     except Fault:
         return _error("jtag status contains invalid mode value - communication failure")
+
+
+def _serve(board: Board, script: str) -> int:
+    """A debugger that disconnects at once."""
+    missing = [line for line in (*_NEEDED[:2], "bindto 127.0.0.1", "{shutdown}\ninit\nhalt\n") if line not in script]
+    serial = re.search(r"^adapter serial (\S+)$", script, re.MULTILINE)
+    if missing or serial is None:
+        return _error(f"no {missing or 'serial'}")
+    try:
+        if not board.connect(serial[1]):
+            return _error("open failed")
+        board.operation()
+    except Fault:
+        return _error("jtag status contains invalid mode value - communication failure")
+    print(f"Info : Listening on port {re.findall(r'gdb_port (.*)', script)[0]} for gdb connections")
+    print(re.findall(r'echo "(.*)"', script)[0])
+    print("shutdown command invoked")
+    return 0
 
 
 def _error(text: str) -> int:

@@ -17,7 +17,7 @@ def main(folder: Path, arguments: list[str]) -> int:
     if arguments == ["json", "--probes"]:
         return _list(board)
     parser = argparse.ArgumentParser()
-    parser.add_argument("subcommand", choices=("commander", "load", "reset"))
+    parser.add_argument("subcommand", choices=("commander", "load", "reset", "gdbserver"))
     parser.add_argument("--no-wait", action="store_true", required=True)
     parser.add_argument("--uid", required=True)
     parser.add_argument("--target", required=True)
@@ -25,6 +25,8 @@ def main(folder: Path, arguments: list[str]) -> int:
     parser.add_argument("--erase", choices=("sector",))
     parser.add_argument("--no-reset", action="store_true")
     parser.add_argument("--format", choices=("bin",))
+    parser.add_argument("--connect", choices=("halt",))
+    parser.add_argument("--port", type=int)
     parser.add_argument("files", nargs="*")
     options = parser.parse_intermixed_args(arguments)
     if options.target not in _TARGETS:
@@ -37,6 +39,10 @@ def main(folder: Path, arguments: list[str]) -> int:
         for file in options.files:
             path, _, address = file.rpartition("@")
             board.program(int(address, 16), Path(path).read_bytes())
+        if options.subcommand == "gdbserver":
+            board.operation()
+            print(f"0000456 I GDB server listening on port {options.port} (core 0) [gdbserver]")
+            print("0001234 I Client detached [gdbserver]", flush=True)
         if options.subcommand == "reset":
             board.begin(board.settings.on_reset)
     except Fault:

@@ -287,6 +287,8 @@ EDITS = (
         "hardware/slots.py", "return Slot(start, end - start)", "return Slot(start, end - start + 4096)", "sizes.txt"
     ),
     linked("image/sizes.py", 'f"{name} in RAM"', 'f"{name} in the RAM"', "sizes.txt"),
+    linked("report/figures.py", 'f"RAM of {', 'f"RAM for {', "sizes.json"),
+    alone("report/merge.py", '"## Size and memory"', '"## Sizes and memory"', f"{LINKED}/merge_report.md"),
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
@@ -516,6 +518,7 @@ WITHOUT_BYTES = {
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.blocks": _OF_A_BOARD,
     "n6build.hardware.board_rules": _REFUSES,
+    "n6build.hardware.field_registers": _OF_A_BOARD,
     "n6build.hardware.i2c": _OF_A_BOARD,
     "n6build.hardware.npu": _OF_A_BOARD,
     "n6build.models.model": _PLANS,
@@ -543,6 +546,7 @@ WITHOUT_BYTES = {
     "n6build.network.pools.strict_json": "the descriptor that ST's compiler reads, which leaves no trace but in what it makes",
     "n6build.base.paths": _PLANS,
     "n6build.base.span": _SHAPES,
+    "n6build.base.version": _PLANS,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,

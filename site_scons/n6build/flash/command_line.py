@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from n6build.base.captured import run_captured
 from n6build.base.errors import N6Error
@@ -79,6 +80,20 @@ class Meaning:
 
 
 @dataclass(frozen=True)
+class DebugServer:
+    """A server for GDB that comes with a programmer. command: looked for in PATH, and in these folders, relative to that of the
+    programmer. arguments: for a port of this computer; it halts the board, and ends when GDB disconnects. ready: printed when GDB
+    may connect. type: cortex-debug's word for it, and editor: further settings of its configuration."""
+
+    command: str
+    arguments: Callable[[Attached, int], Sequence[str]]
+    ready: str
+    type: str
+    editor: Callable[[Board], dict[str, Any]]
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class CommandLine:
     """A programmer. name: of its module, and in probe=<name>. command: looked for in PATH. rank: the installed programmer with
     the lowest one is used. install: how to get it. seconds_a_sector: about how long one takes to erase, program and verify.
@@ -87,7 +102,7 @@ class CommandLine:
     Its commands: identify (connect, and print the device id), read (each span into its file), program (each file to its
     address, erasing no more than its sectors), verify (None where reading back is as good), reset (start what is in flash),
     start (load a program from a file into RAM, and start it without a reset). identity: found in the output of `identify`, None
-    where it is not there.
+    where it is not there. debug: None where it has no server for GDB.
     """
 
     name: str
@@ -104,6 +119,7 @@ class CommandLine:
     start: Callable[[Attached, RamProgram, Path], Order]
     verify: Callable[[Attached, Sequence[tuple[int, Path]]], Order] | None = None
     meanings: tuple[Meaning, ...] = ()
+    debug: DebugServer | None = None
 
 
 def run_command(command: Path, arguments: Sequence[str], timeout_s: int) -> Said:

@@ -54,7 +54,8 @@ class Choices:
 
     models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
     built. pair: of a matrix, in which each pair has its own virtual board. c_flags: of the surrounding project. debug_info:
-    of what is linked. program: of the surrounding project, in place of the Appli; None: the Appli is this project's.
+    of what is linked. field: the programs are for a field report. program: of the surrounding project, in place of the Appli;
+    None: the Appli is this project's.
     """
 
     board: str = word(
@@ -166,12 +167,22 @@ class Choices:
         "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
         ("none", "npu"),
     )
-    gdb: bool = switch(False, "run: 1 waits for a debugger before the first instruction (virtual board)")
+    base: str = path(
+        "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
+    )
+    gdb: bool = switch(
+        False,
+        "run: 1 waits for a debugger: the virtual board before its first instruction, a real one with its programmer's server",
+    )
+    svd: str = path(
+        "target vscode: description of the chip's registers (SVD), if you have one", environment="N6BUILD_SVD"
+    )
     verbosity: int = number(
         0, "1 shows the summary of target reloc, 2 whole command lines, too", ("0", "1", "2"), loader="reloc"
     )
     log: str = path("file for the summary of target reloc", loader="reloc")
     debug_info: bool = True
+    field: bool = False
     build: str = "build"
     pair: str = ""
     c_flags: tuple[str, ...] = ()

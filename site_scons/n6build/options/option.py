@@ -124,10 +124,16 @@ def count(help: str, of: str) -> Any:
     return _field(0, "", help, parse, (), None, None)
 
 
-def path(help: str, *, loader: Loader | None = None) -> Any:
+def path(help: str, *, loader: Loader | None = None, environment: str | None = None) -> Any:
     """A path as text, empty if none is given; a relative one starts where the command was typed."""
     return _field(
-        "", "", help, lambda setting, launched: str(launched / setting.value) if setting.value else "", (), None, loader
+        "",
+        "",
+        help,
+        lambda setting, launched: str(launched / setting.value) if setting.value else "",
+        (),
+        environment,
+        loader,
     )
 
 

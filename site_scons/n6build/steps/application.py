@@ -7,21 +7,24 @@ which need a board to be named, only if they are asked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.environment import Environment
 from n6build.base.paths import project_path
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan, make_plan
-from n6build.plan.step import Step, outputs_of
+from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of
-from n6build.steps.job import Job, check_device, check_goals, job_of
+from n6build.steps.job import FIELD_REPORT, Job, check_device, check_goals, job_of
+from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.part import Part
@@ -41,7 +44,7 @@ def application_plan(
 
     Raises N6Error for whatever cannot be built as chosen.
     """
-    job = job_of(choices, environment, notes)
+    job = job_of(replace(choices, field=FIELD_REPORT in goals), environment, notes)
     check_goals(choices, goals)
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
@@ -64,6 +67,7 @@ def application_plan(
     )
     board = on_board(job, networks, images, before, goals, programmer)
     parts = [build, _hex(job, images, manifest), _reloc(job, images), romfs_partitions(job), board]
+    parts += [_merge_report(job, sizes), _editor(job, images)]
     if "library" in goals:
         check_library(choices, networks)
         parts.append(images.library)
@@ -104,6 +108,21 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
 def _hex(job: Job, images: Images, manifest: Step) -> Part:
     step = firmware_hex_step(f"{job.folder}/firmware.hex", manifest.name, images.files)
     return Part((step,), {"hex": step.outputs})
+
+
+def _merge_report(job: Job, sizes: Step) -> Part:
+    step = merge_report_step(job.folder, output_with(sizes, ".json"), job.choices.base)
+    return Part((step,), {"merge-report": step.outputs})
+
+
+def _editor(job: Job, images: Images) -> Part:
+    """For each application of ours."""
+    elves = [model.elf for _, model in images.models]
+    if not images.elves:
+        return Part((), {})
+    name = job.folder.rpartition("/")[2]
+    step = editor_step(f"{job.folder}/vscode.json", job.choices, job.board, name, images.elves, elves)
+    return Part((step,), {"vscode": step.outputs})
 
 
 def _report(

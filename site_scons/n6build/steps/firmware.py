@@ -21,6 +21,7 @@ from n6build.steps.board_header import board_header_step
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.field_header import field_header_step
 from n6build.steps.format_headers import format_headers_step
 from n6build.steps.kernel_headers import kernel_headers_step
 from n6build.steps.memory_plan import version_header_of
@@ -66,12 +67,19 @@ def c_files(directory: str) -> list[Path]:
     return files_in(FIRMWARE / directory, "*.c")
 
 
-def board_firmware(folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str]) -> BoardFirmware:
-    """folder: of the board. flags: further ones, from the surrounding project."""
+def board_firmware(
+    folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str], *, field: bool = False
+) -> BoardFirmware:
+    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report."""
     include = f"{folder}/include"
-    headers = (soc_header_step(include, board), board_header_step(include, board), format_headers_step(include))
+    headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
+    headers += [field_header_step(include, board)] if field else []
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
-    bring_up = compile_steps(f"{folder}/common/bring_up", c_files("bring_up"), how.looking_in(FIRMWARE / "bring_up"))
+    files = c_files("bring_up")
+    if field:
+        how = how.looking_in(FIRMWARE / "field").defining("N6_FIELD_REPORT=1")
+        files += c_files("field")
+    bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
 
 

@@ -150,7 +150,7 @@ def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
 def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     board, runtime = job.board, job.runtime
     plan = memory_plan_step(job.folder, board, job.choices.profile, networks, runtime.identity)
-    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags)
+    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags, field=job.choices.field)
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))
     weights = []
@@ -183,7 +183,7 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         addresses=choices.addresses,
         load_mode=choices.load,
     )
-    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags)
+    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags, field=job.choices.field)
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(
         job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)

@@ -20,8 +20,9 @@ from n6build.options.choices import Choices
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 
+FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"run"}
+ON_A_BOARD = FLASHING | {"run", FIELD_REPORT}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
 
@@ -87,7 +88,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, clock=board.max_speed)
     runtime = runtime_of(choices, environment)
     toolchain = find_toolchain(environment, notes)
-    board_folder = f"{choices.build}/{board.name}"
+    board_folder = f"{choices.build}/{board.name}{'-field' if choices.field else ''}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
     whose = f"-{choices.program.name}" if choices.program else "-foreign" if choices.is_foreign else ""
@@ -103,7 +104,7 @@ def runtime_of(choices: Choices, environment: Environment) -> Runtime:
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FLASH-023, N6-HOST-002 and N6-ROMFS-007
+    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FIELD-001, N6-FLASH-023, N6-HOST-002 and N6-ROMFS-007
     for combinations that have no effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
@@ -122,7 +123,10 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     if choices.loader == "reloc" and program is not None and not program.elf:
         what = f"'{program.name}' links its networks, but loader=reloc has them installed from flash"
         raise N6Error("N6-HOST-002", what, hint="loader=linked")
-    if "run" in goals:
+    if FIELD_REPORT in goals and (choices.is_foreign or program):
+        what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
+        raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
+    if {"run", FIELD_REPORT} & set(goals):
         _check_run(choices)
 
 
@@ -140,8 +144,29 @@ def runs_until(choices: Choices) -> bool:
     return bool(choices.appli or choices.program or choices.until)
 
 
+def _check_debugger(choices: Choices) -> None:
+    """On a real board, where a debugger takes the place of the run."""
+    wanted = {
+        "inputs": choices.inputs,
+        "expected": choices.expected,
+        "runs": choices.runs,
+        "until": choices.until,
+        "audio": choices.audio,
+        "epochs": choices.epochs,
+        "trace": choices.trace != "none",
+        "mode=no-run": "no-run" in choices.modes,
+    }
+    for name, value in wanted.items():
+        if value:
+            what = f"with 'gdb=1' on a real board, nothing is run but what the debugger starts, so that '{name}' has no effect"
+            raise N6Error("N6-OPTION-009", what, hint=f"omit {name}")
+
+
 def _check_run(choices: Choices) -> None:
     is_virtual = choices.probe == VIRTUAL
+    if choices.gdb and not is_virtual:
+        _check_debugger(choices)
+        return
     if choices.trace != "none" and not is_virtual:
         what = "'trace=npu' is of the virtual board: a real one tells nobody what is written to its NPU"
         raise N6Error("N6-OPTION-016", what, hint="probe=virtual, or omit it")
@@ -158,8 +183,8 @@ def _check_run(choices: Choices) -> None:
         what = "'inputs' and 'expected' are for a single network"
         raise N6Error("N6-OPTION-007", what, hint="omit them, or name a single model")
     if choices.gdb and linked:
-        what = "'gdb=1' is for a run on the virtual board with the test vectors in flash"
-        raise N6Error("N6-OPTION-009", what, hint="probe=virtual, without inputs, expected and runs")
+        what = "'gdb=1' is for a run with the test vectors in flash"
+        raise N6Error("N6-OPTION-009", what, hint="omit inputs, expected and runs")
     if choices.audio and linked:
         what = "'audio' is for a run on the virtual board with the test vectors in flash"
         raise N6Error("N6-OPTION-015", what, hint="probe=virtual, without inputs, expected and runs")

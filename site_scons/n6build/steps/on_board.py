@@ -6,14 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from n6build.base.errors import N6Error
+from n6build.flash.receipt import VIRTUAL
 from n6build.options.until import BY_DEFAULT
 from n6build.plan.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.debug_board import debug_board_step
+from n6build.steps.field_report import field_report_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.images import Images
-from n6build.steps.job import FLASHING, ON_A_BOARD, Job, runs_until
+from n6build.steps.job import FIELD_REPORT, FLASHING, ON_A_BOARD, Job, runs_until
 from n6build.steps.part import Part
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
@@ -63,6 +66,10 @@ def on_board(
         run = _run_steps(job, networks, images, receipts, target)
         steps += run
         goals["run"] = run[-1].outputs
+    if FIELD_REPORT in asked:
+        report = _field_report(job, networks, images, receipts, target)
+        steps += report
+        goals[FIELD_REPORT] = report[-1].outputs
     return Part(tuple(steps), goals)
 
 
@@ -104,6 +111,25 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     return [*first, flash_models_step(receipt, images.plan.name, [*images.elves.values()], files, board, target, after)]
 
 
+def _field_report(
+    job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
+) -> list[Step]:
+    """The report is the last."""
+    compared = [(each, expected_outputs(job.folder, each, "", "")) for each in networks]
+    report = field_report_step(
+        f"{job.choices.build}/field/{job.board.name}-{job.folder.rpartition('/')[2]}.md",
+        [name for name in receipts if "/flash/" in name],
+        compared,
+        job.runtime.identity,
+        job.choices.profile,
+        images.elves,
+        job.board,
+        target,
+        job.choices.console,
+    )
+    return [*(expected.step for _, expected in compared if expected.step), report]
+
+
 def _run_steps(
     job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
 ) -> list[Step]:
@@ -113,6 +139,8 @@ def _run_steps(
     if "no-run" in choices.modes:
         fsbl = images.elves.get("FSBL", "")
         return [start_board_step(f"{job.folder}/started.json", receipts, fsbl, job.board, target)]
+    if choices.gdb and target.probe != VIRTUAL:
+        return [debug_board_step(f"{job.folder}/debugged.json", receipts, images.elves, job.board, target)]
     if runs_until(choices):
         watched = run_until_step(
             f"{job.folder}/run.json",

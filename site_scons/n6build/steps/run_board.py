@@ -40,7 +40,7 @@ from n6build.virtual_board.recording import convert_recording
 
 
 @dataclass(frozen=True)
-class _Network:
+class NetworkOnBoard:
     """inputs: file of the model's own test vectors. expected: for those, or for the session's inputs. exact: its backend copies
     the reference interpreter bit for bit. tolerance: of model.yaml. against, not_compared: as of `Expected`."""
 
@@ -83,7 +83,7 @@ class Parameters:
     """networks: in the order of the Appli. elves: number of ELF files, the first sources."""
 
     target: Target
-    networks: tuple[_Network, ...]
+    networks: tuple[NetworkOnBoard, ...]
     session: Session
     elves: int
 
@@ -101,7 +101,7 @@ def run_board_step(
     findings. Raises N6-OPTION-014."""
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
-    described = tuple(_network(each, expected) for each, expected in networks)
+    described = tuple(network_on_board(each, expected) for each, expected in networks)
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
@@ -121,9 +121,10 @@ def run_board_step(
     )
 
 
-def _network(steps: NetworkSteps, expected: Expected) -> _Network:
+def network_on_board(steps: NetworkSteps, expected: Expected) -> NetworkOnBoard:
+    """For the parameters of a step."""
     model = steps.model
-    return _Network(
+    return NetworkOnBoard(
         model.name,
         steps.name,
         steps.folder,
@@ -145,7 +146,7 @@ def make(call: Call) -> None:
     elves = call.sources[: given.elves]
     folder = Path(given.target.virtual_board)
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
-    networks = [_as_run(each) for each in given.networks]
+    networks = [as_run(each) for each in given.networks]
     programmer = chosen_programmer(given.target.probe, board, folder)
     if given.target.probe != VIRTUAL:
         outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), call.sources[0], on_line)
@@ -188,7 +189,7 @@ def _run_virtually(
         return with_npu_epochs(outcome, files.record) if files.record else outcome
 
 
-def _as_run(network: _Network) -> tuple[RunModel, NetworkArtifacts]:
+def as_run(network: NetworkOnBoard) -> tuple[RunModel, NetworkArtifacts]:
     """The NPU rounds otherwise than the reference interpreter; what runs on the CPU alone has to be equal, unless model.yaml says
     otherwise of another compiler's network."""
     artifacts = read_artifacts(Path(network.folder), network.name)
@@ -222,10 +223,11 @@ def _run_on_probe(
 
 def _linked(networks: list[tuple[RunModel, NetworkArtifacts]], session: Session) -> list[LinkedNetwork]:
     """Inputs and outputs go over the console: always on a real board, on the virtual one if `session.over_the_link`."""
-    return [_linked_network(model, artifacts, session) for model, artifacts in networks]
+    return [linked_network(model, artifacts, session) for model, artifacts in networks]
 
 
-def _linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Session) -> LinkedNetwork:
+def linked_network(model: RunModel, artifacts: NetworkArtifacts, session: Session) -> LinkedNetwork:
+    """Raises N6-VEC-003 without inputs, N6-VEC-004 for another number of outputs."""
     file = Path(session.inputs) if session.inputs else model.inputs
     if file is None:
         hint = "inputs=FILE.npy, or vectors.inputs in model.yaml"

@@ -1,4 +1,4 @@
-"""How full each region is, as a table, and how much of the build the board does not hold yet."""
+"""How full each region is, as a table and as JSON, and how much of the build the board does not hold yet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from n6build.base.console import kib, say
 from n6build.base.files import write_atomically
+from n6build.base.version import version
 from n6build.flash.program import counted, lacking_now
 from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
@@ -17,16 +18,18 @@ from n6build.image.manifest import read_manifest
 from n6build.image.sizes import pool_uses, region_uses, size_table
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
+from n6build.report.figures import SizesFile, sizes_json, sizes_of
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """virtual_board: its folder. programs: names of those whose ELF files are among the sources."""
+    """virtual_board: its folder. programs: names of those whose ELF files are among the sources. n6build: its version."""
 
     board: BoardChoice
     virtual_board: str
     programs: tuple[str, ...]
+    n6build: str
 
 
 def sizes_step(
@@ -38,29 +41,31 @@ def sizes_step(
     images: Sequence[str],
     virtual_board: str,
 ) -> Step:
-    """elves: of the programs of this project, by name."""
+    """output: the table. elves: of the programs of this project, by name."""
     return Step(
         verb="Sizes",
         stage="image",
-        outputs=(output,),
+        outputs=(output, str(Path(output).with_suffix(".json"))),
         sources=(manifest, plan, *elves.values(), *images, *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), virtual_board, tuple(elves))),
+        parameters=to_parameters(Parameters(choice_of(board), virtual_board, tuple(elves), version())),
         state=(virtual_board,),
         function="n6build.steps.sizes:make",
     )
 
 
 def make(call: Call) -> None:
-    """Prints and writes the table, and says how many sectors would be programmed."""
+    """Prints and writes the table, writes the JSON, and says how many sectors would be programmed."""
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     manifest, plan_file, *files = call.sources
-    uses = region_uses(board, read_manifest(manifest), dict(zip(given.programs, files, strict=False)))
+    listed = read_manifest(manifest)
+    uses = region_uses(board, listed, dict(zip(given.programs, files, strict=False)))
     plan = read_plan(plan_file)
     named = {each.name: f" of {each.model}" if len(plan.networks) > 1 else "" for each in plan.networks}
     uses += pool_uses([(f"{pool.fname}{named[pool.network]}", pool.used, pool.size) for pool in plan.pools])
     table = size_table(uses)
     write_atomically(call.outputs[0], table)
+    write_atomically(call.outputs[1], sizes_json(SizesFile(given.n6build, (sizes_of(plan, listed, uses),))))
     print(table, end="", flush=True)
     _say_lacking(board, manifest, Path(given.virtual_board))
 

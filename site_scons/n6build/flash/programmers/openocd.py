@@ -16,16 +16,20 @@ from serial.tools import list_ports
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.base.templates import render
-from n6build.flash.command_line import UNPLUG, Attached, CommandLine, Meaning, Order, device_id
+from n6build.flash.command_line import UNPLUG, Attached, CommandLine, DebugServer, Meaning, Order, device_id
 from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.board import Board
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = Path(__file__).with_name("openocd.cfg.j2")
+DEBUG_TEMPLATE = Path(__file__).with_name("openocd_debug.cfg.j2")
 _ST = 0x0483
 _ST_LINK_V3 = range(0x374D, 0x3760)
 # Printed by our own script at its end.
 _DONE = "n6 done"
+# As in the template.
+_CONFIGURATION = ("interface/stlink-dap.cfg", "target/stm32n6x.cfg")
+_READY = "n6 waits for a debugger"
 
 
 def _probes(_: Path) -> dict[str, str]:
@@ -114,6 +118,13 @@ def _bits(soc: Soc, peripheral: str, register: str, *fields: str) -> int:
     return sum(field_bits(known[name])[1] for name in fields)
 
 
+def _serve(attached: Attached, port: int) -> list[str]:
+    script = attached.folder / "n6_debug.cfg"
+    values = {"board": attached.board, "serial": attached.serial, "port": port, "ready": _READY}
+    script.write_text(render(DEBUG_TEMPLATE, values))
+    return ["-f", str(script)]
+
+
 PROGRAMMER = CommandLine(
     name="openocd",
     command="openocd",
@@ -136,4 +147,5 @@ PROGRAMMER = CommandLine(
         ),
         Meaning(("can't find target/",), "this OpenOCD is too old for the chip: releases up to 0.12.0 are"),
     ),
+    debug=DebugServer("openocd", _serve, _READY, "openocd", lambda _: {"configFiles": list(_CONFIGURATION)}),
 )

@@ -13,7 +13,16 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
-from n6build.flash.command_line import LIST_TIMEOUT_S, Attached, CommandLine, Meaning, Order, device_id, run_command
+from n6build.flash.command_line import (
+    LIST_TIMEOUT_S,
+    Attached,
+    CommandLine,
+    DebugServer,
+    Meaning,
+    Order,
+    device_id,
+    run_command,
+)
 from n6build.flash.programmer import Identity, RamProgram
 from n6build.hardware.board import Board
 
@@ -67,6 +76,10 @@ def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
     return _commander(attached, ["halt", load, *registers, "continue"])
 
 
+def _serve(attached: Attached, port: int) -> list[str]:
+    return ["gdbserver", *_connection(attached), "--connect", "halt", "--port", str(port)]
+
+
 PROGRAMMER = CommandLine(
     name="pyocd",
     command="pyocd",
@@ -85,5 +98,12 @@ PROGRAMMER = CommandLine(
         Meaning(("no memory region",), "this installation has no way to program the NOR: see docs/board-on-a-cable.md"),
         Meaning(("not recognized",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
         Meaning(("target type",), "pyOCD does not know the chip: pyocd pack install, or a newer release"),
+    ),
+    debug=DebugServer(
+        "pyocd",
+        _serve,
+        "GDB server listening on port",
+        "pyocd",
+        lambda board: {"targetId": board.programmer.pyocd_target},
     ),
 )

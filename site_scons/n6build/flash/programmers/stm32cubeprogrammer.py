@@ -4,7 +4,9 @@ Facts used: `-l st-link` lists probes as 'ST-LINK SN  : <serial>'; every connect
 that worked says 'File download complete'; a failure shows as a line 'Error: ...', sometimes with exit status 0; an external
 loader that is missing can go unnoticed. Several -w are accepted in a command; several -r are tried. Its own -v is not used: it
 is as slow as reading back, and has been seen to report success after an error. -s takes the address of a vector table, as far
-as is known; no board was at hand.
+as is known. ST-LINK_gdbserver takes the port as -p, the programmer's folder as -cp, SWD as -d, the access port as -m (1 on this
+chip: others do not connect), the probe as -i, and prints 'Waiting for debugger connection...' (its users' reports). No board was
+at hand.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from n6build.flash.command_line import (
     UNPLUG,
     Attached,
     CommandLine,
+    DebugServer,
     Meaning,
     Order,
     device_id,
@@ -91,6 +94,11 @@ def _start(attached: Attached, program: RamProgram, path: Path) -> Order:
     return Order(arguments, "Start operation achieved successfully")
 
 
+def _serve(attached: Attached, port: int) -> list[str]:
+    folder = str(attached.command.resolve().parent)
+    return ["-p", str(port), "-cp", folder, "-d", "-m", "1", "-i", attached.serial, "--halt"]
+
+
 PROGRAMMER = CommandLine(
     name="stm32cubeprogrammer",
     command=COMMAND,
@@ -109,5 +117,14 @@ PROGRAMMER = CommandLine(
         Meaning(("DEV_USB_COMM_ERR",), UNPLUG),
         # This release cannot erase the NOR of the Nucleo.
         Meaning(("v2.20.", "erase"), f"{COMMAND} 2.20 cannot erase the NOR of this board: use 2.19, or 2.21 or newer"),
+    ),
+    # In STM32CubeCLT beside the folder of the programmer.
+    debug=DebugServer(
+        "ST-LINK_gdbserver",
+        _serve,
+        "Waiting for debugger connection",
+        "stlink",
+        lambda _: {"serverArgs": ["-m", "1"]},
+        ("../../STLink-gdb-server/bin",),
     ),
 )

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_field.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "n6_console.h"
+#include "n6_crc32.h"
+#include "n6_field_registers.h"
+#include "n6_reg.h"
+#include "n6_startup.h"
+#include "n6_try.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* For one access that may never be answered. */
+#define PATIENCE_MS 100u
+
+static uint32_t captured[COUNT(n6_field_entry)];
+
+typedef struct {
+    const n6_field_register_t *what;
+    uint32_t value;
+} reading_t;
+
+static uint32_t read(const n6_field_register_t *what)
+{
+    if (what->selector != 0u) {
+        N6_REG32(what->selector) = what->selected;
+        n6_barrier();
+    }
+    return N6_REG32(what->address);
+}
+
+static void try_to_read(void *argument)
+{
+    reading_t *reading = argument;
+    reading->value = read(reading->what);
+    /* A fault of this access belongs to this trial. */
+    n6_barrier();
+}
+
+/* value: NULL where it could not be read. The number at the end shows what noise on the line has changed. */
+static void put(const char *moment, const char *name, uint32_t address, const uint32_t *value)
+{
+    n6_put("n6 field ");
+    n6_put(moment);
+    n6_put(" ");
+    n6_put(name);
+    n6_put(" ");
+    n6_put_hex32(address);
+    n6_put(" ");
+    if (value != NULL) {
+        n6_put_hex32(*value);
+    } else {
+        n6_put("fault");
+    }
+    n6_put(" ");
+    n6_put_hex32(n6_crc32((const uint8_t *)name, (uint32_t)strlen(name)) ^ address ^ (value != NULL ? ~*value : 0u));
+    n6_put_end();
+}
+
+static void put_read(const char *moment, const n6_field_register_t *registers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        reading_t reading = {&registers[i], 0u};
+        bool is_read = n6_try(try_to_read, &reading, PATIENCE_MS);
+        put(moment, registers[i].name, registers[i].address, is_read ? &reading.value : NULL);
+    }
+}
+
+void n6_field_capture(void)
+{
+    for (size_t i = 0; i < COUNT(n6_field_entry); i++) {
+        captured[i] = read(&n6_field_entry[i]);
+    }
+}
+
+void n6_field_put_entry(void)
+{
+    static const char *const names[N6_STARTUP_STACK_WORDS] = {"CPU.MSP", "CPU.MSPLIM", "CPU.CONTROL"};
+    for (size_t i = 0; i < N6_STARTUP_STACK_WORDS; i++) {
+        put("entry", names[i], 0u, &n6_startup_stack[i]);
+    }
+    const uint32_t own_stack = (uint32_t)(uintptr_t)n6_vectors[0];
+    put("entry", "CPU.VECTOR0", 0u, &own_stack);
+    for (size_t i = 0; i < COUNT(n6_field_entry); i++) {
+        put("entry", n6_field_entry[i].name, n6_field_entry[i].address, &captured[i]);
+    }
+}
+
+void n6_field_put_fsbl(void)
+{
+    /* Fuses and supply: no access without a clock. */
+    n6_enable(N6_RCC_APB4ENSR2, N6_RCC_APB4ENR2, N6_RCC_APB4ENR2_BSECEN);
+    n6_enable(N6_RCC_AHB4ENSR, N6_RCC_AHB4ENR, N6_RCC_AHB4ENR_PWREN);
+    put_read("fsbl", n6_field_fsbl, COUNT(n6_field_fsbl));
+}
+
+void n6_field_put_appli(void)
+{
+    put_read("appli", n6_field_appli, COUNT(n6_field_appli));
+}

@@ -1,0 +1,64 @@
+"""What the programs of a field report print of a board's registers."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from n6build.hardware.field_registers import described
+from n6build.hardware.soc import Soc, field_bits
+
+Moment = Literal["entry", "fsbl", "appli"]
+_WORD = "0x([0-9a-f]{8})"
+_LINE = re.compile(
+    rf"n6 field (entry|fsbl|appli) ([A-Z]\w*(?:\.\w+)+(?:@\w+\.\w+=\d+)?) {_WORD} (?:{_WORD}|fault) {_WORD}", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """address: 0 of the CPU's own registers. value: None where the access faulted or was not answered. fields: by name, as the
+    chip's description has them."""
+
+    moment: Moment
+    name: str
+    address: int
+    value: int | None
+    fields: Mapping[str, int]
+
+
+def is_reading(line: str) -> bool:
+    """Whether the line of the console is one, as it was sent."""
+    return _matched(line) is not None
+
+
+def _matched(line: str) -> re.Match[str] | None:
+    """None where its check differs: noise on the line has changed it."""
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        return None
+    value = ~int(match[4], 16) & 0xFFFF_FFFF if match[4] else 0
+    return match if zlib.crc32(match[2].encode()) ^ int(match[3], 16) ^ value == int(match[5], 16) else None
+
+
+def readings_of(lines: Sequence[str], soc: Soc) -> tuple[Reading, ...]:
+    """In the order in which they were printed last: a board that starts again prints them again."""
+    found: dict[tuple[str, str], Reading] = {}
+    for line in lines:
+        if match := _matched(line):
+            moment: Moment = match[1]  # type: ignore[assignment]
+            value = int(match[4], 16) if match[4] else None
+            found.pop((moment, match[2]), None)
+            found[moment, match[2]] = Reading(moment, match[2], int(match[3], 16), value, _fields(match[2], value, soc))
+    return tuple(found.values())
+
+
+def _fields(name: str, value: int | None, soc: Soc) -> dict[str, int]:
+    register = described(name, soc)
+    if value is None or register is None:
+        return {}
+    placed = {field: field_bits(bits) for field, bits in register.fields.items()}
+    return {field: (value & mask) >> low for field, (low, mask) in placed.items()}

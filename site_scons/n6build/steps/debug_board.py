@@ -1,0 +1,74 @@
+"""gdb=1 on a real board: starts it, and the server for GDB of its programmer."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.files import to_json, write_atomically
+from n6build.flash.choose import chosen_programmer
+from n6build.flash.debug import PORT, serve_debugger
+from n6build.flash.probe_programmer import ProbeProgrammer
+from n6build.flash.program import board_lock
+from n6build.hardware.board import Board
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.flash_board import Target
+from n6build.steps.start_board import begin, no_elf
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """elves: number of ELF files, the first sources, FSBL first."""
+
+    target: Target
+    elves: int
+
+
+def debug_board_step(
+    output: str, receipts: Sequence[str], elves: Mapping[str, str], board: Board, target: Target
+) -> Step:
+    """output: a note of what was started. elves: at hand, by name, FSBL first. Raises N6-OPTION-014."""
+    if target.start == "ram" and "FSBL" not in elves:
+        raise no_elf()
+    return Step(
+        verb="Debug",
+        stage="run",
+        outputs=(output,),
+        sources=(*elves.values(), *receipts),
+        parameters=to_parameters(Parameters(target, len(elves))),
+        state=(target.virtual_board, *boards_folders(board)),
+        function="n6build.steps.debug_board:make",
+        always=True,
+        shared=False,
+        quiet=True,
+    )
+
+
+def make(call: Call) -> None:
+    """Returns when GDB has disconnected. Raises N6-DEBUG-00x and N6-FLASH-009."""
+    given = call.parameters_as(Parameters)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
+    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    assert isinstance(programmer, ProbeProgrammer)
+    elves = call.sources[: given.elves]
+    with board_lock(programmer):
+        begin(programmer, given.target.start, call.sources[0])
+        serve_debugger(programmer, PORT, lambda: _say(programmer, elves))
+    write_atomically(call.outputs[0], to_json({"board": board.name, "probe": given.target.name}))
+
+
+def _say(programmer: ProbeProgrammer, elves: Sequence[Path]) -> None:
+    say("Waiting", f"for GDB on port {PORT}", f"{programmer.board.name} is halted; Ctrl-C ends it")
+    say("Debugger", gdb_command([str(path) for path in elves]))
+
+
+def gdb_command(elves: Sequence[str]) -> str:
+    """For a terminal. The last one is the program, the others are before it on the board."""
+    arguments = ["arm-none-eabi-gdb", "-ex", f"target extended-remote localhost:{PORT}"]
+    for other in elves[:-1]:
+        arguments += ["-ex", f'add-symbol-file "{other}"']
+    return shlex.join([*arguments, *elves[-1:]])

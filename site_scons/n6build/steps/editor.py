@@ -1,0 +1,147 @@
+"""Target vscode: .vscode/tasks.json and launch.json of the project."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.paths import project_path
+from n6build.flash.probes import PROGRAMMERS
+from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.board import Board
+from n6build.options.choices import Choices
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.report.editor_entries import (
+    LAUNCH_VERSION,
+    TASKS_VERSION,
+    Application,
+    Server,
+    launch_lists,
+    task_lists,
+)
+from n6build.report.editor_files import EntryList, fresh, merged
+from n6build.virtual_board.run import GDB_PORT
+
+FOLDER = ".vscode"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the files are made of."""
+
+    application: Application
+    servers: tuple[Server, ...]
+
+
+def editor_step(
+    output: str, choices: Choices, board: Board, application: str, elves: Mapping[str, str], models: Sequence[str]
+) -> Step:
+    """output: a note of what was written; the files themselves belong to the user, and are never removed. application: its name.
+    elves: of the programs, by name, FSBL first. models: ELF files of relocatable models."""
+    described = Application(
+        title=f"{application} on {board.name}",
+        command=_command(),
+        options=_options(choices),
+        elves=tuple(elves.values()),
+        models=tuple(models),
+        svd=choices.svd,
+        gdb_port=GDB_PORT,
+    )
+    return Step(
+        verb="Editor",
+        stage="report",
+        outputs=(output,),
+        sources=(),
+        parameters=to_parameters(Parameters(described, _servers(choices.probe, board))),
+        state=(FOLDER,),
+        function="n6build.steps.editor:make",
+        always=True,
+        shared=False,
+        quiet=True,
+    )
+
+
+def make(call: Call) -> None:
+    """Writes what is missing. Raises N6-EDITOR-001 and -002 for a file that cannot be added to; the entries are beside it."""
+    given = call.parameters_as(Parameters)
+    files = {
+        "tasks.json": (TASKS_VERSION, task_lists(given.application)),
+        "launch.json": (LAUNCH_VERSION, launch_lists(given.application, given.servers)),
+    }
+    refused: list[N6Error] = []
+    written = []
+    for name, (version, lists) in files.items():
+        try:
+            written += _write(Path(FOLDER) / name, version, lists)
+        except N6Error as error:
+            if not error.id.startswith("N6-EDITOR-"):
+                raise
+            refused.append(error)
+    if refused:
+        raise refused[0]
+    write_atomically(call.outputs[0], to_json({"written": written}))
+
+
+def _write(path: Path, version: str, lists: Sequence[EntryList]) -> list[str]:
+    """Names of the entries that were added."""
+    # A link stays one.
+    target = path.resolve()
+    if not target.exists():
+        write_atomically(target, fresh(version, lists))
+        names = [str(entry[each.known_by]) for each in lists for entry in each.entries]
+        say("Wrote", str(path), f"{len(names)} entries")
+        return names
+    try:
+        result = merged(read_bytes(target), str(path), version, lists)
+    except N6Error as error:
+        beside = path.with_name(f"{path.stem}.n6build.json")
+        write_atomically(beside, fresh(version, lists))
+        raise N6Error(error.id, error.what, where=error.where, hint=f"copy what you need from {beside}") from error
+    if result.text is not None:
+        write_atomically(target, result.text)
+    for name in result.kept:
+        say("Kept", f"'{name}' in {path}", "it is not what n6build would write; delete it there to get that")
+    say("Wrote" if result.added else "Kept", str(path), f"{len(result.added)} entries added")
+    return list(result.added)
+
+
+def _command() -> str:
+    """The one of this environment, if that is in the project."""
+    command = project_path(Path(sys.prefix) / "bin" / "n6build")
+    return "n6build" if command.startswith("/") else f"${{workspaceFolder}}/{command}"
+
+
+def _options(choices: Choices) -> tuple[str, ...]:
+    """What was chosen for the build, as far as it is not what is chosen anyhow."""
+    usual = Choices()
+    given = {
+        "profile": (choices.profile, usual.profile),
+        "backend": (choices.backend, usual.backend),
+        "loader": (choices.loader, usual.loader),
+        "load": (choices.load, usual.load),
+        "slots": (str(choices.slots), str(usual.slots)),
+        "probe": (choices.probe, usual.probe),
+        "start": (choices.start, usual.start),
+    }
+    models = ",".join(choices.models)
+    chosen = [f"{name}={value}" for name, (value, otherwise) in given.items() if value != otherwise]
+    return (f"board={choices.board}", *([f"model={models}"] if models else []), *chosen)
+
+
+def _servers(probe: str, board: Board) -> tuple[Server, ...]:
+    """Of the programmer that is named; of all of them where none is, for the files are to be the same on any machine."""
+    if probe == VIRTUAL:
+        return ()
+    named = probe.partition(":")[0]
+    serial = probe.partition(":")[2]
+    kinds = [PROGRAMMERS[named]] if named in PROGRAMMERS else PROGRAMMERS.values()
+    return tuple(
+        Server(kind.name, kind.debug.type, {**kind.debug.editor(board), **({"serialNumber": serial} if serial else {})})
+        for kind in kinds
+        if kind.debug
+    )

@@ -1,0 +1,223 @@
+"""Boots a board with the programs of a field report, makes one inference, and writes down all that was seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.console import clipped, say
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.version import version
+from n6build.compiler.toolchain import compiler_version
+from n6build.flash.choose import chosen_programmer
+from n6build.flash.command_line import LIST_TIMEOUT_S, run_command
+from n6build.flash.probe_programmer import ProbeProgrammer
+from n6build.flash.program import board_lock
+from n6build.flash.programmer import Programmer
+from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.board import Board
+from n6build.memory_plan.vectors import VectorSet
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.ll_aton import version_text
+from n6build.network.runtimes import RuntimeVersion
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.field_facts import Evidence
+from n6build.run.field_readings import is_reading, readings_of
+from n6build.run.field_report import (
+    FieldReport,
+    Stopped,
+    console_lines,
+    field_report_text,
+    hashed_serial,
+    inferences_of,
+    judged,
+)
+from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.session import Outcome, RunModel, show_line
+from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.flash_board import Target
+from n6build.steps.reference_outputs import Expected
+from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
+from n6build.steps.start_board import begin, no_elf
+
+# Of a report: the text of an error may hold the output of a programmer.
+_LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """networks: in the order of the Appli. report: its file. elves: number of ELF files, the first sources. console: serial port,
+    empty for the probe's. n6build: its version."""
+
+    target: Target
+    networks: tuple[NetworkOnBoard, ...]
+    runtime: RuntimeVersion
+    profile: str
+    report: str
+    elves: int
+    console: str
+    n6build: str
+
+
+def field_report_step(
+    report: str,
+    receipts: Sequence[str],
+    networks: Sequence[tuple[NetworkSteps, Expected]],
+    runtime: RuntimeVersion,
+    profile: str,
+    elves: Mapping[str, str],
+    board: Board,
+    target: Target,
+    console: str,
+) -> Step:
+    """report: file in Markdown, in a folder for nothing else. Raises N6-OPTION-014."""
+    if target.start == "ram" and "FSBL" not in elves:
+        raise no_elf()
+    described = tuple(network_on_board(each, expected) for each, expected in networks)
+    vectors = [file for each in described for file in (each.inputs, each.expected) if file]
+    files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
+    parameters = Parameters(target, described, runtime, profile, report, len(elves), console, version())
+    return Step(
+        verb="Ask",
+        stage="run",
+        # An output would be removed where the run fails, which is when it matters most.
+        outputs=(f"{report}.taken",),
+        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
+        parameters=to_parameters(parameters),
+        templates=emulator_templates(target),
+        state=(target.virtual_board, str(Path(report).parent), *boards_folders(board)),
+        function="n6build.steps.field_report:make",
+        # Asking for a report means asking the board.
+        always=True,
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    """Writes the report, whatever comes of the run. Raises N6-FIELD-002 afterwards if that did not get to its end."""
+    given = call.parameters_as(Parameters)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
+    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    prepared = [as_run(each) for each in given.networks]
+    networks = [_once(model, artifacts) for model, artifacts in prepared]
+    lines: list[str] = []
+    outcome: Outcome | None = None
+    stopped: N6Error | None = None
+    try:
+        outcome = _run(given, board, programmer, networks, call.sources, lines)
+    except N6Error as error:
+        stopped = error
+    readings = readings_of(lines, board.soc)
+    tools = [tool for _, artifacts in prepared for tool in artifacts.tools]
+    runtime = f"{version_text(given.runtime.version)} ({'n6build' if given.runtime.name == 'n6build' else 'ST'})"
+    is_virtual = given.target.probe == VIRTUAL
+    stored = {each.name.replace(" ", ".") for each in outcome.registers} if outcome else set()
+    report = FieldReport(
+        n6build=given.n6build,
+        board=board.name,
+        profile=given.profile,
+        virtual=is_virtual,
+        start=given.target.start,
+        probe="" if is_virtual else hashed_serial(programmer.name),
+        programmer=_programmer_version(programmer),
+        device=_device(programmer),
+        versions=(*dict.fromkeys(tools), ("ll_aton", runtime), ("compiler", compiler_version(read_environment()))),
+        clock_hz=outcome.clock_hz if outcome else 0,
+        counts=outcome.counts if outcome else "cycles",
+        inferences=inferences_of(outcome) if outcome else (),
+        facts=judged(Evidence(board, readings, lines, given.target.start)),
+        readings=readings,
+        not_modelled=tuple(sorted(each.name for each in readings if each.name in stored)),
+        findings=tuple(clipped(each, _LONGEST_TEXT) for each in outcome.findings) if outcome else (),
+        stopped=Stopped(stopped.id, clipped(_without_serial(stopped, programmer), _LONGEST_TEXT)) if stopped else None,
+        console=console_lines(lines),
+    )
+    file = Path(given.report)
+    write_atomically(file, field_report_text(report))
+    _say(report, file)
+    if stopped:
+        what = f"the run did not get to its end: {stopped.id}: {stopped.what}"
+        hint = f"{stopped.hint}; " if stopped.hint else ""
+        hint += f"what was seen until then is in {file}, which is worth keeping"
+        raise N6Error("N6-FIELD-002", what, where=stopped.where, hint=hint) from stopped
+    write_atomically(call.outputs[0], "")
+
+
+def _once(model: RunModel, artifacts: NetworkArtifacts) -> LinkedNetwork:
+    """One inference, of zeros where the model has no inputs of its own."""
+    if model.inputs:
+        return linked_network(model, artifacts, Session(runs=1))
+    size = sum(port.bytes for port in artifacts.inputs)
+    return LinkedNetwork(model, artifacts, VectorSet("zeros", 1, size, bytes(size)), None, (), 1)
+
+
+def _run(
+    given: Parameters,
+    board: Board,
+    programmer: Programmer,
+    networks: list[LinkedNetwork],
+    sources: Sequence[Path],
+    lines: list[str],
+) -> Outcome:
+    """lines: gets those of the console, also where an error ends the run."""
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        if not is_reading(line):
+            show_line(line)
+
+    if given.target.probe == VIRTUAL:
+        # As the boot ROM is said to leave the chip, not as strictly as programs of ours are otherwise tried.
+        boot = replace(boot_of(given.target, board), strict_clocks=False)
+        return run_on_linked_virtual_board(boot, networks, sources[: given.elves], on_line)
+    port = given.console or console_of(programmer.name)
+    with board_lock(programmer):
+        return run_on_real_board(
+            board, networks, port, lambda: begin(programmer, given.target.start, sources[0]), on_line
+        )
+
+
+def _without_serial(error: N6Error, programmer: Programmer) -> str:
+    return error.what if programmer.name == VIRTUAL else error.what.replace(programmer.name, "(serial number)")
+
+
+def _programmer_version(programmer: Programmer) -> str:
+    """Name and, as far as it says one, version."""
+    if not isinstance(programmer, ProbeProgrammer):
+        return programmer.name
+    try:
+        said = run_command(programmer.command, ["--version"], LIST_TIMEOUT_S).output
+    except N6Error:
+        said = ""
+    number = re.search(r"\d+\.\d+(\.\d+)?\S{0,20}", said)
+    return (
+        f"{programmer.kind.name} {number[0]}" if number else f"{programmer.kind.name}, which does not tell its version"
+    )
+
+
+def _device(programmer: Programmer) -> str:
+    """What the debugger sees: it also works where the board says nothing."""
+    if not isinstance(programmer, ProbeProgrammer):
+        return ""
+    try:
+        found = programmer.identify()
+    except N6Error as error:
+        return f"no board: {error.id}"
+    return f"{found.board} 0x{found.device_id:03X}".strip() if found.device_id is not None else found.board
+
+
+def _say(report: FieldReport, path: Path) -> None:
+    for fact in report.facts:
+        if fact.verdict in ("does not hold", "look"):
+            say("Fact", f"{fact.id}: {fact.observed}", fact.verdict)
+    verdicts = [fact.verdict for fact in report.facts]
+    counted = [f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts)]
+    say("Report", str(path), f"{len(report.readings)} registers; facts: {', '.join(counted)}")
+    if report.virtual:
+        say("Note", "these are values of the virtual board's models", "they settle nothing about the chip")

@@ -1,0 +1,59 @@
+"""What a merge request changes in sizes and memory, for a comment, and the same as JSON for the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.report.figures import SizesFile, read_sizes, sizes_json
+from n6build.report.merge import compare, merge_report, verdict
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """base: whether the second source is the base."""
+
+    base: bool
+
+
+def merge_report_step(folder: str, sizes: str, base: str) -> Step:
+    """sizes: sizes.json of this build. base: that of the base branch, empty if there is none. Raises N6-SIZES-003 where that is
+    what this build writes."""
+    outputs = tuple(f"{folder}/merge_report.{suffix}" for suffix in ("md", "json"))
+    check_base(base, (*outputs, sizes))
+    return Step(
+        verb="Compare",
+        stage="report",
+        outputs=outputs,
+        sources=(sizes, *([project_path(base)] if base else [])),
+        parameters=to_parameters(Parameters(bool(base))),
+        function="n6build.steps.merge_report:make",
+    )
+
+
+def check_base(base: str, made: tuple[str, ...]) -> None:
+    """made: files of this build. Raises N6-SIZES-003 if the base is one of them."""
+    if base and Path(base).resolve() in {Path(file).resolve() for file in made}:
+        what = "is written by this build, which would be compared with itself"
+        hint = "copy the one of the base branch to another place: base=FILE"
+        raise N6Error("N6-SIZES-003", what, where=project_path(base), hint=hint)
+
+
+def make(call: Call) -> None:
+    """Writes merge_report.md and merge_report.json, and prints the verdict."""
+    given = call.parameters_as(Parameters)
+    base = read_sizes(call.sources[1]) if given.base else None
+    write_merge_report(call.outputs[0].parent, read_sizes(call.sources[0]), base)
+
+
+def write_merge_report(folder: Path, now: SizesFile, base: SizesFile | None) -> None:
+    """Writes merge_report.md and merge_report.json into the folder, and prints the verdict."""
+    markdown = folder / "merge_report.md"
+    write_atomically(markdown, merge_report(now, base))
+    write_atomically(markdown.with_suffix(".json"), sizes_json(now))
+    say("Compared", verdict(compare(now, base), base), str(markdown))
