@@ -136,8 +136,8 @@ CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a stack of somebody else's program in the network's memory",
         "N6-CHECK-026",
-        lambda s: replace(s, program=ForeignProgram("app.elf", (Section(".stack", 0x2420_0000, 4096),), ())),
-        "section .stack has 4096 bytes at 0x34200000",
+        lambda s: replace(s, programs=(ForeignProgram("app.elf", sections=(Section(".stack", 0x2420_0000, 4096),)),)),
+        "section .stack of app.elf has 4096 bytes at 0x34200000",
     ),
     (
         "a relocatable model that is larger than its part of the RAM",
@@ -390,8 +390,10 @@ def test_a_program_of_somebody_else_leaves_a_network_its_memory(
 ) -> None:
     (pool,) = [pool for pool in sound.plan.pools if pool.used and pool.address >> 28 == 3]
     section = Section(".heap", pool.address + start, size)
-    program = ForeignProgram("app.elf", (section,), (Symbol("ring", pool.address + 4), Symbol("main", 0x34000401)))
-    found = failed(replace(sound, program=program))
+    program = ForeignProgram(
+        "app.elf", sections=(section,), symbols=(Symbol("ring", pool.address + 4), Symbol("main", 0x34000401))
+    )
+    found = failed(replace(sound, programs=(program,)))
     taken = pool.used if taken is None else taken
     assert set(found) == ({"N6-CHECK-026"} if taken else set())
     if taken:
