@@ -42,8 +42,8 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Network:
-    """What a program of the host links. objects: sources of its link: object files and a linker script with the places of memory
-    pools. include: folder of n6_network.h."""
+    """What a program of the host links. objects: sources of its link, libraries first, and a linker script with the places of
+    memory pools. include: folder of n6_network.h."""
 
     choices: Choices
     objects: list[Any]
@@ -51,10 +51,12 @@ class Network:
 
     def flags(self, env: Any) -> dict[str, Any]:
         """Construction variables for the program, those of `env` included."""
-        # The kernels use functions of the mathematical library.
+        # Again behind the program's own objects, wherever those are in its list of sources: a linker takes from a library what
+        # is missing at that place. The kernels use functions of the mathematical library.
+        libraries = [node for node in self.objects if str(node).endswith(".a")]
         return {
             "CPPPATH": [*Flatten(env.get("CPPPATH", [])), self.include],
-            "LIBS": [*Flatten(env.get("LIBS", [])), "m"],
+            "LIBS": [*Flatten(env.get("LIBS", [])), *libraries, "m"],
         }
 
 

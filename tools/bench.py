@@ -24,6 +24,7 @@ from pathlib import Path
 
 import SCons.dblite
 import tflite
+from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
 from bench_npu import npu_speed
 from elftools.elf.elffile import ELFFile
@@ -67,6 +68,8 @@ def main() -> int:
         deltas(project)
         matrix(project)
         null_builds(project)
+        for name, value in embedded_speed():
+            figure(name, value)
     return 0
 
 

@@ -63,6 +63,14 @@ def _carry_out(words: list[str]) -> None:
         from n6build.command_line.step import step
 
         step(rest)
+    elif command == "embed":
+        from n6build.command_line.embed import embed
+
+        embed(rest)
+    elif command in ("--makefile", "--cmake-dir"):
+        from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
+
+        print(MAKEFILE if command == "--makefile" else CMAKE_FOLDER, flush=True)
     else:
         from n6build.command_line.arguments import read_words
         from n6build.command_line.build import carry_out

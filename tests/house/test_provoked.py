@@ -218,6 +218,7 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-OPTION-012": lambda p: planned("run", models=(), probe="123", appli="theirs.elf"),
     "N6-OPTION-014": lambda p: start_board_step("x.json", (), "", NUCLEO, OF_A_PROBE),
     "N6-OPTION-015": lambda p: planned("run", models=("keyword",), probe="virtual", audio="x.wav", runs=2),
+    "N6-OPTION-021": lambda p: planned("library", models=("keyword",), probe="virtual", loader="reloc"),
     "N6-OPTION-017": lambda p: planned("run", models=("keyword",), probe="123", epochs=True),
     "N6-OPTION-016": lambda p: planned("run", models=("keyword",), probe="stlink", trace="npu"),
     "N6-PLAN-005": too_many_vectors,

@@ -55,7 +55,7 @@ def objects_of(build: Build) -> dict[str, dict[str, Any]]:
 
 def includes_by_gcc(build: Build, step: dict[str, Any]) -> set[str]:
     """What the compiler says that this object is made of, but for generated files."""
-    command = [part for part in step["command"] if part != "-MMD"]
+    command = [part for part in step["command"] if part not in ("-MMD", "-MP")]
     for option in ("-o", "-MF"):
         at = command.index(option)
         del command[at : at + 2]

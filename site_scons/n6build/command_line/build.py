@@ -16,7 +16,8 @@ from n6build.command_line.lists import print_list
 from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen
 from n6build.options.settings import resolve
-from n6build.options.targets import LISTS, check_targets
+from n6build.options.targets import COMPILE_COMMANDS, LISTS, check_targets
+from n6build.plan.compile_commands import write_compile_commands
 from n6build.plan.inspect import explain, files_of, show_plan, write_plan
 from n6build.plan.local import execute, local_site
 from n6build.plan.lock import locked_build_folder
@@ -69,7 +70,12 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> No
     elif asked.command == "plan":
         show_plan(plan, goals, site, verbose=verbose)
     else:
-        _build(plan, goals, site, jobs=asked.jobs, verbose=verbose)
+        if COMPILE_COMMANDS in goals:
+            say("Commands", COMPILE_COMMANDS)
+            write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
+        made = tuple(goal for goal in goals if goal != COMPILE_COMMANDS)
+        if made:
+            _build(plan, made, site, jobs=asked.jobs, verbose=verbose)
     os.close(lock)
 
 

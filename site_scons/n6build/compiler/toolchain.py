@@ -21,6 +21,7 @@ from n6build.plan.step import Tool, canonical
 
 PREFIX = "arm-none-eabi-"
 COMPILER = f"{PREFIX}gcc"
+ARCHIVER = f"{PREFIX}ar"
 CPU = CORTEX_M55.flags
 C_FLAGS = (
     "-std=c11",
@@ -44,7 +45,7 @@ LINK_FLAGS = (
     "-Wl,--fatal-warnings",
 )
 # What the driver starts, and what it links implicitly.
-_PROGRAMS = ("cc1", "as", "collect2", "ld")
+_PROGRAMS = ("cc1", "as", "collect2", "ld", "ar")
 _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
 _TIMEOUT_S = 60
 _NOTE = "compiler.json"

@@ -67,7 +67,7 @@ class Declarations:
                 if entry.tag not in _OWN_TAGS or name not in _names_of(entry):
                     continue
                 at = _address_of(entry)
-                if place := self._place_of(unit, entry):
+                if place := self._place_of(unit, entry) or self._place_of(unit, _declared(unit, entry)):
                     if at is not None and (address is None or at == address):
                         return place
                     if at is None and not second:
@@ -126,6 +126,16 @@ def _entries_of(unit: Any) -> Iterator[Any]:
         entry = DIE(cu=unit, stream=stream, offset=offset)
         yield entry
         offset += max(1, entry.size)
+
+
+def _declared(unit: Any, entry: Any) -> Any:
+    """What an entry completes: the declaration in a class. The entry itself if it completes none in its unit."""
+    from elftools.dwarf.die import DIE  # noqa: PLC0415
+
+    of = entry.attributes.get("DW_AT_specification")
+    offset = unit.cu_offset + of.value if of is not None and isinstance(of.value, int) else 0
+    inside = unit.cu_die_offset <= offset < unit.cu_offset + unit.size
+    return DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=offset) if inside else entry
 
 
 def _names_of(entry: Any) -> set[str]:

@@ -124,7 +124,9 @@ def symbols_of(path: Path) -> list[Symbol]:
     found = []
     for symbol in _read(path, _symbol_table):
         kind = symbol["st_info"]["type"]
-        if kind in ("STT_OBJECT", "STT_FUNC") and symbol["st_shndx"] != "SHN_UNDEF":
+        # GCC for Arm gives static variables without a value a size, but no type.
+        is_variable = kind == "STT_OBJECT" or (kind == "STT_NOTYPE" and symbol["st_size"])
+        if (is_variable or kind == "STT_FUNC") and symbol["st_shndx"] != "SHN_UNDEF":
             address = symbol["st_value"] & ~1 if kind == "STT_FUNC" else symbol["st_value"]
             found.append(Symbol(symbol.name, address, symbol["st_size"]))
     return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
@@ -136,7 +138,7 @@ def labels_of(path: Path) -> dict[str, int]:
     return {
         symbol.name: symbol["st_value"]
         for symbol in _read(path, _symbol_table)
-        if symbol["st_info"]["type"] == "STT_NOTYPE" and symbol["st_shndx"] != "SHN_UNDEF"
+        if symbol["st_info"]["type"] == "STT_NOTYPE" and not symbol["st_size"] and symbol["st_shndx"] != "SHN_UNDEF"
     }
 
 

@@ -97,13 +97,17 @@ def started_program(path: Path, role: Role, board: Board, *, copied_by_ours: boo
 
 def elf_of(file: Path) -> Path | None:
     """The ELF file of a program, for source lines: the file itself, or one beside it with the same name, as a build leaves it;
-    what signing adds to a name may be missing there. None if there is none."""
+    what signing adds to a name may be missing there. None if there is none. The file itself may be linked only later."""
+    if file.suffix in _ELF_SUFFIXES:
+        return file
     stem = file.stem
     for ending in _SIGNED:
         stem = stem.removesuffix(ending)
     beside = [file.with_name(f"{name}.elf") for name in dict.fromkeys((file.stem, stem))]
-    candidates = [file, *beside] if file.suffix in _ELF_SUFFIXES else beside
-    return next((path for path in candidates if is_file(path)), None)
+    if file.suffix in _ELF_SUFFIXES:
+        # Whether it is there yet or not: the host's build may be about to make it.
+        return file
+    return next((path for path in beside if is_file(path)), None)
 
 
 def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:

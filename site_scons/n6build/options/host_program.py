@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -40,3 +40,10 @@ def refuse_unnamed_target(name: str) -> NoReturn:
     """For a target that is planned only when the command line names it. Raises N6-HOST-003."""
     what = f"'{name}' needs a board, which is looked for only when the command line names this target"
     raise N6Error("N6-HOST-003", what, hint="name it there, beside what depends on it")
+
+
+def refuse_options_of_network(given: Iterable[str], where: str) -> None:
+    """given: names of options for the image of a program whose networks have theirs. Raises N6-HOST-004."""
+    for option in sorted({*given} - {"linker_map", "linker_script"}):
+        what = f"N6Image has option '{option}', but a network, whose options hold"
+        raise N6Error("N6-HOST-004", what, where=where, hint="give it to N6Network")

@@ -25,7 +25,7 @@ def resolve(
     possible), N6-OPTION-004 (no effect), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
-    for path in (_user_settings(), folder / SETTINGS_FILE):
+    for path in settings_files(folder):
         if path.is_file():
             from n6build.base.yaml_schema import read_document  # noqa: PLC0415 - most builds have no such file.
 
@@ -45,6 +45,11 @@ def resolve(
     for name, setting in settings.items():
         _check(options[name], setting, settings["loader"].value)
     return settings
+
+
+def settings_files(folder: Path) -> tuple[Path, ...]:
+    """Where settings are looked for, whether the files exist or not. folder: of the project."""
+    return _user_settings(), folder / SETTINGS_FILE
 
 
 def _user_settings() -> Path:

@@ -12,6 +12,7 @@ TARGETS = {
     "build": "everything that goes to flash, and the table of sizes (default)",
     "network": "stage 1 only: network.c, pool images, report",
     "check": "the pre-flight checks, which also run before flash",
+    "library": "the networks as libn6networks.a and linker symbols, for a program with a main of its own",
     "reloc": "stage 2 only: network_rel.bin of every model (with loader=reloc)",
     "romfs": "the file system that option romfs describes, with its models",
     "hex": "one Intel hex file of the whole flash",
@@ -37,7 +38,7 @@ _HELP_WIDTH = 110
 
 def entry(name: str, what: str) -> str:
     """A name and what it means, in the columns of a help text."""
-    return textwrap.fill(what, _HELP_WIDTH, initial_indent=f"  {name:<13}", subsequent_indent=" " * 15)
+    return textwrap.fill(what, _HELP_WIDTH, initial_indent=f"  {name:<12} ", subsequent_indent=" " * 15)
 
 
 def check_targets(targets: Collection[str], files: Collection[str], *, explain: bool) -> None:

@@ -72,6 +72,12 @@ class Code:
             self._closures[module] = dict(sorted(parts.items()))
         return self._closures[module]
 
+    def records_of(self, module: str) -> list[str]:
+        """Sorted paths of what says which release of each third-party distribution is installed."""
+        parts = self.parts_of(module)
+        paths = (f"{self._folders[name]}/RECORD" for name in parts if name in self._folders)
+        return sorted(path for path in paths if os.path.isfile(path))
+
     def digest_of(self, module: str) -> str:
         """SHA-256 of `parts_of` a module and of Python's version."""
         if module not in self._digests:

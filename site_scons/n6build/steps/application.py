@@ -1,7 +1,7 @@
 """The pipeline in its order: from models to a checked inference on a board, as one plan.
 
-Goals: build (default), network, image, check, hex, reloc, romfs; flash, flash-all, flash-model, run and report only if they are
-asked for, since they need a board to be named.
+Goals: build (default), network, image, check, hex, reloc, romfs; library, report, and flash, flash-all, flash-model and run,
+which need a board to be named, only if they are asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
-from n6build.steps.host_network import host_network_plan
+from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of
 from n6build.steps.job import Job, check_device, check_goals, job_of
 from n6build.steps.network import network_steps
@@ -45,7 +45,7 @@ def application_plan(
     check_goals(choices, goals)
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
-        return host_network_plan(job)
+        return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
     images = images_of(job, networks)
     manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)
@@ -64,6 +64,9 @@ def application_plan(
     )
     board = on_board(job, networks, images, before, goals, programmer)
     parts = [build, _hex(job, images, manifest), _reloc(job, images), romfs_partitions(job), board]
+    if "library" in goals:
+        check_library(choices, networks)
+        parts.append(images.library)
     if "report" in goals:
         parts.append(_report(job, networks, images, checks, before, board))
     return make_plan(

@@ -72,6 +72,8 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
             *(part for folder in how.foreign_folders for part in ("-isystem", folder)),
             # Of headers in foreign folders, which the compiler takes for the system's, the other option says nothing.
             "-MD" if how.foreign_folders else "-MMD",
+            # A header that was removed is no error of make.
+            "-MP",
             "-MF",
             depfile,
             source,

@@ -88,13 +88,23 @@ def fsbl(firmware: BoardFirmware) -> Program:
 
 @dataclass(frozen=True)
 class LinkedNetworks:
-    """Networks compiled for a link. steps: all that make the object files. stable: object files that rarely change. shared: steps
-    of firmware/appli, from which a program takes what it needs. own: object files of these networks."""
+    """Networks compiled for a link. steps: all that make the object files. stable: object files that no model affects. shared: of
+    firmware/appli. own: of these networks."""
 
     steps: tuple[Step, ...]
     stable: tuple[str, ...]
-    shared: tuple[Step, ...]
+    shared: tuple[str, ...]
     own: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What rarely changes comes first, so that an edit does not move the addresses in front of it."""
+        return (*self.stable, *self.shared, *self.own)
+
+    @property
+    def without_main(self) -> tuple[str, ...]:
+        """For programs with a main of their own."""
+        return tuple(file for file in self.files if Path(file).stem != "main")
 
 
 def linked_networks(
@@ -124,7 +134,10 @@ def linked_networks(
     tables = output_with(plan, ".c")
     own.append(compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how))
     return LinkedNetworks(
-        (headers, *kernels, *of_runtime, *shared, *own), outputs_of((*kernels, *of_runtime)), shared, outputs_of(own)
+        (*firmware.steps, headers, *kernels, *of_runtime, *shared, *own),
+        (*outputs_of((*kernels, *of_runtime)), *firmware.bring_up),
+        outputs_of(shared),
+        outputs_of(own),
     )
 
 
@@ -137,17 +150,10 @@ def appli(
     host: HostProgram | None = None,
 ) -> Program:
     """The Appli with the networks linked into it. plan: of the memory. host: whose sources take the place of main.c."""
-    parts = linked_networks(folder, firmware, runtime, networks, plan)
+    linked = linked_networks(folder, firmware, runtime, networks, plan)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")
-    # What rarely changes comes first, so that an edit does not move the addresses in front of it.
-    objects = (*parts.stable, *firmware.bring_up)
-    of_host: tuple[Step, ...] = ()
-    if host is None:
-        objects += (*outputs_of(parts.shared), *parts.own)
-    else:
-        shared = [file for file in outputs_of(parts.shared) if Path(file).stem != "main"]
-        of_host = host_steps(f"{folder}/program", host, firmware.how)
-        objects += (*shared, *parts.own, *outputs_of(of_host))
+    of_host = () if host is None else host_steps(f"{folder}/program", host, firmware.how)
+    objects = linked.files if host is None else (*linked.without_main, *outputs_of(of_host))
     link = link_step(
         f"{folder}/appli/appli.elf",
         objects,
@@ -156,7 +162,7 @@ def appli(
         libraries=runtime.libraries,
         system_libraries=runtime.system_libraries,
     )
-    return Program((*firmware.steps, *parts.steps, *of_host, script, link), link.name)
+    return Program((*linked.steps, *of_host, script, link), link.name)
 
 
 def host_steps(folder: str, host: HostProgram, how: Compilation) -> tuple[Step, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.paths import project_path
@@ -14,12 +14,23 @@ from n6build.memory_plan.plan import Content
 from n6build.options.choices import Choices
 from n6build.plan.step import Step, output_with
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.firmware import Program, Signing, appli, board_firmware, fsbl, image_step, reloc_appli
+from n6build.steps.firmware import (
+    Program,
+    Signing,
+    appli,
+    board_firmware,
+    fsbl,
+    image_step,
+    linked_networks,
+    reloc_appli,
+)
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.foreign_image import foreign_image_step
 from n6build.steps.foreign_program import GivenProgram
+from n6build.steps.host_library import host_library
 from n6build.steps.job import Job
 from n6build.steps.memory_plan import memory_plan_step
+from n6build.steps.part import NO_PART, Part
 from n6build.steps.reloc import ModelSteps, reloc_network, reloc_plan
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.weights_image import weights_image_step
@@ -29,7 +40,8 @@ from n6build.steps.weights_image import weights_image_step
 class Images:
     """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. own: names and ELF files
     of the programs of this project. elves: name and file of all ELF files at hand, FSBL first. foreign: the
-    programs that are not ours. models: only relocatable ones."""
+    programs that are not ours. models: only relocatable ones. library: the networks for a program of somebody else, only of
+    linked ones."""
 
     plan: Step
     programs: tuple[FlashPart, ...]
@@ -39,6 +51,7 @@ class Images:
     foreign: tuple[GivenProgram, ...]
     steps: tuple[Step, ...]
     models: tuple[tuple[NetworkSteps, ModelSteps], ...]
+    library: Part = NO_PART
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -139,7 +152,9 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
             step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks))
             content = Content("weights", network.name, Path(raw).name)
             weights.append((step, FlashPart("weights", step.name, content)))
-    return _images(job, plan, loader, application, networks, weights, ())
+    linked = linked_networks(job.folder, firmware, runtime, networks, plan)
+    library = host_library(job.folder, linked, job.toolchain, plan)
+    return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
 
 
 def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:

@@ -85,8 +85,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, alias="non-secure")
     if "max-speed" in choices.modes:
         board = replace(board, clock=board.max_speed)
-    cmsis = tuple(Path(folder) for folder in choices.cmsis)
-    runtime = st_runtime(environment.core, cmsis) if environment.core else own_runtime()
+    runtime = runtime_of(choices, environment)
     toolchain = find_toolchain(environment, notes)
     board_folder = f"{choices.build}/{board.name}"
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
@@ -95,6 +94,12 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     application = application_name([model.name for model in models])
     folder = f"{board_folder}/{application}{profile}{loader}{whose}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
+
+
+def runtime_of(choices: Choices, environment: Environment) -> Runtime:
+    """ST's if its Core is named, else the one of this project. Raises N6-LLATON-00x."""
+    cmsis = tuple(Path(folder) for folder in choices.cmsis)
+    return st_runtime(environment.core, cmsis) if environment.core else own_runtime()
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:

@@ -13,3 +13,6 @@ class Part:
 
     steps: tuple[Step, ...]
     goals: dict[str, tuple[str, ...]]
+
+
+NO_PART = Part((), {})

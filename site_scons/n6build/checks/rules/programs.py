@@ -165,7 +165,7 @@ def _loaders(subject: Subject) -> list[ForeignProgram]:
     return [each for each in subject.programs if each.role == "fsbl" and each.has_elf] if ours and has_appli else []
 
 
-@check("N6-CHECK-034", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
+@check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
 def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
     """Sections of somebody's FSBL where this project's Appli, which it copies there, runs."""
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")

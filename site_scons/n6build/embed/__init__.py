@@ -1,0 +1,1 @@
+"""The steps of a plan as targets of Make and CMake."""

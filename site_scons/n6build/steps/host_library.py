@@ -1,0 +1,68 @@
+"""The networks as a static library, for a program that is somebody else's: the Appli of this project without its main.
+
+A linker takes from a library only what is missing: start-up, console and handlers of the program's own take precedence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from n6build.base.environment import Environment
+from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
+from n6build.compiler.toolchain import ARCHIVER, Toolchain
+from n6build.options.choices import Choices
+from n6build.plan.plan import Plan, make_plan
+from n6build.plan.step import Step, output_with
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.firmware import LinkedNetworks, board_firmware, linked_networks
+from n6build.steps.job import Job, runtime_of
+from n6build.steps.memory_plan import memory_plan_step
+from n6build.steps.network import network_steps
+from n6build.steps.part import Part
+
+
+def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan: Step) -> Part:
+    """plan: of the memory. Goal library: the archive, and the symbols for the linker that belong to it."""
+    archive = f"{folder}/libn6networks.a"
+    step = Step(
+        verb="Archive",
+        stage="link",
+        outputs=(archive,),
+        sources=linked.without_main,
+        # D: no dates, no owners.
+        command=(ARCHIVER, "rcsD", archive, *linked.without_main),
+        tools=(toolchain.tool,),
+    )
+    return Part((*linked.steps, step), {"library": (archive, output_with(plan, ".ld"))})
+
+
+def host_library_plan(job: Job) -> Plan:
+    """Goals: network; library, with whatever else has to be linked. Raises what stage 1 and the memory plan raise."""
+    networks = network_steps(job.folder, job.models, job.stage1)
+    check_library(job.choices, networks)
+    plan = memory_plan_step(job.folder, job.board, job.choices.profile, networks, job.runtime.identity)
+    firmware = board_firmware(job.board_folder, job.board, job.toolchain, job.flags)
+    linked = linked_networks(job.folder, firmware, job.runtime, networks, plan)
+    library = host_library(job.folder, linked, job.toolchain, plan)
+    return make_plan(
+        [*(each.step for each in networks), plan, *library.steps],
+        {
+            "network": tuple(file for each in networks for file in each.outputs),
+            "library": (*library.goals["library"], *map(project_path, job.runtime.libraries)),
+        },
+    )
+
+
+def check_library(choices: Choices, networks: Sequence[NetworkSteps]) -> None:
+    """Raises N6-OPTION-021 where there is no network to link."""
+    if choices.loader == "reloc" or not networks:
+        what = "target library is made of networks that are linked into a program"
+        hint = "loader=linked" if choices.loader == "reloc" else "name a model: model=keyword"
+        raise N6Error("N6-OPTION-021", what, hint=hint)
+
+
+def linked_with(choices: Choices, environment: Environment) -> tuple[str, ...]:
+    """What a program has to be linked with besides the library: paths, and options of the compiler."""
+    runtime = runtime_of(choices, environment)
+    return (*map(str, runtime.libraries), *(f"-l{name}" for name in runtime.system_libraries))
