@@ -67,10 +67,11 @@ def _carry_out(words: list[str]) -> None:
         from n6build.command_line.embed import embed
 
         embed(rest)
-    elif command in ("--makefile", "--cmake-dir"):
-        from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
+    elif command in ("--makefile", "--cmake-dir", "--include-dir"):
+        from n6build.embed.places import CMAKE_FOLDER, INCLUDE_FOLDER, MAKEFILE
 
-        print(MAKEFILE if command == "--makefile" else CMAKE_FOLDER, flush=True)
+        places = {"--makefile": MAKEFILE, "--cmake-dir": CMAKE_FOLDER, "--include-dir": INCLUDE_FOLDER}
+        print(places[command], flush=True)
     else:
         from n6build.command_line.arguments import read_words
         from n6build.command_line.build import carry_out

@@ -4,5 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from n6build.base.paths import FIRMWARE
+
 MAKEFILE = Path(__file__).with_name("n6build.mk")
 CMAKE_FOLDER = Path(__file__).with_name("cmake")
+# Of n6_network.h.
+INCLUDE_FOLDER = FIRMWARE / "appli"
