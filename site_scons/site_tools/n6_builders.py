@@ -20,7 +20,7 @@ from typing import Any
 
 from n6build.base.paths import FIRMWARE, project_path
 from n6build.options.choices import Choices
-from n6build.options.host_program import HostProgram, refuse_options_of_network
+from n6build.options.host_program import HostProgram, refuse_options_of_network, refuse_two_libraries
 from n6host import Application, Network, choices_of_host, compiled_program, place_of_call, planned_nodes
 from n6scons import in_top, reported
 
@@ -66,6 +66,7 @@ def _image(env: Any, elf: Any, network: Network | None = None, *, name: str = ""
     else:
         with reported(env):
             refuse_options_of_network(options, place_of_call())
+            refuse_two_libraries(map(str, node.sources), place_of_call())
         link = choices_of_host(env, program, options)
         assert network.choices.program is not None
         choices = replace(

@@ -107,7 +107,7 @@ def test_a_sound_application_passes_every_check(fixture: str, request: pytest.Fi
     assert not failed(request.getfixturevalue(fixture))
 
 
-FOREIGN = ("026", "027", "028", "029", "030", "031", "032", "033")
+FOREIGN = ("026", "027", "028", "029", "030", "031", "032", "033", "034")
 START = StartedProgram(0x3400_0400, 4096, 0x3410_0000, 0x3400_0501)
 
 
@@ -201,6 +201,14 @@ CASES: list[tuple[str, str, Damage, str]] = [
             s, programs=(ForeignProgram("boot.elf", "fsbl", sections=(Section(".bss", 0x3400_0000, 64),)),)
         ),
         "section .bss of boot.elf has 64 bytes at 0x34000000 where the Appli is copied to (0x34000000..0x34003E80)",
+    ),
+    (
+        "a vector table of somebody else's program for another chip",
+        "N6-CHECK-034",
+        lambda s: with_network(
+            with_program(s, start=START, symbols=(Symbol("NPU0_IRQHandler", 0x3400_0700, 4),)), for_npu=True
+        ),
+        "vector 69 of app.elf, for NPU0, is 0x00000000, and not NPU0_IRQHandler",
     ),
     (
         "a relocatable model that is larger than its part of the RAM",
@@ -360,8 +368,8 @@ def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: 
     # No external RAM, no heap in it, nothing by ST's compiler, no second network, no relocatable model, no program of
     # somebody else.
     assert idle == {"003", "006", "015", "016", "020", "021", "022", "025", *FOREIGN}
-    assert summary(results) == f"{len(CHECKS) - 16} passed, 16 had nothing to look at"
-    assert counts(results) == {"passed": len(CHECKS) - 16, "failed": 0, "warned": 0, "waived": 0, "not applicable": 16}
+    assert summary(results) == f"{len(CHECKS) - 17} passed, 17 had nothing to look at"
+    assert counts(results) == {"passed": len(CHECKS) - 17, "failed": 0, "warned": 0, "waived": 0, "not applicable": 17}
     assert {"003", "006", "015", "021"}.isdisjoint(
         {result.id[-3:] for result in run_checks(with_psram) if result.state == "not applicable"}
     )

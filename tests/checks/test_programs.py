@@ -56,7 +56,7 @@ def test_a_sound_program_passes_and_nothing_is_left_out(sound: Subject) -> None:
     ids=lambda value: str(value)[:40],
 )
 def test_vector_tables(start: dict[str, int], words: str, sound: Subject) -> None:  # noqa: F811
-    found = findings(sound, "N6-CHECK-027", start=replace(START, **start))
+    found = findings(sound, "N6-CHECK-027", start=replace(START, **start))  # type: ignore[arg-type]
     assert [words in finding.what for finding in found] == ([True] if words else [])
     # It is told by the line of the table, where that is at its place.
     assert {finding.where for finding in found} <= {"src/g_pfnVectors.c:7"}
@@ -154,3 +154,14 @@ def test_what_nobody_can_read_is_said(sound: Subject) -> None:  # noqa: F811
     (finding,) = findings(sound, "N6-CHECK-032", regions=(region,))
     assert finding.where == "own.ld:3"
     assert "was not checked" in finding.what
+
+
+def test_interrupts_of_the_npu_reach_their_handlers(sound: Subject) -> None:  # noqa: F811
+    subject = replace(sound, networks=(replace(sound.networks[0], for_npu=True),))
+    handlers = (Symbol("NPU0_IRQHandler", 0x3400_0700, 4), Symbol("Default_Handler", 0x3400_0720, 4))
+    vectors = [0] * 16 + [0x3400_0721] * 195
+    (finding,) = findings(subject, "N6-CHECK-034", symbols=handlers, start=replace(START, vectors=tuple(vectors)))
+    assert "vector 69 of app.elf, for NPU0, is Default_Handler, and not NPU0_IRQHandler" in finding.what
+    assert finding.where == "src/NPU0_IRQHandler.c:7"
+    vectors[69] = 0x3400_0701
+    assert findings(subject, "N6-CHECK-034", symbols=handlers, start=replace(START, vectors=tuple(vectors))) == []

@@ -15,6 +15,7 @@ MAKEFILE = """
 USER_OBJS := n6build/nucleo-n657/keyword/libn6networks.a n6build/nucleo-n657/keyword/n6_pools.ld
 OBJS := ./src/main.o ./src/sensor.o ./src/startup.o ./drivers/uart.o
 CPU := -mcpu=cortex-m55 -mthumb -mfloat-abi=hard
+COMPILE = arm-none-eabi-gcc "$<" $(CPU) -std=gnu11 -g3 -O2 -c -I../src -I../drivers -I"INCLUDE" -o "$@"
 
 all:
 	+@$(MAKE) --no-print-directory pre-build && $(MAKE) --no-print-directory main-build
@@ -28,9 +29,13 @@ app.elf: $(OBJS) $(USER_OBJS) ../board.ld
 	@echo ' '
 	$(MAKE) --no-print-directory post-build
 
-%.o: ../%.c
+src/%.o: ../src/%.c
 	@mkdir -p $(@D)
-	arm-none-eabi-gcc "$<" $(CPU) -std=gnu11 -g3 -O2 -c -I../src -I../drivers -I"INCLUDE" -o "$@"
+	$(COMPILE)
+
+drivers/%.o: ../drivers/%.c
+	@mkdir -p $(@D)
+	$(COMPILE)
 
 pre-build:
 	-PRE

@@ -2,6 +2,8 @@
  *
  * One task runs inferences, another prints: the one that prints has the higher priority, and is not held up by a network.
  */
+#include <stddef.h>
+
 #include "FreeRTOS.h"
 #include "n6_network.h"
 #include "queue.h"

@@ -17,6 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.hardware.board import Board
+from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.image.boot_header import check_foreign_header, with_boot_header
 from n6build.image.elf import loaded_parts
 
@@ -46,12 +47,13 @@ class Piece:
 @dataclass(frozen=True)
 class StartedProgram:
     """What the boot ROM or an FSBL starts. address: of its vector table where it runs, None if nobody says. bytes: that are
-    loaded. stack, reset: the first two vectors."""
+    loaded. stack, reset: the first two vectors. vectors: as many as the chip has, less where the program ends before."""
 
     address: int | None
     bytes: int
     stack: int
     reset: int
+    vectors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def started_program(path: Path, role: Role, board: Board, *, copied_by_ours: boo
             address = next((each for each in known if each <= reset < each + len(data)), None)
             if address is None and len(known) == 1:
                 address = known[0]
-            return StartedProgram(address, len(data), stack, reset)
+            count = min(len(data) // 4, SYSTEM_EXCEPTIONS + board.soc.interrupt_count)
+            return StartedProgram(address, len(data), stack, reset, struct.unpack_from(f"<{count}I", data))
     return None
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import NoReturn
 
 from n6build.base.errors import N6Error
 
 # Names of options on the command line of a project that has options of its own: n6.probe=virtual.
 PREFIX = "n6."
+# The networks, for programs that somebody else links.
+LIBRARY = "libn6networks.a"
 
 
 @dataclass(frozen=True)
@@ -47,3 +50,11 @@ def refuse_options_of_network(given: Iterable[str], where: str) -> None:
     for option in sorted({*given} - {"linker_map", "linker_script"}):
         what = f"N6Image has option '{option}', but a network, whose options hold"
         raise N6Error("N6-HOST-004", what, where=where, hint="give it to N6Network")
+
+
+def refuse_two_libraries(linked: Iterable[str], where: str) -> None:
+    """linked: what a program is linked with. Raises N6-HOST-005 where the networks of two libraries are among it."""
+    libraries = sorted({each for each in linked if PurePosixPath(each).name == LIBRARY})
+    if len(libraries) > 1:
+        what = f"the program is linked with {' and '.join(libraries)}: the linker takes the networks of one and drops the other"
+        raise N6Error("N6-HOST-005", what, where=where, hint='one N6Network has several: model=["one", "two"]')

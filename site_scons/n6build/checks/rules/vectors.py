@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from n6build.base.findings import Finding
@@ -10,6 +11,8 @@ from n6build.checks.check import check
 from n6build.checks.rules.programs import blamed_symbol, memories, off_after_reset, outside, physical
 from n6build.checks.subject import ForeignProgram, Subject
 from n6build.hardware.board import Board
+from n6build.hardware.soc import SYSTEM_EXCEPTIONS
+from n6build.image.elf import Symbol
 from n6build.image.foreign import StartedProgram
 
 # Of a stack (procedure call standard), and the least of VTOR (architecture, VTOR.TBLOFF), in bytes.
@@ -77,6 +80,34 @@ def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
             f"it is at 0x{start.address:08X}; with {size // _WORD or 'its'} vectors it has to be a multiple of {needed}"
         )
         yield what, f"ALIGN({needed}) in the linker script"
+
+
+def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
+    """Those in which a runtime waits for the NPU."""
+    if not any(network.for_npu for network in subject.networks):
+        return []
+    return [each for each in _started(subject) if each[0].role == "appli" and _handlers(subject.board, each[0])]
+
+
+def _handlers(board: Board, program: ForeignProgram) -> dict[str, Symbol]:
+    """By the names that ll_aton gives its handlers: those of the device's vector table."""
+    wanted = {f"{name}_IRQHandler": name for name in board.soc.interrupts if re.fullmatch(r"NPU\d", name)}
+    return {wanted[symbol.name]: symbol for symbol in program.symbols if symbol.name in wanted}
+
+
+@check("N6-CHECK-034", "interrupts of the NPU reach their handlers", "error", _waiting)
+def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
+    """A handler that the vector table does not lead to: the first inference never ends."""
+    for program, start in _waiting(subject):
+        for name, symbol in sorted(_handlers(subject.board, program).items()):
+            number = SYSTEM_EXCEPTIONS + subject.board.soc.interrupts[name]
+            vector = start.vectors[number] if number < len(start.vectors) else 0
+            if vector & ~1 != symbol.address:
+                there = next((each.name for each in program.symbols if each.address == vector & ~1), f"0x{vector:08X}")
+                what = f"vector {number} of {program.file}, for {name}, is {there}, and not {symbol.name}"
+                yield Finding(
+                    blamed_symbol(program, symbol), what, "the table of ST's start-up file has it in its place"
+                )
 
 
 @check("N6-CHECK-032", "programs of somebody else can be looked into", "warning", lambda subject: subject.programs)
