@@ -13,6 +13,7 @@ from n6build.image.declarations import Declarations
 from n6build.image.elf import allocated_sections, labels_of, symbols_of
 from n6build.image.linker_map import object_at, read_linker_map
 from n6build.image.memory_regions import MemoryRegion, read_memory_regions
+from n6build.image.mpu_tables import MpuRegion, mpu_regions
 
 CAMERA = """
 static char frames[64];
@@ -110,7 +111,9 @@ def test_no_elf_file_is_a_traceback(
             read(path)
         except N6Error as error:
             assert error.id == "N6-IMAGE-001"
-    assert isinstance(Declarations(path).place("frames", 0x8100), str)
+    declared = Declarations(path)
+    assert isinstance(declared.place("frames", 0x8100), str)
+    assert isinstance(declared.arrays_of("char"), list)
 
 
 SCRIPT = """/* MEMORY { A (r) : ORIGIN = 1, LENGTH = 2 } */
@@ -143,3 +146,35 @@ def test_no_linker_script_is_a_traceback(tmp_path_factory: pytest.TempPathFactor
     path.write_text(f"MEMORY {{ A : ORIGIN = {'(' * depth}1{')' * depth}, LENGTH = {text[:40]} }}\n{SCRIPT}{text}")
     assert "RAM" in {region.name for region in read_memory_regions(path, "a.ld")}
     read_linker_map(path)
+
+
+MPU = """
+typedef struct { unsigned RBAR; unsigned RLAR; } ARM_MPU_Region_t;
+const ARM_MPU_Region_t table[3] = {{0x34200000u | 3u << 1, 0x3420FFE0u | 1u}, {0x34300000u | 1u << 1, 0x3430FFE0u | 3u}, {0, 0}};
+ARM_MPU_Region_t single = {1, 1}, later[2];
+int main(void) { return (int)(table[later[0].RBAR].RBAR + single.RLAR); }
+"""
+
+
+@pytest.mark.parametrize("dwarf", [4, 5])
+def test_tables_for_the_mpu_are_found_by_their_type(dwarf: int, tmp_path: Path) -> None:
+    (tmp_path / "mpu.c").write_text(MPU)
+    elf = tmp_path / "mpu.elf"
+    command = [
+        "arm-none-eabi-gcc",
+        *CPU,
+        f"-gdwarf-{dwarf}",
+        "-O0",
+        "-nostdlib",
+        "-Wl,-e,main",
+        "mpu.c",
+        "-o",
+        str(elf),
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    symbols = symbols_of(elf)
+    (table,) = [symbol for symbol in symbols if symbol.name == "table"]
+    assert mpu_regions(elf, Declarations(elf), symbols) == (
+        MpuRegion(table, 0x3420_0000, 0x3421_0000, is_writable=False),
+        MpuRegion(table, 0x3430_0000, 0x3431_0000, is_writable=True),
+    )

@@ -11,6 +11,7 @@ from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import Role, StartedProgram
 from n6build.image.manifest import FlashManifest
 from n6build.image.memory_regions import MemoryRegion
+from n6build.image.mpu_tables import MpuRegion
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.models.model import TensorType
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -58,7 +59,8 @@ class ForeignProgram:
     """A program that somebody else links. file: that was given. start: None where it has no vector table of its own. has_elf:
     whether there is an ELF file, without which nothing below is known. sections: that take memory at run time. symbols: of what
     they hold. labels: symbols of its linker script. regions: of MEMORY there. functions: which of those that matter here it has,
-    inlined ones too. place: file:line of a symbol, else the object file that the linker map names, else empty."""
+    inlined ones too. mpu: regions in its tables for the MPU. place: file:line of a symbol, else the object file that the linker
+    map names, else empty."""
 
     file: str
     role: Role = "appli"
@@ -69,6 +71,7 @@ class ForeignProgram:
     labels: Mapping[str, int] = field(default_factory=dict)
     regions: tuple[MemoryRegion, ...] = ()
     functions: frozenset[str] = frozenset()
+    mpu: tuple[MpuRegion, ...] = ()
     place: Callable[[Symbol], str] = field(default=lambda _: "")
 
 

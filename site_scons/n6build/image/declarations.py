@@ -24,6 +24,8 @@ _MAX_ENTRIES = 400_000
 _MAX_PLACES_OF_A_NAME = 64
 _OWN_TAGS = ("DW_TAG_variable", "DW_TAG_subprogram")
 _OP_ADDR = 3
+# From a variable over its qualifiers to the name of a type.
+_MAX_HOPS = 8
 
 
 class Declarations:
@@ -43,6 +45,18 @@ class Declarations:
                 self._known[name, address] = ""
         return self._known[name, address]
 
+    def arrays_of(self, type: str) -> list[tuple[str, int]]:
+        """Names and addresses of the variables that are arrays of this type, by its name. Empty where that is not known."""
+        found: list[tuple[str, int]] = []
+        try:
+            for entry, unit in self._entries_with(type):
+                address = _address_of(entry) if entry.tag == "DW_TAG_variable" else None
+                if address is not None and _element_type(unit, entry) == type:
+                    found += [(name, address) for name in sorted(_names_of(entry))[:1]]
+        except _damage():
+            return []
+        return found
+
     @cached_property
     def _dwarf(self) -> Any:
         """A DWARFInfo, None if there is none that can be read."""
@@ -58,21 +72,27 @@ class Declarations:
             return None
 
     def _place(self, name: str, address: int | None) -> str:
-        entries, second = 0, ""
+        second = ""
+        for entry, unit in self._entries_with(name):
+            if entry.tag not in _OWN_TAGS or name not in _names_of(entry):
+                continue
+            at = _address_of(entry)
+            if place := self._place_of(unit, entry) or self._place_of(unit, _declared(unit, entry)):
+                if at is not None and (address is None or at == address):
+                    return place
+                if at is None and not second:
+                    second = place
+        return second
+
+    def _entries_with(self, name: str) -> Iterator[tuple[Any, Any]]:
+        """Entries of the compilation units with this name in them, each with its unit, up to a limit."""
+        left = _MAX_ENTRIES
         for unit in self._units_with(name):
             for entry in _entries_of(unit):
-                entries += 1 + len(entry.attributes)
-                if entries > _MAX_ENTRIES:
-                    return second
-                if entry.tag not in _OWN_TAGS or name not in _names_of(entry):
-                    continue
-                at = _address_of(entry)
-                if place := self._place_of(unit, entry) or self._place_of(unit, _declared(unit, entry)):
-                    if at is not None and (address is None or at == address):
-                        return place
-                    if at is None and not second:
-                        second = place
-        return second
+                left -= 1 + len(entry.attributes)
+                if left < 0:
+                    return
+                yield entry, unit
 
     def _units_with(self, name: str) -> Iterator[Any]:
         """Compilation units in whose bytes the name is, or a reference to it."""
@@ -130,12 +150,30 @@ def _entries_of(unit: Any) -> Iterator[Any]:
 
 def _declared(unit: Any, entry: Any) -> Any:
     """What an entry completes: the declaration in a class. The entry itself if it completes none in its unit."""
+    return _referred(unit, entry, "DW_AT_specification") or entry
+
+
+def _element_type(unit: Any, entry: Any) -> str:
+    """Of an array, the name of the type of its elements; empty if it is none, or has none."""
+    is_array = False
+    for _ in range(_MAX_HOPS):
+        entry = _referred(unit, entry, "DW_AT_type")
+        if entry is None:
+            return ""
+        is_array = is_array or entry.tag == "DW_TAG_array_type"
+        if entry.tag == "DW_TAG_typedef":
+            return _text(entry, "DW_AT_name") if is_array else ""
+    return ""
+
+
+def _referred(unit: Any, entry: Any, attribute: str) -> Any:
+    """The entry of the same unit that an attribute refers to; None if there is none."""
     from elftools.dwarf.die import DIE  # noqa: PLC0415
 
-    of = entry.attributes.get("DW_AT_specification")
+    of = entry.attributes.get(attribute)
     offset = unit.cu_offset + of.value if of is not None and isinstance(of.value, int) else 0
     inside = unit.cu_die_offset <= offset < unit.cu_offset + unit.size
-    return DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=offset) if inside else entry
+    return DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=offset) if inside else None
 
 
 def _names_of(entry: Any) -> set[str]:

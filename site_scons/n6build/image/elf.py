@@ -132,6 +132,17 @@ def symbols_of(path: Path) -> list[Symbol]:
     return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
 
 
+def bytes_at(path: Path, address: int, size: int) -> bytes:
+    """What a program has there when it starts: empty where the file does not say. Raises N6-IMAGE-001 where it is not a sound ELF
+    file."""
+    for section in _read(path, lambda elf: list(elf.iter_sections())):
+        start = section["sh_addr"]
+        inside = start <= address and address + size <= start + section["sh_size"]
+        if inside and section["sh_flags"] & _ALLOCATED and section["sh_type"] != "SHT_NOBITS":
+            return bytes(section.data()[address - start : address - start + size])
+    return b""
+
+
 def labels_of(path: Path) -> dict[str, int]:
     """Symbols without a type, such as those of a linker script: name -> value. Raises N6-IMAGE-001 where the file is not a sound
     ELF file."""

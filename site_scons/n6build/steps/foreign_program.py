@@ -14,6 +14,7 @@ from n6build.image.elf import Symbol, allocated_sections, labels_of, symbols_of
 from n6build.image.foreign import MAX_ELF_BYTES, Role, started_program
 from n6build.image.linker_map import object_at, read_linker_map
 from n6build.image.memory_regions import read_memory_regions
+from n6build.image.mpu_tables import mpu_regions
 
 
 @dataclass(frozen=True)
@@ -60,5 +61,6 @@ def read_foreign_program(given: GivenProgram, board: Board) -> ForeignProgram:
         labels=labels_of(elf),
         regions=regions,
         functions=frozenset(name for name in CACHE_FUNCTIONS if name in named or declared.place(name)),
+        mpu=mpu_regions(elf, declared, symbols),
         place=place,
     )

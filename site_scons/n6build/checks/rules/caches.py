@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from n6build.base.findings import Finding
 from n6build.checks.check import check
-from n6build.checks.rules.programs import blamed_symbol, physical
+from n6build.checks.rules.programs import blamed_symbol, physical, pools_in_use
 from n6build.checks.subject import ForeignProgram, Subject
 from n6build.memory_plan.plan import OwnBuffer, PlannedNetwork
 
@@ -49,6 +49,28 @@ def cache_that_nobody_cleans(subject: Subject) -> Iterator[Finding]:
             what = f"{program.file} calls {enabling}(), and none of the functions that write the data cache back"
             hint = "SCB_CleanDCache_by_Addr on each input before an inference; n6_network_run does that"
             yield Finding(blamed_symbol(program, symbol), what, hint)
+
+
+def _protected(subject: Subject) -> list[ForeignProgram]:
+    return [each for each in subject.programs if each.role == "appli" and each.mpu] if subject.plan.pools else []
+
+
+@check("N6-CHECK-035", "tables for the MPU let the program write what networks read", "error", _protected)
+def memory_that_cannot_be_written(subject: Subject) -> Iterator[Finding]:
+    """A region for reading alone, where a network has inputs and activations. What attributes say of caches is not in a table."""
+    for program in _protected(subject):
+        for region in program.mpu:
+            for pool, used in pools_in_use(subject):
+                start, end = max(physical(region.address), used.address), min(physical(region.end - 1) + 1, used.end)
+                if region.is_writable or start >= end:
+                    continue
+                what = (
+                    f"region 0x{region.address:08X}..0x{region.end:08X} of '{region.table.name}' in {program.file} allows "
+                    f"only reading, and network {pool.network} uses 0x{start:08X}..0x{end:08X} of it (pool {pool.name})"
+                )
+                yield Finding(
+                    blamed_symbol(program, region.table), what, "ARM_MPU_RBAR(..., RO = 0, ...) for this region"
+                )
 
 
 def _buffers(subject: Subject) -> list[tuple[ForeignProgram, PlannedNetwork, OwnBuffer]]:

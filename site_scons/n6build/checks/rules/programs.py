@@ -91,7 +91,8 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
                 yield Finding(where, what, _script_hint(program, section.address, "another board, or MEMORY"))
 
 
-def _in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
+def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
+    """Pools in RAM, with what networks use of them."""
     nor = subject.board.nor
     return [
         (pool, Span(physical(pool.address), pool.used))
@@ -124,7 +125,7 @@ def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
     for program in _applis(subject):
         told: set[int] = set()
         for name, span in _reserved(program):
-            for pool, used in _in_use(subject):
+            for pool, used in pools_in_use(subject):
                 common = _overlap(Span(physical(span.address), span.size), used)
                 if common is None or common.address in told:
                     continue
