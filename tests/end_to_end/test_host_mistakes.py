@@ -41,7 +41,7 @@ def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
     host.replace("src/main.c", "int main(void)", f"{ours}int main(void)")
     with pytest.raises(AssertionError, match="multiple definition of `n6_network_run'") as caught:
         host.call("make", "-j2", "all")
-    assert "src/main.c:22: first defined here" in str(caught.value)
+    assert "src/main.c:21: first defined here" in str(caught.value)
 
 
 @MAKE
