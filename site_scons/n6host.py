@@ -24,7 +24,20 @@ from SCons.Script import ARGUMENTS, Flatten, GetLaunchDir
 
 _HERE = str(Path(__file__).resolve().parent)
 # Options whose values are paths.
-_FILES = {"model", "cmsis", "romfs", "fsbl", "data", "inputs", "expected", "audio", "log", "sign"}
+_FILES = {
+    "model",
+    "cmsis",
+    "romfs",
+    "fsbl",
+    "data",
+    "inputs",
+    "expected",
+    "audio",
+    "log",
+    "sign",
+    "linker_map",
+    "linker_script",
+}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_epoch_marker.h"
+#include "n6_network.h"
 #include "n6_network_buffers.h"
 #include "n6_npu.h"
 #include "n6_reg.h"
@@ -236,6 +237,11 @@ static void put_results(const n6_plan_network_t *network, uint32_t number, uint3
     n6_put_end();
 }
 
+N6_WEAK void n6_network_wait(void)
+{
+    __asm volatile("wfe");
+}
+
 static void run_epochs(const n6_plan_network_t *network)
 {
     LL_ATON_RT_RetValues_t state;
@@ -244,7 +250,7 @@ static void run_epochs(const n6_plan_network_t *network)
     do {
         state = LL_ATON_RT_RunEpochBlock(network->instance);
         if (state == LL_ATON_RT_WFE) {
-            __asm volatile("wfe");
+            n6_network_wait();
         }
     } while (state != LL_ATON_RT_DONE);
     end_marked_epoch();

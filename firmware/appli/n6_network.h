@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The networks of a program, for whatever main() it has: one call after reset, one for each inference. Nothing here prints.
- * Clocks and the NOR are as the FSBL left them; the data cache may be on or off.
+ * The networks of a program, for whatever main() it has: one call after reset, one for each inference. In C and C++, with any
+ * runtime of ll_aton, with or without an operating system; one task at a time may be inside these functions. The NOR is as the
+ * FSBL left it; the data cache may be on or off.
+ *
+ * Hooks, which the program replaces by defining a function of that name: those below, and from the headers included here
+ * n6_dcache_clean, n6_dcache_invalidate, n6_dcache_clean_invalidate and n6_delay_us.
  */
 #ifndef N6_NETWORK_H
 #define N6_NETWORK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "../bring_up/n6_cache.h"
+#include "../bring_up/n6_clock.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +25,16 @@ typedef struct {
     const char *why;
     const char *what;
 } n6_network_result_t;
+
+/* Hook, before anything else of n6_network_open: sets the clocks of CPU, NPU and buses. By default they stay as the FSBL left
+ * them. False: they do not run. */
+bool n6_network_clocks(void);
+
+/* Hook: words about what n6_network_open does, a line in several pieces, "\n" last. By default nobody hears them. */
+void n6_network_print(const char *text);
+
+/* Hook: until something happens, while the NPU works. By default the CPU sleeps (WFE); a task may let others run. */
+void n6_network_wait(void);
 
 /* Once: powers the RAM that the networks use, maps the external RAM if they use it, opens the NPU and its way to memory, checks
  * the weights in flash and copies those that are read from RAM, and initialises all networks. Starts the cycle counter (DWT). */

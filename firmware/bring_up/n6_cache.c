@@ -62,17 +62,17 @@ void n6_caches_disable(void)
     n6_barrier();
 }
 
-void n6_dcache_clean(uintptr_t address, uint32_t bytes)
+N6_WEAK void n6_dcache_clean(uintptr_t address, uint32_t bytes)
 {
     by_line(N6_SCB_DCCMVAC, address, bytes);
 }
 
-void n6_dcache_invalidate(uintptr_t address, uint32_t bytes)
+N6_WEAK void n6_dcache_invalidate(uintptr_t address, uint32_t bytes)
 {
     by_line(N6_SCB_DCIMVAC, address, bytes);
 }
 
-void n6_dcache_clean_invalidate(uintptr_t address, uint32_t bytes)
+N6_WEAK void n6_dcache_clean_invalidate(uintptr_t address, uint32_t bytes)
 {
     by_line(N6_SCB_DCCIMVAC, address, bytes);
 }

@@ -126,7 +126,7 @@ bool n6_clock_start_xspi(void)
 }
 #endif
 
-void n6_delay_us(uint32_t microseconds)
+N6_WEAK void n6_delay_us(uint32_t microseconds)
 {
     /* One turn takes at least one cycle, with loop buffers and branch prediction at their best. */
     uint32_t turns = microseconds * (N6_CPU_HZ / 1000000u);

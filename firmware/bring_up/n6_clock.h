@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* CPU and all buses on the internal 64 MHz oscillator, whatever the boot ROM left behind. False where the switch does not
  * happen. */
 bool n6_clock_use_hsi(void);
@@ -17,7 +21,11 @@ bool n6_clock_start(void);
  * n6_clock_start. False where PLL1 does not lock. */
 bool n6_clock_start_xspi(void);
 
-/* Waits at least this long at N6_CPU_HZ; longer on a slower clock or without caches. */
+/* Waits at least this long at N6_CPU_HZ; longer on a slower clock or without caches. Weak: a program may have one of its own. */
 void n6_delay_us(uint32_t microseconds);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,9 @@
 /* The value of one field of a register: N6_FIELD(N6_XSPI_CR_FMODE, 3). */
 #define N6_FIELD(field, value) (((uint32_t)(value) << field##_POS) & (field))
 
+/* A definition that one of the program takes precedence over. */
+#define N6_WEAK __attribute__((weak))
+
 static inline void n6_modify(uint32_t address, uint32_t clear, uint32_t set)
 {
     N6_REG32(address) = (N6_REG32(address) & ~clear) | set;

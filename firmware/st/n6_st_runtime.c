@@ -10,6 +10,8 @@
 
 void n6_st_runtime_open(void)
 {
+    /* newlib, which needs them, comes behind the library that they are in: the linker has to have taken them by then. */
+    __asm volatile("" ::"r"(n6_system_calls));
 #if HAS_INIT
     npu_cache_init();
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What newlib asks of a system, for ST's runtime: it prints where it is not compiled with NDEBUG, and calls abort where an
- * assertion fails. There are no files; text goes to the console.
+ * assertion fails. There are no files; text goes to the console. Weak, all of it: a program may have its own, or some of them.
  */
 #include "n6_console.h"
+#include "n6_reg.h"
+#include "n6_st_runtime.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -24,7 +26,9 @@ int _getpid(void);
 int _kill(int process, int signal);
 void _exit(int status) __attribute__((noreturn));
 
-int _write(int file, const char *data, int length)
+const char n6_system_calls[] = "";
+
+N6_WEAK int _write(int file, const char *data, int length)
 {
     (void)file;
     for (int i = 0; i < length; i++) {
@@ -33,7 +37,7 @@ int _write(int file, const char *data, int length)
     return length;
 }
 
-int _read(int file, char *data, int length)
+N6_WEAK int _read(int file, char *data, int length)
 {
     (void)file;
     (void)data;
@@ -41,26 +45,26 @@ int _read(int file, char *data, int length)
     return 0;
 }
 
-int _close(int file)
+N6_WEAK int _close(int file)
 {
     (void)file;
     return -1;
 }
 
-int _fstat(int file, struct stat *status)
+N6_WEAK int _fstat(int file, struct stat *status)
 {
     (void)file;
     status->st_mode = S_IFCHR;
     return 0;
 }
 
-int _isatty(int file)
+N6_WEAK int _isatty(int file)
 {
     (void)file;
     return 1;
 }
 
-off_t _lseek(int file, off_t offset, int whence)
+N6_WEAK off_t _lseek(int file, off_t offset, int whence)
 {
     (void)file;
     (void)offset;
@@ -69,7 +73,7 @@ off_t _lseek(int file, off_t offset, int whence)
 }
 
 /* For stdio alone, which faults where it gets nothing. */
-void *_sbrk(ptrdiff_t increment)
+N6_WEAK void *_sbrk(ptrdiff_t increment)
 {
     static char heap[HEAP_BYTES] __attribute__((aligned(8)));
     static char *end = heap;
@@ -82,13 +86,13 @@ void *_sbrk(ptrdiff_t increment)
     return start;
 }
 
-int _getpid(void)
+N6_WEAK int _getpid(void)
 {
     return 1;
 }
 
 /* abort raises a signal first. */
-int _kill(int process, int signal)
+N6_WEAK int _kill(int process, int signal)
 {
     (void)process;
     (void)signal;
@@ -97,7 +101,7 @@ int _kill(int process, int signal)
 }
 
 /* The fault handler says where. */
-void _exit(int status)
+N6_WEAK void _exit(int status)
 {
     (void)status;
     __builtin_trap();

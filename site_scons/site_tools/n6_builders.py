@@ -20,9 +20,9 @@ from typing import Any
 
 from n6build.base.paths import FIRMWARE, project_path
 from n6build.options.choices import Choices
-from n6build.options.host_program import HostProgram
-from n6host import Application, Network, choices_of_host, compiled_program, planned_nodes
-from n6scons import in_top
+from n6build.options.host_program import HostProgram, refuse_options_of_network, refuse_two_libraries
+from n6host import Application, Network, choices_of_host, compiled_program, place_of_call, planned_nodes
+from n6scons import in_top, reported
 
 
 def generate(env: Any) -> None:
@@ -58,21 +58,27 @@ def _appli(env: Any, name: str, *, sources: Any, model: Any, board: str, **optio
     return _application(env, choices, "appli/appli.elf")
 
 
-def _image(
-    env: Any, elf: Any, network: Network | None = None, *, board: str = "", name: str = "", **options: Any
-) -> Application:
+def _image(env: Any, elf: Any, network: Network | None = None, *, name: str = "", **options: Any) -> Application:
     """What goes to flash for a program that your own script links. elf: as Program() returns it. network: what N6Network
-    returned, if that is linked into it. board: for a program without one. name: of a program without one, by default that of
-    its file."""
+    returned, if that is linked into it; its options hold. name: of a program without one, by default that of its file; such a
+    program needs board. linker_map, linker_script: of the program, for the checks."""
     (node,) = env.arg2nodes(elf, env.fs.File)[:1]
     path = project_path(node.get_abspath())
-    if network is not None:
-        assert network.choices.program is not None
-        choices = replace(network.choices, program=replace(network.choices.program, elf=path))
+    program = HostProgram(name or Path(path).stem, elf=path)
+    if network is None:
+        choices = replace(choices_of_host(env, program, options), models=())
     else:
-        program = HostProgram(name or Path(path).stem, elf=path)
-        choices = choices_of_host(env, program, {"board": board, **options})
-        choices = replace(choices, models=())
+        with reported(env):
+            refuse_options_of_network(options, place_of_call())
+            refuse_two_libraries(map(str, node.sources), place_of_call())
+        link = choices_of_host(env, program, options)
+        assert network.choices.program is not None
+        choices = replace(
+            network.choices,
+            program=replace(network.choices.program, elf=path),
+            linker_map=link.linker_map,
+            linker_script=link.linker_script,
+        )
     return _application(env, choices, "")
 
 

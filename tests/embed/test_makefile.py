@@ -209,3 +209,16 @@ def test_a_build_folder_of_its_own_with_a_plain_name() -> None:
         with pytest.raises(N6Error) as caught:
             check_folder(folder)
         assert caught.value.id == "N6-EMBED-002"
+
+
+def test_a_program_with_a_runtime_of_its_own_does_not_wait_for_the_library(tmp_path: Path) -> None:
+    library = step(("out/libn6networks.a",), "model")
+    plan = make_plan([library], {"build": (), "library": library.outputs})
+    lay_out(tmp_path, plan)
+    rules = makefile(replace(build_of(plan, Planning(("plan-input",))), program="app.elf"))
+    (tmp_path / "out/targets.mk").write_text(rules)
+    with (tmp_path / "Makefile").open("a") as file:
+        file.write("app.elf:\n\ttouch $@\n")
+    assert done(tmp_path, "N6_LINKED=0", "app.elf") == []
+    assert (tmp_path / "app.elf").exists()
+    assert done(tmp_path, "app.elf") == ["out/libn6networks.a"]

@@ -25,7 +25,7 @@ class Host:
         shutil.copytree(ROOT / "examples" / example, self.root)
         shutil.copytree(ROOT / "models/keyword", self.root / "own_model", ignore=shutil.ignore_patterns("*.py"))
         self.command = folder / "bin/n6build"
-        self.command.parent.mkdir()
+        self.command.parent.mkdir(parents=True)
         self.command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m n6build "$@"\n')
         self.command.chmod(0o755)
         self.environment = {

@@ -88,8 +88,36 @@ def test_a_section_in_the_memory_of_a_network_is_found(example: Project) -> None
     )
     result = scons_of_example(example)
     assert result.status == 2
-    assert "spotter.elf: error N6-CHECK-026: section .frames has 4096 bytes at 0x34200000" in result.output
-    assert "'frames' for one" in result.output
+    found = "error N6-CHECK-026: section .frames of spotter.elf has 4096 bytes at 0x34200000, 4096 of them 'frames', in what"
+    assert f"own_startup/startup.c:11: {found}" in result.output
+    assert "own_startup/own.ld:5: warning" not in result.output
+    # The script and the linker map are the host's to name.
+    script = 'linker_map=File("spotter.map"), linker_script="own.ld"'
+    example.replace("own_startup/SConscript", "own.N6Image(elf, nn)", f"own.N6Image(elf, nn, {script})")
+    example.replace("own_startup/SConscript", '"-Wl,--gc-sections"', '"-Wl,--gc-sections,-Map,own_startup/spotter.map"')
+    example.replace("own_startup/SConscript", 'own.Depends(elf, "own.ld")', 'own.SideEffect("spotter.map", elf)')
+    example.replace("own_startup/SConscript", '"-O2", "-g",', '"-O2",')
+    result = scons_of_example(example)
+    assert result.status == 2
+    assert f"own_startup/startup.o: {found}" in result.output
+    assert "region FRAMES, own_startup/own.ld:5" in result.output
+
+
+def test_a_linker_script_for_another_board_is_told_by_its_line(example: Project) -> None:
+    example.replace("own_startup/SConscript", "N6Image(elf, nn)", 'N6Image(elf, nn, linker_script="own.ld")')
+    assert scons_of_example(example).status == 0
+    example.replace("own_startup/own.ld", "LENGTH = 0x000FFC00", "LENGTH = 0x005FFC00")
+    result = scons_of_example(example)
+    assert result.status == 2
+    assert "own_startup/own.ld:4: error N6-CHECK-029: region RAM is 0x34000400..0x34600000" in result.output
+    assert "NUCLEO-N657X0-Q has no memory at 0x34420000" in result.output
+    refused = scons_of_example(with_option(example), "build")
+    assert "own_startup/SConscript:10: error N6-HOST-004: N6Image has option 'profile'" in refused.output
+
+
+def with_option(example: Project) -> Project:
+    example.replace("own_startup/SConscript", 'linker_script="own.ld"', 'profile="noextmem"')
+    return example
 
 
 def test_an_option_of_the_host_compiles_only_what_it_affects(example: Project) -> None:

@@ -16,7 +16,7 @@ from n6build.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryT
 from n6build.hardware.boards import load_board
 from n6build.image.boot_header import read_boot_header, with_boot_header
 from n6build.image.elf import loaded_parts
-from n6build.image.foreign import Piece, Role, elf_of, flash_pieces
+from n6build.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
 
 DK = load_board("stm32n6570-dk")
 NOR, APPLI = 0x70000000, 0x70100000
@@ -209,6 +209,30 @@ def test_no_file_whatever_it_holds_is_a_traceback(
     except N6Error:
         return
     assert all(NOR <= piece.address <= piece.end <= NOR + BOARD.nor.size for piece in found)
+
+
+@pytest.mark.parametrize("form", [*FORMS, ("signed", signed)], ids=lambda form: form[0])
+@pytest.mark.parametrize(
+    ("ours", "address"), [(True, APPLI_RUNS), (False, APPLI_RUNS), (False, IN_PLACE), (False, PSRAM)]
+)
+def test_the_vector_table_of_a_program_is_read_from_any_form(  # type: ignore[no-untyped-def]
+    tmp_path: Path, form, *, ours: bool, address: int
+) -> None:
+    (tmp_path / "theirs.x").write_bytes(form[1](address))
+    found = started_program(tmp_path / "theirs.x", "appli", DK, copied_by_ours=ours)
+    assert found is not None
+    assert (found.address, found.bytes) == (address, len(program(address)))
+    assert (found.stack, found.reset) == (0x34200000, address + 9)
+    assert found.vectors[:3] == (0x34200000, address + 9, 0xE7FEE7FE)
+
+
+def test_where_a_program_runs_that_another_fsbl_copies_is_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "theirs.x").write_bytes(signed(0x3410_0400))
+    found = started_program(tmp_path / "theirs.x", "appli", BOARD, copied_by_ours=False)
+    assert found is not None
+    assert found.address is None
+    (tmp_path / "theirs.x").write_bytes(hex_of((NOR + 0x80_0000, b"weights")))
+    assert started_program(tmp_path / "theirs.x", "appli", BOARD, copied_by_ours=False) is None
 
 
 def test_the_elf_file_of_a_program_is_found_beside_it(tmp_path: Path) -> None:

@@ -81,6 +81,45 @@ def bring_programs(project: Project) -> None:
     data.write_hex_file(str(folder / "data.hex"))
 
 
+HOST_C = """
+typedef struct { unsigned RBAR, RLAR; } ARM_MPU_Region_t;
+__attribute__((section(".vectors"), used)) const unsigned vectors[4] = {0x34100000, 0x34000411};
+__attribute__((used)) const ARM_MPU_Region_t table[1] = {{0x34200000 | 1u << 1, 0x3420FFE0 | 1u}};
+__attribute__((section(".frames"), used)) char frames[4096];
+void reset(void) { for (;;) { } }
+"""
+HOST_SCRIPT = """
+MEMORY { RAM (rwx) : ORIGIN = 0x34000400, LENGTH = 64K
+  FRAMES (rw) : ORIGIN = 0x34300000, LENGTH = 64K
+}
+SECTIONS {
+  .vectors : { KEEP(*(.vectors)) *(.text*) *(.rodata*) } > RAM
+  .frames (NOLOAD) : { KEEP(*(.frames)) } > FRAMES
+  .others (NOLOAD) : { KEEP(*(.others)) } > FRAMES
+}
+"""
+HOST_FILE = f"{BOARD}/anomaly-foreign/checks.json"
+
+
+def bring_a_host(project: Project) -> None:
+    """An Appli by its ELF file, with variables in RAM that is off: one by its line, one by its object file."""
+    folder = project.root / "theirs"
+    folder.mkdir()
+    (folder / "app.c").write_text(HOST_C)
+    (folder / "bare.c").write_text('__attribute__((section(".others"), used)) char others[64];\n')
+    (folder / "app.ld").write_text(HOST_SCRIPT)
+    for command in (
+        ["-g", "-c", "theirs/app.c", "-o", "theirs/app.o"],
+        ["-g0", "-c", "theirs/bare.c", "-o", "theirs/bare.o"],
+        [
+            *("-nostdlib", "-Wl,-e,reset,-n,-Map,theirs/app.map", "-T", "theirs/app.ld"),
+            *("theirs/app.o", "theirs/bare.o", "-o", "theirs/app.elf"),
+        ],
+    ):
+        compiler = ["arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "-Os"]
+        subprocess.run([*compiler, *command], cwd=project.root, check=True, capture_output=True)
+
+
 def forget_the_outputs(project: Project) -> None:
     """The reference interpreter is asked for them."""
     project.replace("models/keyword/model.yaml", "  expected: expected.npy\n", "")
@@ -108,6 +147,14 @@ KINDS = {
         # The description of a board with external RAM.
         Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board.h")),
         Kind("foreign", (*THEIRS, "build"), bring_programs),
+        Kind(
+            "host",
+            (
+                *("model=anomaly", "appli=theirs/app.elf", "linker_map=theirs/app.map"),
+                *("linker_script=theirs/app.ld", HOST_FILE),
+            ),
+            bring_a_host,
+        ),
         Kind("watched", (*THEIRS, "probe=virtual", "until=instructions:100", "flash", "run"), bring_programs),
         # The smallest build that compiles, links and makes an image.
         Kind("fsbl", (f"{BOARD}/fsbl_image.bin",)),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, LIBRARY, LINKED, SPLIT, WHOLE
+from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, SPLIT, WHOLE
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ def network(file: str, old: str, new: str, differs: str) -> Edit:
 
 def kernels(file: str, old: str, new: str) -> Edit:
     return alone(file, old, new, f"{BOARD}/include/n6_kernels.h")
+
+
+def of_host(file: str, old: str, new: str) -> Edit:
+    return Edit(file, old, new, "host", HOST_FILE)
 
 
 def of_operators() -> Iterator[Edit]:
@@ -293,6 +297,13 @@ EDITS = (
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
     linked("checks/rules/programs.py", '"a program of somebody else leaves', '"somebody else leaves', "checks.json"),
+    linked("checks/rules/vectors.py", '"programs of somebody else have a', '"somebody else has a', "checks.json"),
+    linked("checks/rules/caches.py", '"a program of somebody else cleans', '"somebody else cleans', "checks.json"),
+    of_host("steps/foreign_program.py", "symbols=symbols,", "symbols=(),"),
+    of_host("image/declarations.py", ":{int(line.value)}", ":{int(line.value) + 1}"),
+    of_host("image/memory_regions.py", "region.start()) + 1", "region.start()) + 2"),
+    of_host("image/linker_map.py", "each.address <= address", "each.address < address"),
+    of_host("image/mpu_tables.py", "not base & _READ_ONLY", "bool(base & _READ_ONLY)"),
     alone("checks/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
     alone(
         "checks/rules/tools.py",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.hardware.board import Board
 from n6build.image.elf import Section, Symbol
+from n6build.image.foreign import Role, StartedProgram
 from n6build.image.manifest import FlashManifest
+from n6build.image.memory_regions import MemoryRegion
+from n6build.image.mpu_tables import MpuRegion
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.models.model import TensorType
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -52,17 +56,29 @@ class InstalledModel:
 
 @dataclass(frozen=True)
 class ForeignProgram:
-    """A program that somebody else links, by its ELF file. sections: that take memory at run time. symbols: of what they hold."""
+    """A program that somebody else links. file: that was given. start: None where it has no vector table of its own. has_elf:
+    whether there is an ELF file, without which nothing below is known. sections: that take memory at run time. symbols: of what
+    they hold. labels: symbols of its linker script. regions: of MEMORY there. functions: which of those that matter here it has,
+    inlined ones too. mpu: regions in its tables for the MPU. place: file:line of a symbol, else the object file that the linker
+    map names, else empty."""
 
     file: str
-    sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    role: Role = "appli"
+    start: StartedProgram | None = None
+    has_elf: bool = True
+    sections: tuple[Section, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    labels: Mapping[str, int] = field(default_factory=dict)
+    regions: tuple[MemoryRegion, ...] = ()
+    functions: frozenset[str] = frozenset()
+    mpu: tuple[MpuRegion, ...] = ()
+    place: Callable[[Symbol], str] = field(default=lambda _: "")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it. program: in
-    the Appli's place; None where that is ours, or its ELF file is not at hand."""
+    """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it.
+    programs: those that are not ours."""
 
     board: Board
     networks: tuple[NetworkSubject, ...]
@@ -70,4 +86,4 @@ class Subject:
     manifest: FlashManifest
     runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
-    program: ForeignProgram | None = None
+    programs: tuple[ForeignProgram, ...] = ()

@@ -12,12 +12,12 @@ from pathlib import Path
 from n6build.base import uses
 from n6build.base.environment import option_values, read_environment
 from n6build.base.files import to_json, write_atomically
-from n6build.base.paths import FIRMWARE, project_path
+from n6build.base.paths import project_path
 from n6build.command_line.arguments import CommandParser
 from n6build.embed.cmake import cmake_rules
 from n6build.embed.host_build import HostBuild, Planning, check_folder
 from n6build.embed.makefile import makefile
-from n6build.embed.places import MAKEFILE
+from n6build.embed.places import INCLUDE_FOLDER, MAKEFILE
 from n6build.options.choices import Choices, choices_of
 from n6build.options.settings import resolve, settings_files
 from n6build.plan.closure import Code, library_code
@@ -52,7 +52,7 @@ def embed(words: Sequence[str]) -> None:
         folder=folder,
         given=asked.given,
         stamp_of={step.name: _stamp(folder, step.name) for step in plan.steps},
-        include=str(FIRMWARE / "appli"),
+        include=str(INCLUDE_FOLDER),
         link=link,
         program=given.get("appli", ""),
     )

@@ -133,10 +133,11 @@ def _is_here(step: Step) -> bool:
 
 
 def _program(build: HostBuild) -> str:
-    """The host's program is linked with the library, and may be named differently in its rule."""
+    """The host's program is linked with the library, unless it has a runtime of its own, and may be named differently in its
+    rule."""
     if not build.program:
         return ""
     spelled, known = build.program, os.path.relpath(build.program) if os.path.isabs(build.program) else build.program
-    text = f"{name(spelled)}: {_names(build.plan.goals['library'])}\n"
+    text = f"ifneq ($(N6_LINKED),0)\n{name(spelled)}: {_names(build.plan.goals['library'])}\nendif\n"
     known = os.path.normpath(known)
     return text if known == spelled else f"{text}{name(known)}: {name(spelled)} ;\n"

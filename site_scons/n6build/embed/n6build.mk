@@ -10,7 +10,9 @@
 # Options board, model, profile, backend, cmsis, fsbl, appli, data and sign are N6_BOARD and so on; N6_OPTIONS takes any, as
 # on n6build's command line. With N6_APPLI the host's own rule links its program with $(N6_LIBS), and compiles with
 # $(N6_CPPFLAGS). Targets: n6-library, n6-build (images and checks), n6-hex, n6-flash and n6-run (both with N6_BOARD_OPTIONS,
-# such as probe=virtual), n6-clean. N6_BUILD: folder of all that n6build makes, its alone. N6_CLEAN: the host's target that cleans.
+# such as probe=virtual), n6-clean. N6_LINKED := 0 is for a program that links the networks and a runtime of its own: it gets the
+# weights, the checks and the flash of n6build, and does not wait for its library. N6_BUILD: folder of all that n6build makes, its
+# alone. N6_CLEAN: the host's target that cleans.
 ifeq ($(filter grouped-target,$(.FEATURES)),)
 $(error n6build needs GNU make 4.3 or later, this is $(MAKE_VERSION))
 endif

@@ -16,7 +16,7 @@ from n6build.hardware.npu import Npu
 
 Level = Literal["LOW", "MID", "HIGH"]
 
-_SYSTEM_EXCEPTIONS = 16
+SYSTEM_EXCEPTIONS = 16
 # Bytes from a register with set_clear to its aliases.
 SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
 
@@ -255,7 +255,7 @@ class Soc:
     @property
     def vector_alignment(self) -> int:
         """Bytes: the size of the vector table, rounded up to a power of two (Armv8-M manual, VTOR)."""
-        vectors = 4 * (_SYSTEM_EXCEPTIONS + self.interrupt_count)
+        vectors = 4 * (SYSTEM_EXCEPTIONS + self.interrupt_count)
         return 1 << (vectors - 1).bit_length()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from n6build.base.elf_damage import elf_damage
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, require_at_most
+
+# sh_flags: SHF_ALLOC, SHF_EXECINSTR.
+_ALLOCATED, _EXECUTABLE = 2, 4
 
 
 @dataclass(frozen=True)
@@ -22,19 +26,21 @@ class Payload:
 
 @dataclass(frozen=True)
 class Section:
-    """Memory that a program takes at run time."""
+    """Memory that a program takes at run time. is_code: whether it holds instructions."""
 
     name: str
     address: int
     bytes: int
+    is_code: bool = False
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """A variable or function."""
+    """A variable or function. address: the Thumb bit of a function cleared. bytes: 0 where nobody says."""
 
     name: str
     address: int
+    bytes: int = 0
 
 
 def _open(path: Path) -> Any:
@@ -81,7 +87,7 @@ def _bytes_of_headers(elf: Any, segment: Any) -> int:
     starts = [
         section["sh_offset"]
         for section in elf.iter_sections()
-        if section["sh_flags"] & 0x2 and section["sh_type"] != "SHT_NOBITS" and section["sh_size"]
+        if section["sh_flags"] & _ALLOCATED and section["sh_type"] != "SHT_NOBITS" and section["sh_size"]
     ]
     return min((start for start in starts if start < segment["p_filesz"]), default=0)
 
@@ -106,23 +112,55 @@ def payload_of(path: Path) -> Payload:
 def allocated_sections(path: Path) -> list[Section]:
     """Sections that take memory at run time, sorted by address. Raises N6-IMAGE-001 where the file is not an ELF file."""
     sections = [
-        Section(section.name, section["sh_addr"], section["sh_size"])
-        for section in _open(path).iter_sections()
-        if section["sh_flags"] & 0x2 and section["sh_size"]
+        Section(section.name, section["sh_addr"], section["sh_size"], bool(section["sh_flags"] & _EXECUTABLE))
+        for section in _read(path, lambda elf: list(elf.iter_sections()))
+        if section["sh_flags"] & _ALLOCATED and section["sh_size"]
     ]
     return sorted(sections, key=lambda section: section.address)
 
 
 def symbols_of(path: Path) -> list[Symbol]:
     """Variables and functions, sorted by address. Raises N6-IMAGE-001 where the file is not a sound ELF file."""
+    found = []
+    for symbol in _read(path, _symbol_table):
+        kind = symbol["st_info"]["type"]
+        # GCC for Arm gives static variables without a value a size, but no type.
+        is_variable = kind == "STT_OBJECT" or (kind == "STT_NOTYPE" and symbol["st_size"])
+        if (is_variable or kind == "STT_FUNC") and symbol["st_shndx"] != "SHN_UNDEF":
+            address = symbol["st_value"] & ~1 if kind == "STT_FUNC" else symbol["st_value"]
+            found.append(Symbol(symbol.name, address, symbol["st_size"]))
+    return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
+
+
+def bytes_at(path: Path, address: int, size: int) -> bytes:
+    """What a program has there when it starts: empty where the file does not say. Raises N6-IMAGE-001 where it is not a sound ELF
+    file."""
+    for section in _read(path, lambda elf: list(elf.iter_sections())):
+        start = section["sh_addr"]
+        inside = start <= address and address + size <= start + section["sh_size"]
+        if inside and section["sh_flags"] & _ALLOCATED and section["sh_type"] != "SHT_NOBITS":
+            return bytes(section.data()[address - start : address - start + size])
+    return b""
+
+
+def labels_of(path: Path) -> dict[str, int]:
+    """Symbols without a type, such as those of a linker script: name -> value. Raises N6-IMAGE-001 where the file is not a sound
+    ELF file."""
+    return {
+        symbol.name: symbol["st_value"]
+        for symbol in _read(path, _symbol_table)
+        if symbol["st_info"]["type"] == "STT_NOTYPE" and not symbol["st_size"] and symbol["st_shndx"] != "SHN_UNDEF"
+    }
+
+
+def _symbol_table(elf: Any) -> list[Any]:
+    table = elf.get_section_by_name(".symtab")
+    return list(table.iter_symbols()) if table else []
+
+
+def _read(path: Path, what: Callable[[Any], list[Any]]) -> list[Any]:
+    """Raises N6-IMAGE-001."""
     try:
-        table = _open(path).get_section_by_name(".symtab")
-        named = (symbol for symbol in table.iter_symbols()) if table else ()
-        found = [
-            Symbol(symbol.name, symbol["st_value"])
-            for symbol in named
-            if symbol["st_info"]["type"] in ("STT_OBJECT", "STT_FUNC")
-        ]
+        return what(_open(path))
     except elf_damage() as error:
         raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
-    return sorted(found, key=lambda symbol: (symbol.address, symbol.name))

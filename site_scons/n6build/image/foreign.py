@@ -17,6 +17,7 @@ from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.hardware.board import Board
+from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.image.boot_header import check_foreign_header, with_boot_header
 from n6build.image.elf import loaded_parts
 
@@ -24,7 +25,7 @@ Role = Literal["fsbl", "appli", "data"]
 
 _ELF = b"\x7fELF"
 # With its debug information.
-_MAX_ELF_BYTES = 512 << 20
+MAX_ELF_BYTES = 512 << 20
 _ELF_SUFFIXES = (".elf", ".axf", ".out")
 _SIGNED = ("-trusted", "_trusted", "-signed", "_signed", "-sign", "_sign")
 _TITLES = {"fsbl": "FSBL", "appli": "Appli"}
@@ -41,6 +42,18 @@ class Piece:
     def end(self) -> int:
         """The first address behind it."""
         return self.address + len(self.data)
+
+
+@dataclass(frozen=True)
+class StartedProgram:
+    """What the boot ROM or an FSBL starts. address: of its vector table where it runs, None if nobody says. bytes: that are
+    loaded. stack, reset: the first two vectors. vectors: as many as the chip has, less where the program ends before."""
+
+    address: int | None
+    bytes: int
+    stack: int
+    reset: int
+    vectors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,9 +80,29 @@ def flash_pieces(path: Path, role: Role, board: Board, address: int | None, *, c
     return _in_sectors(found, nor.sector, path.name)
 
 
+def started_program(path: Path, role: Role, board: Board, *, copied_by_ours: bool) -> StartedProgram | None:
+    """The program in a file that `flash_pieces` takes, without its header. None where the file only has other contents for flash.
+    Raises what `flash_pieces` raises."""
+    offset = board.soc.boot.payload_offset if role == "fsbl" else board.soc.load_and_run.payload_offset
+    for piece in flash_pieces(path, role, board, None, copied_by_ours=copied_by_ours):
+        data = piece.data[offset:]
+        if piece.address == _slot(board, role) and piece.data.startswith(MAGIC) and len(data) >= VECTOR_BYTES:
+            stack, reset = struct.unpack_from("<II", data)
+            places = _places(board, role)
+            known = places if role == "appli" and not copied_by_ours else places[:1]
+            address = next((each for each in known if each <= reset < each + len(data)), None)
+            if address is None and len(known) == 1:
+                address = known[0]
+            count = min(len(data) // 4, SYSTEM_EXCEPTIONS + board.soc.interrupt_count)
+            return StartedProgram(address, len(data), stack, reset, struct.unpack_from(f"<{count}I", data))
+    return None
+
+
 def elf_of(file: Path) -> Path | None:
     """The ELF file of a program, for source lines: the file itself, or one beside it with the same name, as a build leaves it;
-    what signing adds to a name may be missing there. None if there is none."""
+    what signing adds to a name may be missing there. None if there is none. The file itself may be linked only later."""
+    if file.suffix in _ELF_SUFFIXES:
+        return file
     stem = file.stem
     for ending in _SIGNED:
         stem = stem.removesuffix(ending)
@@ -86,7 +119,7 @@ def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied
         if role == "data":
             hint = "objcopy -O binary or -O ihex makes data of it"
             raise N6Error("N6-FOREIGN-002", "is an ELF file, which is no data for flash", where=path.name, hint=hint)
-        loaded = [Piece(*part) for part in loaded_parts(path, _MAX_ELF_BYTES, board.nor.size)]
+        loaded = [Piece(*part) for part in loaded_parts(path, MAX_ELF_BYTES, board.nor.size)]
         return _placed(path, role, board, loaded, copied_by_ours=copied_by_ours)
     if _is_hex(head):
         memory = read_intel_hex(path, board.nor.size)

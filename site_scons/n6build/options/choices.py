@@ -115,6 +115,10 @@ class Choices:
     appli: str = path(
         "an Appli of your own, as fsbl; without option model there is no network, and nothing of this project in it"
     )
+    linker_map: str = path(
+        "the linker map of that Appli, else of that FSBL: checks name object files of what has no debug information"
+    )
+    linker_script: str = path("its linker script: checks compare MEMORY with the board and name lines")
     data: tuple[PlacedFile, ...] = placed_files(
         "more files for the NOR: FILE@0x70180000, or hex files, which say where; several: a@0x70180000,b.hex"
     )

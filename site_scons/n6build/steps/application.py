@@ -89,7 +89,7 @@ def _checks(job: Job, networks: Sequence[NetworkSteps], images: Images, manifest
         job.runtime.identity,
         [(network, model.file) for network, model in images.models],
         job.choices.load,
-        images.elves.get("Appli", "") if "Appli" not in images.own else "",
+        images.foreign,
     )
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.checks.run import checks_json, run_checks
-from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.board import Board
-from n6build.image.elf import allocated_sections, symbols_of
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
 from n6build.models.model import TensorType
@@ -25,6 +24,7 @@ from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.foreign_program import GivenProgram, read_foreign_program
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,14 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode: of relocatable models, empty if there are none. program: ELF file in the Appli's place, empty where that is
-    ours, or no such file is at hand."""
+    """load_mode: of relocatable models, empty if there are none. foreign: programs that are not ours."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     installed: tuple[_Installed, ...]
     load_mode: str
-    program: str = ""
+    foreign: tuple[GivenProgram, ...] = ()
 
 
 def checks_step(
@@ -72,17 +71,17 @@ def checks_step(
     runtime: RuntimeVersion,
     installed: Sequence[tuple[NetworkSteps, str]],
     load_mode: str,
-    program: str = "",
+    foreign: Sequence[GivenProgram] = (),
 ) -> Step:
-    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli. program: ELF
-    file of somebody else's."""
+    """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli. foreign:
+    programs that are not ours."""
     parameters = Parameters(
         choice_of(board),
         tuple(_network(each) for each in networks),
         runtime,
         tuple(_Installed(network.model.name, file) for network, file in installed),
         load_mode if installed else "",
-        program,
+        tuple(foreign),
     )
     models = (project_path(each.model.file) for each in networks if each.model.file)
     return Step(
@@ -94,7 +93,7 @@ def checks_step(
             manifest,
             *dict.fromkeys((*(file for each in networks for file in each.outputs), *models)),
             *(file for _, file in installed),
-            *([program] if program else []),
+            *dict.fromkeys(file for program in foreign for file in program.sources),
             *board_files(board),
         ),
         parameters=to_parameters(parameters),
@@ -122,7 +121,7 @@ def make(call: Call) -> None:
         read_manifest(call.sources[1]),
         given.runtime,
         tuple(_installed(each, board, given) for each in given.installed),
-        _program(Path(given.program)) if given.program else None,
+        tuple(read_foreign_program(program, board) for program in given.foreign),
     )
     write_atomically(call.outputs[0], checks_json(run_checks(subject)))
 
@@ -136,10 +135,6 @@ def _subject(network: _Network) -> NetworkSubject:
         pools=network.pools,
         facts=read_model_facts(file) if file else None,
     )
-
-
-def _program(elf: Path) -> ForeignProgram:
-    return ForeignProgram(elf.name, tuple(allocated_sections(elf)), tuple(symbols_of(elf)))
 
 
 def _installed(model: _Installed, board: Board, given: Parameters) -> InstalledModel:

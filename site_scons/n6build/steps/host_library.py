@@ -12,6 +12,7 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import ARCHIVER, Toolchain
 from n6build.options.choices import Choices
+from n6build.options.host_program import LIBRARY
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with
 from n6build.steps.compiled_network import NetworkSteps
@@ -24,7 +25,7 @@ from n6build.steps.part import Part
 
 def host_library(folder: str, linked: LinkedNetworks, toolchain: Toolchain, plan: Step) -> Part:
     """plan: of the memory. Goal library: the archive, and the symbols for the linker that belong to it."""
-    archive = f"{folder}/libn6networks.a"
+    archive = f"{folder}/{LIBRARY}"
     step = Step(
         verb="Archive",
         stage="link",

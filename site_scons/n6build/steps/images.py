@@ -26,6 +26,7 @@ from n6build.steps.firmware import (
 )
 from n6build.steps.flash_manifest import FlashPart
 from n6build.steps.foreign_image import foreign_image_step
+from n6build.steps.foreign_program import GivenProgram
 from n6build.steps.host_library import host_library
 from n6build.steps.job import Job
 from n6build.steps.memory_plan import memory_plan_step
@@ -38,14 +39,16 @@ from n6build.steps.weights_image import weights_image_step
 @dataclass(frozen=True)
 class Images:
     """All that is put into flash. plan: of the memory. programs, weights: in the order of the manifest. own: names and ELF files
-    of the programs of this project. elves: name and file of all ELF files at hand, FSBL first. models: only relocatable ones.
-    library: the networks for a program of somebody else, only of linked ones."""
+    of the programs of this project. elves: name and file of all ELF files at hand, FSBL first. foreign: the
+    programs that are not ours. models: only relocatable ones. library: the networks for a program of somebody else, only of
+    linked ones."""
 
     plan: Step
     programs: tuple[FlashPart, ...]
     weights: tuple[FlashPart, ...]
     own: dict[str, str]
     elves: dict[str, str]
+    foreign: tuple[GivenProgram, ...]
     steps: tuple[Step, ...]
     models: tuple[tuple[NetworkSteps, ModelSteps], ...]
     library: Part = NO_PART
@@ -69,12 +72,12 @@ def _signing(choices: Choices) -> Signing | None:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A program as it goes into flash. elf: empty if there is none. own: made by this project."""
+    """A program as it goes into flash. elf: empty if there is none. given: None if this project makes it."""
 
     steps: tuple[Step, ...]
     part: FlashPart
     elf: str
-    own: bool
+    given: GivenProgram | None = None
 
 
 def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
@@ -82,44 +85,34 @@ def _loader(job: Job, make: Callable[[], Program]) -> _Placed:
         return _foreign(job, "fsbl", job.choices.fsbl)
     program = make()
     image = image_step(f"{job.board_folder}/fsbl_image.bin", program, BinaryType.FSBL, job.board, _signing(job.choices))
-    return _Placed((*program.steps, image), FlashPart("fsbl", image.name), program.elf, own=True)
+    return _Placed((*program.steps, image), FlashPart("fsbl", image.name), program.elf)
 
 
 def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
     """None if the FSBL's file holds the Appli, too."""
     host = job.choices.program
     if host is not None and host.elf:
-        return _of_host(job, host.elf)
+        return _foreign(job, "appli", host.elf, host.elf)
     if job.choices.appli:
         return None if job.choices.appli == job.choices.fsbl else _foreign(job, "appli", job.choices.appli)
     program = make()
     image = image_step(f"{job.folder}/appli_image.bin", program, BinaryType.SSBL, job.board, _signing(job.choices))
-    return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf, own=True)
+    return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf)
 
 
-def _of_host(job: Job, elf: str) -> _Placed:
-    """An Appli that the surrounding project links, maybe only after this plan is made."""
-    step = foreign_image_step(
-        f"{job.folder}/appli_placed.bin", elf, "appli", job.board, copied_by_ours=not job.choices.fsbl
-    )
-    return _Placed((step,), FlashPart("appli", step.name, placed=output_with(step, ".json")), elf, own=False)
-
-
-def _foreign(job: Job, role: Role, file: str) -> _Placed:
-    step = foreign_image_step(
-        f"{job.folder}/{role}_placed.bin",
-        file,
-        role,
-        job.board,
-        copied_by_ours=role == "appli" and not job.choices.fsbl,
-    )
-    elf = elf_of(Path(file))
-    return _Placed(
-        (step,),
-        FlashPart(role, step.name, placed=output_with(step, ".json")),
-        project_path(elf) if elf else "",
-        own=False,
-    )
+def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed:
+    """elf: of a program that the surrounding project links, maybe only after this plan is made; None: looked for."""
+    choices = job.choices
+    if elf is None:
+        found = elf_of(Path(file))
+        elf = project_path(found) if found else ""
+    by_ours = role == "appli" and not choices.fsbl
+    step = foreign_image_step(f"{job.folder}/{role}_placed.bin", file, role, job.board, copied_by_ours=by_ours)
+    # Of one program only: the Appli, where that is not ours.
+    named = role == "appli" or not (choices.appli or choices.program)
+    of_link = [project_path(path) if path and named else "" for path in (choices.linker_map, choices.linker_script)]
+    given = GivenProgram(project_path(file), role, elf, by_ours, *of_link)
+    return _Placed((step,), FlashPart(role, step.name, placed=output_with(step, ".json")), elf, given)
 
 
 def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
@@ -209,8 +202,9 @@ def _images(
         plan=plan,
         programs=(*(each.part for each in programs.values()), *(part for _, part in vectors), *data_parts),
         weights=tuple(part for _, part in weights),
-        own={name: each.elf for name, each in programs.items() if each.own},
+        own={name: each.elf for name, each in programs.items() if each.given is None},
         elves={name: each.elf for name, each in programs.items() if each.elf},
+        foreign=tuple(each.given for each in programs.values() if each.given),
         steps=(
             *(step for _, model in models for step in model.steps),
             plan,

@@ -1,53 +1,214 @@
-"""Checks of a program that somebody else links, by its ELF file."""
+"""Checks of a program that somebody else links: its memory, by its ELF file and its linker script."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from n6build.base.findings import Finding
 from n6build.base.span import Span
 from n6build.checks.check import check
-from n6build.checks.subject import Subject
+from n6build.checks.subject import ForeignProgram, Subject
 from n6build.hardware.aliases import secure_alias
-from n6build.image.elf import Section
+from n6build.hardware.board import Board
+from n6build.image.elf import Symbol
 from n6build.memory_plan.plan import PoolUse
 
-_INTERNAL = (0x2000_0000, 0x4000_0000)
+_INTERNAL = (0x1000_0000, 0x4000_0000)
+# What scripts of STM32CubeMX, and of others, reserve for heap and stack without giving it a section of its own.
+_STACK_SIZES = ("_Min_Stack_Size", "__stack_size__", "__STACK_SIZE")
+_HEAP_SIZES = ("_Min_Heap_Size", "__heap_size__", "__HEAP_SIZE")
+_HEAP_STARTS = ("_end", "end", "__end__", "__heap_start__", "__HeapBase")
 
 
-def _sections(subject: Subject) -> list[Section]:
-    """Empty where there is nothing that they could be in the way of."""
-    return list(subject.program.sections) if subject.program and subject.plan.pools else []
-
-
-def _physical(address: int) -> int:
+def physical(address: int) -> int:
+    """In the secure alias, where it is inside the chip."""
     return secure_alias(address) if _INTERNAL[0] <= address < _INTERNAL[1] else address
 
 
-def _in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
+def memories(board: Board) -> dict[str, Span]:
+    """All that can hold code or data, by name."""
+    found = {
+        name: Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name
+    }
+    found["NOR"] = Span(board.nor.base, board.nor.size)
+    if board.external_ram:
+        found["external RAM"] = Span(board.soc.memories[board.external_ram.memory].base, board.external_ram.size)
+    return found
+
+
+def off_after_reset(board: Board) -> dict[str, Span]:
+    """Memories that somebody has to switch on."""
+    return {
+        name: Span(memory.base, memory.size)
+        for name, memory in board.soc.memories.items()
+        if memory.power is not None or (memory.clock is not None and not memory.clock.on_after_reset)
+    }
+
+
+def outside(span: Span, spans: Sequence[Span]) -> int | None:
+    """The first address of `span` that is in none of the others, which may be adjacent; None if there is none."""
+    at = span.address
+    for each in sorted(spans, key=lambda one: one.address):
+        if each.address <= at < each.end:
+            at = each.end
+    return at if at < span.end else None
+
+
+def _overlap(one: Span, other: Span) -> Span | None:
+    start, end = max(one.address, other.address), min(one.end, other.end)
+    return Span(start, end - start) if start < end else None
+
+
+@check(
+    "N6-CHECK-029", "programs of somebody else lie in memories of the board", "error", lambda subject: subject.programs
+)
+def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
+    """A region of the linker script, or a section, where the board has no memory."""
+    spans = list(memories(subject.board).values())
+    title = subject.board.title
+    for program in subject.programs:
+        for region in program.regions:
+            if region.address is None or not region.bytes:
+                continue
+            taken = Span(physical(region.address), region.bytes)
+            missing = outside(taken, spans)
+            if missing is not None:
+                what = (
+                    f"region {region.name} is 0x{region.address:08X}..0x{region.address + region.bytes:08X}, and "
+                    f"{title} has no memory at 0x{missing:08X}: {taken.end - missing} bytes too many"
+                )
+                yield Finding(
+                    f"{region.file}:{region.line}", what, f"is board={subject.board.name} right? Else: LENGTH"
+                )
+        for section in program.sections:
+            missing = outside(Span(physical(section.address), section.bytes), spans)
+            if missing is not None:
+                where, most = _blamed(program, Span(section.address, section.bytes))
+                what = (
+                    f"section {section.name} of {program.file} has {section.bytes} bytes at 0x{section.address:08X}{most} and "
+                    f"{title} has no memory at 0x{missing:08X}"
+                )
+                yield Finding(where, what, _script_hint(program, section.address, "another board, or MEMORY"))
+
+
+def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
+    """Pools in RAM, with what networks use of them."""
     nor = subject.board.nor
     return [
-        (pool, Span(_physical(pool.address), pool.used))
+        (pool, Span(physical(pool.address), pool.used))
         for pool in subject.plan.pools
         if pool.used and not nor.base <= pool.address < nor.base + nor.size
     ]
 
 
-@check("N6-CHECK-026", "a program of somebody else leaves the networks their memory", "error", _sections)
+def _applis(subject: Subject) -> list[ForeignProgram]:
+    """Empty where there is nothing that they could be in the way of. An FSBL has ended when networks run."""
+    return [each for each in subject.programs if each.role == "appli" and each.has_elf] if subject.plan.pools else []
+
+
+def _reserved(program: ForeignProgram) -> Iterator[tuple[str, Span]]:
+    """Memory that is taken at run time: sections, and heap and stack as far as the script says how large they are."""
+    for section in program.sections:
+        yield f"section {section.name}", Span(section.address, section.bytes)
+    stack = next((program.labels[name] for name in _STACK_SIZES if name in program.labels), 8)
+    if program.start is not None and program.start.stack >= stack > 0:
+        yield "the stack", Span(program.start.stack - stack, stack)
+    heap = next((program.labels[name] for name in _HEAP_SIZES if name in program.labels), 0)
+    start = next((program.labels[name] for name in _HEAP_STARTS if name in program.labels), 0)
+    if heap and start:
+        yield "the heap", Span(start, heap)
+
+
+@check("N6-CHECK-026", "a program of somebody else leaves the networks their memory", "error", _applis)
 def memory_of_a_network(subject: Subject) -> Iterator[Finding]:
-    """A section, such as a heap or a stack, in the part of a memory pool that a network uses."""
-    assert subject.program is not None
-    for section in subject.program.sections:
-        taken = Span(_physical(section.address), section.bytes)
-        for pool, used in _in_use(subject):
-            start, end = max(taken.address, used.address), min(taken.end, used.end)
-            if start >= end:
-                continue
-            names = [symbol.name for symbol in subject.program.symbols if start <= _physical(symbol.address) < end]
-            whose = f", '{names[0]}' for one" if names else ""
-            what = (
-                f"section {section.name} has {end - start} bytes at 0x{start:08X} in what network {pool.network} uses of pool "
-                f"{pool.name}{whose}"
+    """A section, the heap or the stack in the part of a memory pool that a network uses."""
+    for program in _applis(subject):
+        told: set[int] = set()
+        for name, span in _reserved(program):
+            for pool, used in pools_in_use(subject):
+                common = _overlap(Span(physical(span.address), span.size), used)
+                if common is None or common.address in told:
+                    continue
+                # Heap and stack often have a section as well.
+                told.add(common.address)
+                where, most = _blamed(program, common)
+                what = (
+                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} in what network "
+                    f"{pool.network} uses of pool {pool.name}"
+                )
+                keep = f"keep 0x{used.address:08X} to 0x{used.end:08X} free, or choose another profile"
+                yield Finding(where, what, _script_hint(program, span.address, keep))
+
+
+@check("N6-CHECK-028", "a program of somebody else uses no RAM that is off", "warning", _applis)
+def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
+    """A section in a memory that is off after reset, and that nothing of the memory plan switches on."""
+    on = {bank.name for bank in subject.plan.banks}
+    for program in _applis(subject):
+        for section in program.sections:
+            for name, span in off_after_reset(subject.board).items():
+                common = _overlap(Span(physical(section.address), section.bytes), span)
+                if common is None or name in on:
+                    continue
+                where, most = _blamed(program, common)
+                what = (
+                    f"section {section.name} of {program.file} has {common.size} bytes{most} in {name}, which is off after "
+                    "reset, and no network of the memory plan has it switched on"
+                )
+                hint = "switch it on (RCC MEMENR, RAMCFG) before this is written, start-up code included, or move it"
+                yield Finding(where, what, _script_hint(program, section.address, hint))
+
+
+def _loaders(subject: Subject) -> list[ForeignProgram]:
+    """Empty where the Appli is somebody else's, too: it may be copied elsewhere, or not at all."""
+    ours = not any(each.role == "appli" for each in subject.programs)
+    has_appli = any(each.name == "appli" for each in subject.manifest.segments)
+    return [each for each in subject.programs if each.role == "fsbl" and each.has_elf] if ours and has_appli else []
+
+
+@check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
+def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
+    """Sections of somebody's FSBL where this project's Appli, which it copies there, runs."""
+    appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
+    image = next(each.length for each in subject.manifest.segments if each.name == "appli")
+    copied = Span(appli.address, image)
+    for program in _loaders(subject):
+        for name, span in _reserved(program):
+            common = _overlap(Span(physical(span.address), span.size), copied)
+            if common is not None:
+                where, most = _blamed(program, common)
+                what = (
+                    f"{name} of {program.file} has {common.size} bytes at 0x{common.address:08X}{most} where the Appli is "
+                    f"copied to (0x{copied.address:08X}..0x{copied.end:08X})"
+                )
+                yield Finding(where, what, _script_hint(program, span.address, "keep the FSBL's data above it"))
+
+
+def _blamed(program: ForeignProgram, span: Span) -> tuple[str, str]:
+    """Where to look, and words about the largest symbol in a span."""
+    inside = [
+        (common.size, symbol)
+        for symbol in program.symbols
+        if (
+            common := _overlap(
+                Span(physical(symbol.address), max(1, symbol.bytes)), Span(physical(span.address), span.size)
             )
-            hint = f"keep 0x{used.address:08X} to 0x{used.end:08X} out of the linker script, or choose another profile"
-            yield Finding(subject.program.file, what, hint)
+        )
+    ]
+    if not inside:
+        return program.file, ""
+    size, symbol = max(inside, key=lambda each: (each[0], each[1].name))
+    most = f"{size} of them '{symbol.name}'" if symbol.bytes else f"'{symbol.name}' among them"
+    return program.place(symbol) or program.file, f", {most},"
+
+
+def blamed_symbol(program: ForeignProgram, symbol: Symbol | None) -> str:
+    """Where to look for it."""
+    return (program.place(symbol) if symbol else "") or program.file
+
+
+def _script_hint(program: ForeignProgram, address: int, hint: str) -> str:
+    for region in program.regions:
+        if region.address is not None and region.bytes and region.address <= address < region.address + region.bytes:
+            return f"{hint}: region {region.name}, {region.file}:{region.line}"
+    return f"{hint}: in its linker script"

@@ -1,0 +1,69 @@
+"""ST's Audio application, as it is published, with its own Makefile, HAL, runtime and network: n6build makes its weights, checks
+it and puts it into flash. Five lines of its Makefile are new."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from samples import sample
+
+from end_to_end.test_examples import MAKE, Host
+
+LINES = """export STEDGEAI_CORE_DIR := $(abspath ../..)
+N6_APPLI := $(BUILD_DIR_BM)/$(TARGET).elf
+N6_OPTIONS := board=stm32n6570-dk model=../X-CUBE-AI/models cmsis=../.. linker_script=$(LDSCRIPT)
+N6_LINKED := 0
+include $(shell n6build --makefile)
+"""
+HERE = "Projects/GS"
+
+
+class Audio(Host):
+    """A copy of the application, and the compiler that it builds with on Debian."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "make")
+        shutil.rmtree(self.root)
+        shutil.copytree(sample("apps/audio"), folder / "audio")
+        self.root = folder / "audio" / HERE
+        self.compiler = folder / "gcc"
+        self.compiler.mkdir()
+        shutil.copy(sample("apps/gcc-debian12") / "arm-none-eabi-gcc", self.compiler)
+        for tool in ("size", "readelf", "objcopy"):
+            found = shutil.which(f"arm-none-eabi-{tool}")
+            assert found
+            (self.compiler / f"arm-none-eabi-{tool}").symlink_to(found)
+        self.replace("Makefile", "include freertos_lp.mk\n", "include freertos_lp.mk\n" + LINES)
+
+    def make(self, *arguments: str) -> str:
+        return self.call("make", f"GCC_PATH={self.compiler}", *arguments)
+
+
+@MAKE
+@pytest.mark.slow
+def test_st_s_audio_application_adopts_n6build(tmp_path: Path) -> None:
+    audio = Audio(tmp_path)
+    built = audio.make("-j2", "bm", "n6-build")
+    assert "At 0x70100000" in built
+    assert "0 failed" not in built and "Checks 17 passed, 10 had nothing to look at" in built
+    # Nothing of its own is built a second time, and nothing of n6build's.
+    again = audio.make("bm", "n6-build").splitlines()
+    assert again == ["make: Nothing to be done for 'bm'.", "make: Nothing to be done for 'n6-build'."]
+    folder = audio.root / "build/n6build/stm32n6570-dk/models-foreign"
+    manifest = json.loads((folder / "flash_manifest.json").read_text())
+    # The weights are those that ST publishes, at the address that network.c reads them from.
+    (weights,) = [segment for segment in manifest["segments"] if segment["name"] == "weights"]
+    assert weights["address"] == 0x7018_0000
+    published = (sample("npu/yamnet-core-2.2") / "aed_weights.bin").read_bytes()
+    assert (folder / weights["file"]).read_bytes()[: len(published)] == published
+    ran = audio.make("n6-run", "N6_BOARD_OPTIONS=probe=virtual until=instructions:200_000_000")
+    assert "Flashed stm32n6570-dk (virtual)" in ran
+    assert "Console" in ran
+    assert "Finding" not in ran
+    # Its linker script for a chip with more RAM.
+    audio.replace("STM32CubeIDE/STM32N657XX_LRUN.ld", "LENGTH = 1023K", "LENGTH = 8191K")
+    with pytest.raises(AssertionError, match=r"STM32CubeIDE/STM32N657XX_LRUN.ld:47: error N6-CHECK-029: region RAM is"):
+        audio.make("n6-build")

@@ -1,0 +1,96 @@
+"""What hosts do by mistake, or by habit: it works, or the error names their file and line."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from end_to_end.conftest import Project
+from end_to_end.test_examples import CMAKE, MAKE, ROOT, SAID, Host
+from end_to_end.test_host_builders import APPLI, host, write  # noqa: F401 - a fixture
+
+BOTH = """
+cpu = ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"]
+env.Replace(CC="arm-none-eabi-gcc", CCFLAGS=cpu, LINKFLAGS=[*cpu, "-nostartfiles", "-Wl,-e,main"])
+one = env.N6Network(model="net.tflite", board="nucleo-n657", name="one")
+two = env.N6Network(model="net.tflite", board="nucleo-n657", name="two")
+elf = env.Program("app.elf", ["main.c", one.objects, two.objects], **one.flags(env))
+env.N6Image(elf, one)
+"""
+
+
+def test_a_network_twice_in_one_program(host: Project) -> None:  # noqa: F811
+    write(host, BOTH)
+    refused = host.scons()
+    assert refused.status == 2
+    assert (
+        "SConstruct:8: error N6-HOST-005: the program is linked with build/nucleo-n657/net-one/libn6networks.a and "
+        in refused.output
+    )
+    write(host, APPLI.replace('"net.tflite"', '["net.tflite", "net.tflite"]'))
+    assert "net: error N6-NET-023: two networks of the application are called 'net'" in host.scons().output
+
+
+@MAKE
+def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
+    host = Host(tmp_path, "make")  # noqa: F811
+    ours = "bool n6_network_run(uint32_t a, const void *b, uint32_t c) { return a + c > 0u && b != 0; }\n"
+    host.replace("src/main.c", "int main(void)", f"{ours}int main(void)")
+    with pytest.raises(AssertionError, match="multiple definition of `n6_network_run'") as caught:
+        host.call("make", "-j2", "all")
+    assert "src/main.c:21: first defined here" in str(caught.value)
+
+
+@MAKE
+def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
+    host = Host(tmp_path / "mein Gerät", "make")  # noqa: F811
+    (host.root / "modell").mkdir()
+    shutil.copy(ROOT / "models/keyword/keyword.tflite", host.root / "modell/wörter 1.tflite")
+    host.replace("Makefile", "N6_OPTIONS = board=nucleo-n657 model=keyword appli=$(ELF)",
+                 "N6_BOARD = nucleo-n657\nN6_MODEL = modell/wörter 1.tflite\nN6_APPLI = $(ELF)")  # fmt: skip
+    # Two variants at the same time, each in its own folder.
+    variants = [
+        subprocess.Popen(
+            ["make", f"BUILD=build/{name}", f"N6_BUILD=build/{name}/n6build", "all", "n6-build"],
+            cwd=host.root,
+            env=host.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name in ("debug", "release")
+    ]
+    for variant in variants:
+        output, _ = variant.communicate()
+        assert variant.returncode == 0, output
+        assert "0 failed" not in output and "Checks" in output
+    images = list(host.root.glob("build/*/n6build/nucleo-n657/w_rter_1-foreign/appli_placed.bin"))
+    assert len(images) == 2
+    assert images[0].read_bytes() == images[1].read_bytes()
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@CMAKE
+def test_an_out_of_tree_build_writes_nothing_beside_the_sources(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")  # noqa: F811
+    for path in [host.root, *host.root.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before, out = contents(host.root), tmp_path / "out"
+    place = host.call("n6build", "--cmake-dir").strip()
+    toolchain = f"-DCMAKE_TOOLCHAIN_FILE={host.root / 'toolchain.cmake'}"
+    host.call("cmake", "-S", ".", "-B", str(out), "-G", "Unix Makefiles", toolchain, f"-Dn6build_DIR={place}")
+    host.call("cmake", "--build", str(out), "-j", "2")
+    assert SAID in host.call("cmake", "--build", str(out), "-t", "app_n6_run")
+    assert contents(host.root) == before
+    for path in [host.root, *host.root.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
