@@ -118,29 +118,6 @@ def test_a_project_of_cmake(tmp_path: Path, generator: str) -> None:
     assert made(host) == after
 
 
-def test_the_lines_for_stm32cubeide(tmp_path: Path) -> None:
-    """What the IDE would run, in the folder of the configuration: the lines of its page, and between them gcc as it calls it."""
-    host = Host(tmp_path, "make")
-    page = (ROOT / "docs/embedding/stm32cubeide.md").read_text()
-    lines = [line.strip() for line in page.splitlines() if line.startswith("    n6build ")]
-    before, after, run = (line.replace("${BuildArtifactFileName}", "app.elf") for line in lines)
-    objects = [line.strip() for line in page.splitlines() if line.startswith("    n6build/")]
-    cpu = "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard"
-    flags = f"{cpu} -std=gnu11 -g3 -Os -ffunction-sections -fdata-sections -fstack-usage --specs=nano.specs"
-    sources = "../src/main.c ../src/sensor.c ../src/startup.c ../drivers/uart.c"
-    script = f"""set -e
-        mkdir -p Debug && cd Debug
-        {before}
-        for source in {sources}; do
-            arm-none-eabi-gcc "$source" {flags} -I../src -I../drivers -I"$(n6build --include-dir)" -c
-        done
-        arm-none-eabi-gcc -o app.elf *.o {" ".join(objects)} {cpu} -T../board.ld --specs=nosys.specs -nostartfiles \\
-            -Wl,-Map=app.map -Wl,--gc-sections -static --specs=nano.specs -Wl,--start-group -lc -lm -Wl,--end-group
-        {after}
-        {run}"""
-    assert SAID in host.call("sh", "-c", script)
-
-
 def made(host: Host) -> dict[str, int]:
     """Times of all that n6build made."""
     folder = host.root / "build/n6build/app"

@@ -1,4 +1,4 @@
-"""STM32CubeIDE: what it runs for a managed project with the two lines of docs/cubeide.md, in a makefile as it writes one."""
+"""STM32CubeIDE: what it runs for a managed project with the two lines of docs/embedding/stm32cubeide.md, in a makefile as it writes one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from end_to_end.test_examples import MAKE, ROOT, Host
 
 # As the IDE writes it: a make for each part, the results of both steps ignored, all in the folder of the configuration.
 MAKEFILE = """
-USER_OBJS := n6build/nucleo-n657/keyword/libn6networks.a n6build/nucleo-n657/keyword/n6_pools.ld
+USER_OBJS := n6build/nucleo-n657/keyword-foreign/libn6networks.a n6build/nucleo-n657/keyword-foreign/n6_pools.ld
 OBJS := ./src/main.o ./src/sensor.o ./src/startup.o ./drivers/uart.o
 CPU := -mcpu=cortex-m55 -mthumb -mfloat-abi=hard
 COMPILE = arm-none-eabi-gcc "$<" $(CPU) -std=gnu11 -g3 -O2 -c -I../src -I../drivers -I"INCLUDE" -o "$@"
@@ -51,7 +51,7 @@ post-build:
 
 def line(name: str) -> str:
     """Of the page, as the IDE expands it."""
-    text = (ROOT / "docs/cubeide.md").read_text()
+    text = (ROOT / "docs/embedding/stm32cubeide.md").read_text()
     (found,) = re.findall(rf"<!-- {name} -->\n```\n(.*)\n```", text)
     return str(found).replace("${BuildArtifactFileName}", "app.elf").replace("STM32N657XX_LRUN.ld", "board.ld")
 

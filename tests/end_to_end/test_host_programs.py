@@ -149,14 +149,14 @@ def test_a_project_of_freertos(tmp_path: Path) -> None:
 
 
 def test_threadx_only_compiles(tmp_path: Path) -> None:
-    """By a few declarations in the place of its headers: marked so in docs/rtos.md."""
+    """By a few declarations in the place of its headers: marked so in docs/embedding/rtos.md."""
     (tmp_path / "tx_api.h").write_text(
         "typedef unsigned int UINT; typedef unsigned long ULONG; typedef struct { int unused; } TX_THREAD;\n"
         "#define VOID void\n#define TX_NO_TIME_SLICE 0u\n#define TX_AUTO_START 1u\n"
         "void tx_thread_relinquish(VOID); VOID tx_kernel_enter(VOID);\n"
         "UINT tx_thread_create(TX_THREAD *, char *, VOID (*)(ULONG), ULONG, VOID *, ULONG, UINT, UINT, ULONG, UINT);\n"
     )
-    (found,) = re.findall(r"<!-- threadx -->\n```c\n(.*?)```", (ROOT / "docs/rtos.md").read_text(), re.DOTALL)
+    (found,) = re.findall(r"<!-- threadx -->\n```c\n(.*?)```", (ROOT / "docs/embedding/rtos.md").read_text(), re.DOTALL)
     (tmp_path / "main.c").write_text(found)
     command = ["arm-none-eabi-gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-mcpu=cortex-m55", "-fsyntax-only"]
     subprocess.run([*command, f"-I{ROOT / 'firmware/appli'}", "main.c"], cwd=tmp_path, check=True)
