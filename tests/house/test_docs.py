@@ -18,6 +18,10 @@ from n6build.base.yaml_schema import read_document
 from n6build.checks.run import CHECKS
 from n6build.hardware.board import BoardFile
 from n6build.hardware.boards import board_names
+from n6build.hardware.i2c import I2cPart
+from n6build.hardware.nor import NorCommands
+from n6build.hardware.psram import PsramCommands
+from n6build.hardware.soc import Soc
 from n6build.models.model import ModelFile
 from n6build.network.backend import Backend, has_no_options
 from n6build.options.settings import OPTIONS
@@ -104,7 +108,8 @@ def test_every_error_has_an_anchor() -> None:
 
 def schema_keys() -> list[tuple[str, Key]]:
     found = [(name, key) for name, kind, _ in (*JSON, ("plan.json", Step, "")) for key in keys(kind)]
-    found += [("board.yaml", key) for key in keys(BoardFile)]
+    described = (BoardFile, Soc, NorCommands, PsramCommands, I2cPart)
+    found += [(kind.__name__, key) for kind in described for key in keys(kind)]
     return found + [("model.yaml", key) for key in keys(ModelFile, BACKENDS)]
 
 

@@ -16,7 +16,7 @@ BusAddress = Annotated[int, Range(0x08, 0x77)]
 
 @dataclass(frozen=True)
 class I2cRegister:
-    """value: at power-on. constant: whether it stays when it is written."""
+    """number: of the register. value: at power-on. constant: whether it stays when it is written."""
 
     number: Annotated[int, Range(0, 0xFFFF)]
     value: Address
@@ -25,8 +25,8 @@ class I2cRegister:
 
 @dataclass(frozen=True)
 class I2cPart:
-    """address: of 7 bits. number_bytes, value_bytes: of a register's number and of its value, most significant byte first.
-    registers: those that do not begin with 0."""
+    """name: of the part and of its file. address: of 7 bits. number_bytes, value_bytes: of a register's number and of its
+    value, most significant byte first. registers: those that do not begin with 0."""
 
     name: Name
     address: BusAddress

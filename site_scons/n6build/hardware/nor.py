@@ -26,8 +26,8 @@ _FASTEST_HZ = 200_000_000
 
 @dataclass(frozen=True)
 class ModeRegister:
-    """The values of a part's mode register for each mode. former_us: microseconds in which a part that leaves single-line mode
-    still tells its status there."""
+    """A part's mode register. address: of it. spi, opi_str, opi_dtr: its value for each mode. former_us: microseconds in
+    which a part that leaves single-line mode still tells its status there."""
 
     address: Address
     spi: Opcode
@@ -38,8 +38,8 @@ class ModeRegister:
 
 @dataclass(frozen=True)
 class DummyRegister:
-    """cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles that the firmware sets. max_hz:
-    of the clock with as many; where it is shorter, what the interface reaches."""
+    """address: of the register. cycles: dummy cycles of an octal read, indexed by the register's value. chosen: the cycles
+    that the firmware sets. max_hz: of the clock with as many; where it is shorter, what the interface reaches."""
 
     address: Address
     cycles: tuple[Annotated[int, Range(0, 31)], ...]
@@ -54,7 +54,8 @@ class DummyRegister:
 
 @dataclass(frozen=True)
 class BusyTimes:
-    """Typical, in microseconds. erase_mib: of a chip erase, for each MiB."""
+    """Typical, in microseconds. program: of a page. erase_4k, erase_64k: of a sector. erase_mib: of a chip erase, for each
+    MiB."""
 
     program: Microseconds = 150
     erase_4k: Microseconds = 25_000
@@ -64,7 +65,7 @@ class BusyTimes:
 
 @dataclass(frozen=True)
 class MaxFactors:
-    """Of the longest time to the typical one: even, 2 to 32."""
+    """Of the longest time to the typical one: even, 2 to 32. erase: of erasing. program: of programming."""
 
     erase: Annotated[int, Range(2, 32)]
     program: Annotated[int, Range(2, 32)]
@@ -74,8 +75,8 @@ class MaxFactors:
 class ParameterTables:
     """What the tables of JESD216 say beyond the commands and the size: see `n6build.virtual_board.sfdp`, which joins them.
 
-    basic_from_12: the last nine words of the basic table. registers: the map of status and control registers. to_octal: commands
-    and their bytes, at most seven each. profile, four_byte: words without the opcodes that are told elsewhere.
+    basic_from_12: the last nine words of the basic table. registers: the map of status and control registers. to_octal:
+    commands and their bytes, at most seven each. profile, four_byte: words without the opcodes that are told elsewhere.
     """
 
     max_factors: MaxFactors
@@ -88,12 +89,14 @@ class ParameterTables:
 
 @dataclass(frozen=True)
 class NorCommands:
-    """Opcodes; addresses have 32 bits. second_byte: what follows the opcode in octal mode. memory_type: of XSPI DCR1.
+    """Opcodes; addresses have 32 bits. name: of the file. mode: the register that changes the mode. dummy: that of the dummy
+    cycles. write_register, read_register: of both. second_byte: what follows the opcode in octal mode. memory_type: of XSPI
+    DCR1.
 
     read, program, erase_4k, erase_64k: on one line. read_str, read_dtr: on eight lines, at one clock edge and at both.
-    register_dummy_cycles: of `read_register` at both edges. page: bytes that one program command covers. configuration: of the
-    register that command 0x15 reads. read_max_hz, spi_max_hz: on one line, without dummy cycles and otherwise. sfdp: None where
-    the part has no parameter tables.
+    register_dummy_cycles: of `read_register` at both edges. page: bytes that one program command covers. configuration: of
+    the register that command 0x15 reads. read_max_hz, spi_max_hz: on one line, without dummy cycles and otherwise. sfdp: None
+    where the part has no parameter tables.
     """
 
     name: Name

@@ -10,7 +10,7 @@ from n6build.base.yaml_schema import Address, Range
 
 @dataclass(frozen=True)
 class NpuGate:
-    """Which clock of the NPU it opens, and the bit in the registers of that clock."""
+    """clock: of the NPU, which the gate opens. bit: in the registers of that clock."""
 
     clock: Literal["A", "B"]
     bit: Annotated[int, Range(0, 31)]
@@ -18,9 +18,10 @@ class NpuGate:
 
 @dataclass(frozen=True)
 class NpuUnits:
-    """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind, version (major,
-    minor): what VERSION of each answers (ST's ATON.h). gate: of the first one's clock, the others' follow it bit by bit; None
-    for the unit that has the gates. modelled: whether the virtual NPU knows them."""
+    """Units of one kind, one behind the other. first: number of the first, of 4 KiB from the NPU's base. kind: what VERSION
+    of each answers (ST's ATON.h). version: major and minor, from there. count: how many there are. gate: of the first one's
+    clock, the others' follow it bit by bit; None for the unit that has the gates. modelled: whether the virtual NPU knows
+    them."""
 
     first: Annotated[int, Range(0, 0x1F)]
     kind: Annotated[int, Range(0, 0xFF)]

@@ -15,8 +15,8 @@ Nanoseconds = Annotated[int, Range(100, 100_000)]
 
 @dataclass(frozen=True)
 class LatencyRegister:
-    """A mode register with a latency. low_bit: of its code. cycles: of the clock, by the code; 0: there is no such code. chosen:
-    the cycles that the firmware sets. after_reset: those of the part by itself."""
+    """A mode register with a latency. address: of it. low_bit: of its code. cycles: of the clock, by the code; 0: there is no
+    such code. chosen: the cycles that the firmware sets. after_reset: those of the part by itself."""
 
     address: Byte
     low_bit: Annotated[int, Range(0, 7)]
@@ -37,7 +37,7 @@ class LatencyRegister:
 
 @dataclass(frozen=True)
 class RegisterValue:
-    """value: what the firmware writes."""
+    """address: of the register. value: what the firmware writes."""
 
     address: Byte
     value: Byte
@@ -45,7 +45,7 @@ class RegisterValue:
 
 @dataclass(frozen=True)
 class VendorRegister:
-    """value: of the bits in `mask`, by which the vendor is known."""
+    """A register that tells the vendor. address: of it. mask: the bits that do. value: of these bits."""
 
     address: Byte
     mask: Byte
@@ -54,7 +54,8 @@ class VendorRegister:
 
 @dataclass(frozen=True)
 class DensityRegister:
-    """sizes: bytes of the part, by the code in `mask`, which begins at bit 0; 0: there is no such code."""
+    """A register that tells the size. address: of it. mask: the bits that do. sizes: bytes of the part, by the code in
+    `mask`, which begins at bit 0; 0: there is no such code."""
 
     address: Byte
     mask: Byte
@@ -63,7 +64,8 @@ class DensityRegister:
 
 @dataclass(frozen=True)
 class PsramCommands:
-    """Opcodes of eight bits; addresses have 32. memory_type: of XSPI DCR1. read, write: linear bursts.
+    """Opcodes of eight bits; addresses have 32. name: of the file. reset: of the part. read_register, write_register: of mode
+    registers. vendor, density: by which the part is known. memory_type: of XSPI DCR1. read, write: linear bursts.
 
     fixed_latency: bits of the read latency's register. width: with its value, data use sixteen lines. row: bytes that a burst
     runs through at most. max_select_ns: for which the part may be selected at a time, since it has to refresh itself.
@@ -97,8 +99,8 @@ class PsramCommands:
 
 
 def load_psram_commands(path: Path, shown_as: str) -> PsramCommands:
-    """path: boards/psram/<name>.yaml. shown_as: its name in messages. Raises N6-PSRAM-001 if its name, a latency, its rows or its
-    sizes are wrong, N6-YAML-00x."""
+    """path: boards/psram/<name>.yaml. shown_as: its name in messages. Raises N6-PSRAM-001 if its name, a latency, its rows or
+    its sizes are wrong, N6-YAML-00x."""
     document = read_document(path, shown_as=shown_as)
     commands = document.load(PsramCommands)
     if commands.name != path.stem:

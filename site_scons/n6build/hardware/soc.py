@@ -31,7 +31,8 @@ class BankPower:
 
 @dataclass(frozen=True)
 class MemoryClock:
-    """field: the memory's bit in RCC MEMENR. ramcfg: the RAMCFG instance that can shut it down, or empty."""
+    """field: the memory's bit in RCC MEMENR. on_after_reset: whether it is set then. ramcfg: the RAMCFG instance that can
+    shut it down, or empty."""
 
     field: str
     on_after_reset: bool = False
@@ -40,9 +41,9 @@ class MemoryClock:
 
 @dataclass(frozen=True)
 class Memory:
-    """power: of a memory that is off after reset and that networks use. clock: of another one that can be switched off.
-    Neither: it is always on. cached: whether the CPU's caches are in front of it. risaf: the instance of RISAF that filters
-    accesses to it, or empty."""
+    """base: address of the first byte. size: bytes. power: of a memory that is off after reset and that networks use. clock:
+    of another one that can be switched off. Neither: it is always on. cached: whether the CPU's caches are in front of it.
+    risaf: the instance of RISAF that filters accesses to it, or empty."""
 
     base: Address
     size: Size
@@ -59,7 +60,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Cache:
-    """size: bytes."""
+    """size: bytes. ways: of each set."""
 
     size: Size
     ways: Annotated[int, Range(1, 16)]
@@ -67,7 +68,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Caches:
-    """Of the CPU, first level."""
+    """Of the CPU, first level. instruction, data: one of the two."""
 
     instruction: Cache
     data: Cache
@@ -116,7 +117,8 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Register:
-    """set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest, highest]."""
+    """offset: from the base of its block. set_clear: whether it has a set and a clear alias. fields: a bit, or [lowest,
+    highest]."""
 
     offset: Address
     set_clear: bool = False
@@ -125,8 +127,8 @@ class Register:
 
 @dataclass(frozen=True)
 class Peripheral:
-    """base: None for a peripheral with several `instances`, which have an address each. size: of one, bytes. clock: None if it
-    is always on."""
+    """registers: by name. instances: addresses by name, of a peripheral that is there several times. base: its address, None
+    for one with `instances`. size: of one, bytes. clock: None if it is always on."""
 
     registers: dict[str, Register] = field(default_factory=dict)
     base: Address | None = None
@@ -145,7 +147,7 @@ class PllLimits:
 
 @dataclass(frozen=True)
 class Pll:
-    """Output: oscillator / divm * divn / post."""
+    """Output: oscillator / divm * divn / post. divm, divn, post: as in that."""
 
     divm: Annotated[int, Range(1, 63)]
     divn: Annotated[int, Range(10, 2500)]
@@ -154,7 +156,7 @@ class Pll:
 
 @dataclass(frozen=True)
 class Divider:
-    """One of IC1, IC2, IC6, IC11: a PLL's output divided by `by`."""
+    """One of IC1, IC2, IC6, IC11. pll: whose output it divides. by: what."""
 
     pll: str
     by: Annotated[int, Range(1, 256)]
@@ -162,7 +164,8 @@ class Divider:
 
 @dataclass(frozen=True)
 class ClockProfile:
-    """dividers: empty if CPU and buses stay on the oscillator. overdrive: needs a raised core supply."""
+    """dividers: empty if CPU and buses stay on the oscillator. plls: by name. ahb_divider: of the buses' clock. overdrive:
+    needs a raised core supply."""
 
     plls: dict[str, Pll] = field(default_factory=dict)
     dividers: dict[str, Divider] = field(default_factory=dict)
@@ -199,7 +202,7 @@ class PoolFigures:
 
 @dataclass(frozen=True)
 class InternalPool(PoolFigures):
-    """A memory pool that is a whole memory of the chip."""
+    """A memory pool that is a whole memory of the chip. memory: its name."""
 
     memory: str
 
@@ -214,10 +217,12 @@ class Profile:
 
 @dataclass(frozen=True)
 class Soc:
-    """device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16
-    system exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the
-    oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
-    clock_profiles: by name."""
+    """name: of the chip and of its file. cpu: the only one that n6build knows. memories: by name. boot: how the boot ROM
+    starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. peripherals:
+    blocks of registers, by name. npu: its units and registers. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
+    interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
+    name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. dma_requests: numbers
+    of hardware requests, by name. pools, profiles, clock_profiles: by name."""
 
     name: str
     cpu: CpuName
