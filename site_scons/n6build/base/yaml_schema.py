@@ -47,6 +47,15 @@ class Pattern:
 
 
 @dataclasses.dataclass(frozen=True)
+class Since:
+    """A required key that files for an older n6build do not have. version: the first one that asks for it. write: a line that
+    goes there, for the hint."""
+
+    version: str
+    write: str
+
+
+@dataclasses.dataclass(frozen=True)
 class OtherKeys:
     """Marks a field `Annotated[dict[str, Section], OtherKeys()]`, which takes every key that is not a field."""
 
@@ -168,8 +177,16 @@ def _convert_dataclass(document: Document, kind: type, node: yaml.Node, path: tu
         if name in pairs:
             values[name] = _convert(document, hint, pairs[name], (*path, name))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            raise _fail(document, path, f"key '{name}' is missing", id="N6-YAML-006")
+            raise _missing(document, path, name, hint)
     return kind(**values)
+
+
+def _missing(document: Document, path: tuple[str | int, ...], name: str, hint: Any) -> N6Error:
+    since = next((note for note in typing.get_args(hint) if isinstance(note, Since)), None)
+    if since is None:
+        return _fail(document, path, f"key '{name}' is missing", id="N6-YAML-006")
+    what = f"key '{name}' is missing: this file is for an n6build before {since.version}"
+    return _fail(document, path, what, f"add it: {since.write}", "N6-YAML-006")
 
 
 def _convert_mapping(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> dict[str, Any]:

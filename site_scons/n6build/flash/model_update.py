@@ -14,6 +14,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.formats.model_trailer import LAYOUT
 from n6build.memory_plan.plan import MemoryPlan, PlannedModel
 from n6build.reloc.reader import RelocFile, parse_reloc_file
 from n6build.reloc.slots import (
@@ -22,6 +23,7 @@ from n6build.reloc.slots import (
     ModelSlot,
     Trailer,
     check_room,
+    newer_layout,
     read_trailer,
     stored_bytes,
     trailer_offset,
@@ -73,7 +75,8 @@ class _Content:
 def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
     """folder: with the images. read(address, bytes): of the board's flash. running: by model, as far as it is known.
 
-    Raises N6-FLASH-022 where an image is not what the plan has, N6-SLOT-003 where it is too large for its slot.
+    Raises N6-FLASH-022 where an image is not what the plan has, N6-SLOT-003 where it is too large for its slot, N6-SLOT-004
+    where a newer n6build has put a model there.
     """
     names = {network.name: network.model for network in plan.networks}
     return [_update(model, names[model.network], folder, read, running) for model in plan.models]
@@ -156,11 +159,17 @@ def _image(planned: PlannedModel, folder: Path) -> _Content:
 
 
 def _content(slot: ModelSlot, read: Read) -> _Content | None:
-    """None where the slot does not hold a whole model."""
+    """None where the slot does not hold a whole model. Raises N6-SLOT-004 for one of a newer n6build, which is not ours to
+    overwrite."""
     model = _model(slot, read)
     if model is None:
         return None
     data = _stored(model.data, slot.file, slot.file_bytes, model.file_bytes, read)
+    layout = newer_layout(data, model.file_bytes)
+    if layout is not None:
+        what = f"holds a model that a newer n6build put there (layout {layout}, this one writes {LAYOUT})"
+        hint = "use that n6build; or scons flash-all programs everything anew, with nothing left of it"
+        raise N6Error("N6-SLOT-004", what, where=f"slot at 0x{slot.file:08X}", hint=hint)
     trailer = read_trailer(data, model.file_bytes)
     if trailer is None:
         return None

@@ -13,7 +13,9 @@ from n6build.plan.step import Step
 # Not in flash.virtual, because importing that takes time, also in a build that has nothing to do.
 VIRTUAL = "virtual"
 VIRTUAL_RECORD = "record.json"
-_KEYS = {"board", "probe", "programmed", "sectors"}
+# Of a receipt; one that is in another is none. Those up to n6build 0.5 do not say theirs.
+_FORMAT = 1
+_KEYS = {"format", "board", "probe", "programmed", "sectors"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Receipt:
 def write_receipt(path: Path, receipt: Receipt) -> None:
     """As JSON, for `read_receipt`. Raises N6-FILE-001."""
     document = {
+        "format": _FORMAT,
         "board": receipt.board,
         "probe": receipt.probe,
         "programmed": [f"0x{address:08X}" for address in receipt.programmed],
@@ -41,7 +44,7 @@ def read_receipt(path: Path) -> Receipt | None:
     """None where there is no receipt, or none that can be read."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        if set(values) != _KEYS:
+        if set(values) != _KEYS or values["format"] != _FORMAT:
             return None
         return Receipt(
             str(values["board"]),

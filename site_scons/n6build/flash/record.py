@@ -20,6 +20,8 @@ from n6build.flash.sectors import Sector
 _HEAD_BYTES = 1024
 _TAIL_BYTES = 64
 _ERASED = b"\xff"
+# Of the file. Those of n6build 0.4 and 0.5 are in this one and do not say so.
+FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,11 @@ def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
 
 
 def read_record(path: Path, board: str) -> BoardRecord:
-    """board: its name. A record that is missing, damaged or of another kind of board means that nothing is known."""
+    """board: its name. A record that is missing, damaged, of another kind of board or in another format means that nothing is
+    known."""
     try:
         values = json.loads(path.read_text(encoding="ascii"))
-        if values["board"] != board:
+        if values["board"] != board or values.get("format", FORMAT) != FORMAT:
             return BoardRecord(board)
         sectors = {int(address, 16): str(digest) for address, digest in values["sectors"].items()}
         witnesses = tuple(
@@ -80,6 +83,20 @@ def read_record(path: Path, board: str) -> BoardRecord:
         return BoardRecord(board, sectors, identity, witnesses)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return BoardRecord(board)
+
+
+def other_format(path: Path) -> str:
+    """Which format a record is in that this n6build cannot read, in words; empty where it can, or where there is none."""
+    try:
+        values = json.loads(path.read_text(encoding="ascii"))
+        found = values.get("format", FORMAT)
+        if "sectors" in values and "witnesses" not in values:
+            return "its record was written by n6build 0.3"
+        return (
+            "" if found == FORMAT else f"its record is in format {found:d} of another n6build, this one reads {FORMAT}"
+        )
+    except (OSError, ValueError, TypeError, AttributeError):
+        return ""
 
 
 def write_record(path: Path, record: BoardRecord) -> None:
@@ -113,6 +130,7 @@ def _as_json(record: BoardRecord) -> str:
     identity = record.identity
     return to_json(
         {
+            "format": FORMAT,
             "board": record.board,
             "identity": {
                 "board": identity.board,

@@ -9,7 +9,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.read_back import read_sectors
-from n6build.flash.record import BoardRecord, read_record
+from n6build.flash.record import BoardRecord, other_format, read_record
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.board import Board
 from n6build.hardware.boards import board_names, load_board
@@ -58,7 +58,7 @@ def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, id
 def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> str:
     """Why the record cannot be right for this board; empty where nothing contradicts it."""
     if not record.witnesses or not record.sectors:
-        return "there is no record of it"
+        return other_format(programmer.record) or "there is no record of it"
     if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
         return "its record is of another board"
     found = programmer.read([witness.span for witness in record.witnesses])

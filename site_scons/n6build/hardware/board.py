@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.yaml_schema import Address, Name, Range, Size
+from n6build.base.yaml_schema import Address, Name, Range, Since, Size
 from n6build.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.hardware.nor import Mode, NorCommands
 from n6build.hardware.psram import PsramCommands
@@ -64,7 +64,7 @@ class Nor:
     size: Size
     jedec_id: Annotated[int, Range(0, 0xFFFFFF)]
     sector: Size
-    commands: Name
+    commands: Annotated[Name, Since("0.5.0", "commands: macronix-octal (a file in boards/nor/)")]
     mode: Mode
     max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
     pins: SelectPins
@@ -182,7 +182,7 @@ class BoardFile:
     title: str
     soc: Name
     clock_profile: str
-    max_speed: str
+    max_speed: Annotated[str, Since("0.4.0", "max_speed: nominal (a profile that every board of this kind supports)")]
     console: Console
     nor: Nor
     slots: Slots

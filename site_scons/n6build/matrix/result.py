@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.perform import DoneStep
 from n6build.plan.plan import Plan
-from n6build.run.session import read_outcome
+from n6build.run.session import Outcome, read_outcome
 
 Built = Literal["built", "cache", "up to date"]
 
@@ -65,7 +66,7 @@ def pair_result(
         step.name for step in plan.steps if step.name.startswith(f"{folder}/") or step.name.endswith(f"-{model}.json")
     }
     ran = [output for step in plan.steps if step.stage in ("run", "flash") for output in step.outputs]
-    outcome = read_outcome(Path(run)) if Path(run).is_file() else None
+    outcome = _outcome(Path(run))
     verdicts = [verdict for network in outcome.networks for verdict in network.verdicts] if outcome else []
     return PairResult(
         board=board,
@@ -80,6 +81,14 @@ def pair_result(
         outputs=sum(verdict.equal is not None for verdict in verdicts),
         near=sum(verdict.passes is True and not verdict.equal for verdict in verdicts),
     )
+
+
+def _outcome(run: Path) -> Outcome | None:
+    """None where nothing ran, or where it was another version of n6build that did: a pair that fails leaves an old file."""
+    try:
+        return read_outcome(run) if run.is_file() else None
+    except N6Error:
+        return None
 
 
 def _built(own: Collection[str], done: Sequence[DoneStep], anew: Collection[str]) -> Built:
@@ -103,10 +112,11 @@ def _size(path: Path) -> int:
 
 
 def _activations(plan: Path) -> int:
-    """Bytes of RAM: of all pools except those read in place from flash."""
-    if not plan.is_file():
+    """Bytes of RAM: of all pools except those read in place from flash; 0 where no plan of this version is left."""
+    try:
+        planned = read_plan(plan)
+    except N6Error:
         return 0
-    planned = read_plan(plan)
     flash = {image.pool for image in planned.images if image.in_place}
     return sum(pool.used for pool in planned.pools if pool.fname not in flash)
 

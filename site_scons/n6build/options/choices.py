@@ -243,3 +243,20 @@ def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]
         what = f"'mode={by_mode.value}' is for relocatable models"
         raise N6Error("N6-OPTION-004", what, where=by_mode.origin, hint="loader=reloc")
     return replace(choices, load=mode)
+
+
+def given_options(choices: Choices) -> tuple[str, ...]:
+    """What was chosen for a build, as on the command line, as far as it is not what is chosen anyhow."""
+    usual = Choices()
+    given = {
+        "profile": (choices.profile, usual.profile),
+        "backend": (choices.backend, usual.backend),
+        "loader": (choices.loader, usual.loader),
+        "load": (choices.load, usual.load),
+        "slots": (str(choices.slots), str(usual.slots)),
+        "probe": (choices.probe, usual.probe),
+        "start": (choices.start, usual.start),
+    }
+    models = ",".join(choices.models)
+    chosen = [f"{name}={value}" for name, (value, otherwise) in given.items() if value != otherwise]
+    return (f"board={choices.board}", *([f"model={models}"] if models else []), *chosen)

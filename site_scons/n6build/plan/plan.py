@@ -183,7 +183,7 @@ def read_trusted_plan_json(values: object) -> Plan:
     document: Any = values
     try:
         if document["format"] != FORMAT:
-            raise ValueError(f"format {document['format']}, not {FORMAT}")
+            raise ValueError(f"it is in format {document['format']}, of another n6build; this one reads {FORMAT}")
         steps = []
         for each in document["steps"]:
             given: dict[str, Any] = {

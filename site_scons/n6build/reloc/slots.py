@@ -222,6 +222,15 @@ def read_trailer(slot: bytes, file_bytes: int) -> Trailer | None:
     return Trailer(found["bytes"], found["crc32"], identity, found["revision"], SelfTest(test, expected))
 
 
+def newer_layout(slot: bytes, file_bytes: int) -> int | None:
+    """slot: flash content, with a file of this size. The layout of its trailer, where a newer n6build wrote that; else None."""
+    at = trailer_offset(file_bytes)
+    if len(slot) < at + TRAILER_BYTES:
+        return None
+    found = TRAILER.unpack(slot[at : at + TRAILER_BYTES])
+    return found["layout"] if found["magic"] == int.from_bytes(MAGIC, "little") and found["layout"] > LAYOUT else None
+
+
 def with_revision(slot: bytes, file_bytes: int, revision: int) -> bytes:
     """The same content as a newer or an older model. slot: with a whole file of this size."""
     trailer = read_trailer(slot, file_bytes)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from n6build.base.environment import Environment
 from n6build.base.paths import project_path
-from n6build.options.choices import Choices
+from n6build.options.choices import Choices, given_options
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.app_headers import app_headers_steps
@@ -120,8 +120,9 @@ def _editor(job: Job, images: Images) -> Part:
     elves = [model.elf for _, model in images.models]
     if not images.elves:
         return Part((), {})
-    name = job.folder.rpartition("/")[2]
-    step = editor_step(f"{job.folder}/vscode.json", job.choices, job.board, name, images.elves, elves)
+    choices, title = job.choices, f"{job.folder.rpartition('/')[2]} on {job.board.name}"
+    note, options = f"{job.folder}/vscode.json", given_options(choices)
+    step = editor_step(note, title, options, choices.probe, choices.svd, job.board, images.elves, elves)
     return Part((step,), {"vscode": step.outputs})
 
 

@@ -14,7 +14,6 @@ from n6build.base.paths import project_path
 from n6build.flash.probes import PROGRAMMERS
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
-from n6build.options.choices import Choices
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.report.editor_entries import (
     LAUNCH_VERSION,
@@ -39,25 +38,25 @@ class Parameters:
 
 
 def editor_step(
-    output: str, choices: Choices, board: Board, application: str, elves: Mapping[str, str], models: Sequence[str]
+    output: str,
+    title: str,
+    options: Sequence[str],
+    probe: str,
+    svd: str,
+    board: Board,
+    elves: Mapping[str, str],
+    models: Sequence[str],
 ) -> Step:
-    """output: a note of what was written; the files themselves belong to the user, and are never removed. application: its name.
-    elves: of the programs, by name, FSBL first. models: ELF files of relocatable models."""
-    described = Application(
-        title=f"{application} on {board.name}",
-        command=_command(),
-        options=_options(choices),
-        elves=tuple(elves.values()),
-        models=tuple(models),
-        svd=choices.svd,
-        gdb_port=GDB_PORT,
-    )
+    """output: a note of what was written; the files themselves belong to the user, and are never removed. title: of the
+    application. options: with which it was chosen. probe, svd: as those options. elves: of the programs, by name, FSBL first.
+    models: ELF files of relocatable models."""
+    described = Application(title, _command(), tuple(options), tuple(elves.values()), tuple(models), svd, GDB_PORT)
     return Step(
         verb="Editor",
         stage="report",
         outputs=(output,),
         sources=(),
-        parameters=to_parameters(Parameters(described, _servers(choices.probe, board))),
+        parameters=to_parameters(Parameters(described, _servers(probe, board))),
         state=(FOLDER,),
         function="n6build.steps.editor:make",
         always=True,
@@ -114,23 +113,6 @@ def _command() -> str:
     """The one of this environment, if that is in the project."""
     command = project_path(Path(sys.prefix) / "bin" / "n6build")
     return "n6build" if command.startswith("/") else f"${{workspaceFolder}}/{command}"
-
-
-def _options(choices: Choices) -> tuple[str, ...]:
-    """What was chosen for the build, as far as it is not what is chosen anyhow."""
-    usual = Choices()
-    given = {
-        "profile": (choices.profile, usual.profile),
-        "backend": (choices.backend, usual.backend),
-        "loader": (choices.loader, usual.loader),
-        "load": (choices.load, usual.load),
-        "slots": (str(choices.slots), str(usual.slots)),
-        "probe": (choices.probe, usual.probe),
-        "start": (choices.start, usual.start),
-    }
-    models = ",".join(choices.models)
-    chosen = [f"{name}={value}" for name, (value, otherwise) in given.items() if value != otherwise]
-    return (f"board={choices.board}", *([f"model={models}"] if models else []), *chosen)
 
 
 def _servers(probe: str, board: Board) -> tuple[Server, ...]:
