@@ -8,9 +8,11 @@ import pytest
 from n6build.base.findings import Finding
 from n6build.checks.run import run_checks
 from n6build.checks.subject import ForeignProgram, Subject
+from n6build.hardware.boards import load_board
 from n6build.image.elf import Section, Symbol
-from n6build.image.foreign import StartedProgram
+from n6build.image.foreign import Role, StartedProgram, started_program
 from n6build.image.memory_regions import MemoryRegion
+from samples import sample
 
 from checks.test_checks import sound, with_own_input  # noqa: F401 - a fixture
 
@@ -165,3 +167,26 @@ def test_interrupts_of_the_npu_reach_their_handlers(sound: Subject) -> None:  # 
     assert finding.where == "src/NPU0_IRQHandler.c:7"
     vectors[69] = 0x3400_0701
     assert findings(subject, "N6-CHECK-034", symbols=handlers, start=replace(START, vectors=tuple(vectors))) == []
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        *(("fsbl", name) for name in ("LoadAndRun-FSBL-trusted", "PSRAM-FSBL-trusted", "XIP-FSBL-trusted")),
+        *(("appli", name) for name in ("LoadAndRun-Appli-trusted", "PSRAM-Appli-trusted", "XIP-Appli-trusted")),
+        ("fsbl", "fsbl_fw_lrun_v1.2.0"),
+        ("appli", "aed_bm"),
+    ],
+)
+def test_what_st_publishes_has_a_vector_table_that_starts_it(role: Role, name: str, sound: Subject) -> None:  # noqa: F811
+    board = load_board("stm32n6570-dk")
+    file = sample("boot") / f"{name}.bin"
+    start = started_program(file, role, board, copied_by_ours=False)
+    assert start is not None and len(start.vectors) == 16 + 195
+    # Its FSBL copies this one to 0x91000400, of which the image says nothing.
+    assert (start.address is None) == (name == "PSRAM-Appli-trusted")
+    program = ForeignProgram(file.name, role, start, has_elf=False)
+    (result,) = [
+        each for each in run_checks(replace(sound, board=board, programs=(program,))) if each.id == "N6-CHECK-027"
+    ]
+    assert (result.state, result.findings) == ("passed", ())

@@ -55,6 +55,7 @@ def embed(words: Sequence[str]) -> None:
         include=str(INCLUDE_FOLDER),
         link=link,
         program=given.get("appli", ""),
+        linker_map=given.get("linker_map", ""),
     )
     rules = makefile(build) if asked.kind == "make" else cmake_rules(build)
     for step in plan.steps:

@@ -33,8 +33,8 @@ class Planning:
 class HostBuild:
     """plan: with goal 'library'. folder: of all build products, relative to where the host's commands run. given: the options,
     as the host's build writes them. stamp_of: by the name of a step, a file that changes when it has to be done again for another
-    reason than its files. include, link: what the host compiles and links with. program: the host's, as option appli names it,
-    or empty."""
+    reason than its files. include, link: what the host compiles and links with. program, linker_map: the host's, as options appli
+    and linker_map name them, or empty."""
 
     plan: Plan
     planning: Planning
@@ -44,6 +44,7 @@ class HostBuild:
     include: str
     link: tuple[str, ...]
     program: str = ""
+    linker_map: str = ""
 
     @property
     def plan_file(self) -> str:

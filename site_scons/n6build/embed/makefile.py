@@ -140,4 +140,7 @@ def _program(build: HostBuild) -> str:
     spelled, known = build.program, os.path.relpath(build.program) if os.path.isabs(build.program) else build.program
     text = f"ifneq ($(N6_LINKED),0)\n{name(spelled)}: {_names(build.plan.goals['library'])}\nendif\n"
     known = os.path.normpath(known)
+    if build.linker_map:
+        # Of the same link.
+        text += f"{name(os.path.normpath(build.linker_map))}: {name(spelled)} ;\n"
     return text if known == spelled else f"{text}{name(known)}: {name(spelled)} ;\n"

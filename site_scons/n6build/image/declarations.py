@@ -18,7 +18,7 @@ from n6build.base.elf_damage import elf_damage
 from n6build.base.files import read_bytes
 from n6build.base.paths import project_path
 
-_MAX_DEBUG_BYTES = 512 << 20
+_MAX_DEBUG_BYTES = 256 << 20
 # For one name; a large HAL header has some thousand entries.
 _MAX_ENTRIES = 400_000
 _MAX_PLACES_OF_A_NAME = 64
