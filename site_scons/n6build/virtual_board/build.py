@@ -32,6 +32,8 @@ from n6build.virtual_board.qemu import Release, release_here
 from n6build.virtual_board.source_package import fetch_source
 
 BINARY = "qemu-system-arm"
+# The error after which all but the virtual board can be used.
+NOT_HERE = "N6-VB-002"
 # Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {
     "libglib2.0-dev": "glib-2.0",
@@ -58,7 +60,7 @@ def find_emulator(soc: Soc) -> Path:
         raise N6Error(
             "N6-VB-001",
             f"the virtual board has not been built for {soc.name} as described, or for these machine files",
-            hint="make setup (a few minutes, once)",
+            hint="make setup, or python -m n6build.virtual_board.build (a few minutes, once)",
         )
     return binary
 
@@ -72,6 +74,10 @@ def build_emulator(soc: Soc) -> Path:
     with _one_at_a_time():
         if binary.is_file():
             return binary
+        if not _tree(release).is_dir():
+            # First, since nothing else is worth installing where that cannot be had.
+            say("Emulator", f"fetching QEMU {release.version}'s source")
+            fetch_source(_cache() / "source", release.version)
         _require_packages()
         tree = _unpacked(release)
         _add_machine(tree, sources)
@@ -143,12 +149,15 @@ def _install(packages: list[str]) -> None:
             raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"as root: {shown}")
 
 
+def _tree(release: Release) -> Path:
+    return _cache() / f"qemu-{_recipe(release)}"
+
+
 def _unpacked(release: Release) -> Path:
     """QEMU's tree, unpacked completely or not at all."""
-    tree = _cache() / f"qemu-{_recipe(release)}"
+    tree = _tree(release)
     if tree.is_dir():
         return tree
-    say("Emulator", f"fetching QEMU {release.version}'s source")
     tarball = fetch_source(_cache() / "source", release.version)
     unpacking = _cache() / "qemu.new"
     shutil.rmtree(unpacking, ignore_errors=True)
@@ -249,13 +258,14 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
 
 
 def main() -> int:
-    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed."""
+    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed, or 3 if QEMU's source cannot be had on
+    this system."""
     try:
         for soc in chips():
             build_emulator(soc)
     except N6Error as error:
         print(error, file=sys.stderr)
-        return 1
+        return 3 if error.id == NOT_HERE else 1
     return 0
 
 
