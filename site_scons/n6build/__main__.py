@@ -70,7 +70,7 @@ def _carry_out(words: list[str]) -> None:
 
         print(overview(), flush=True)
     elif command == "--version":
-        from n6build.command_line.overview import version
+        from n6build.base.version import version
 
         print(f"n6build {version()}", flush=True)
     elif command == "step":

@@ -12,8 +12,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
-import argcomplete
+from argcomplete import autocomplete
 from argcomplete.completers import FilesCompleter
+from argcomplete.shell_integration import shellcode
 
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.command_line.arguments import COMMANDS, SHOWN, further_targets, parser_of
@@ -35,13 +36,13 @@ def script(shell: str) -> str:
     """What a shell carries out once to know it. Raises N6-OPTION-019 for a shell that is not in `SHELLS`."""
     if shell not in SHELLS:
         raise N6Error("N6-OPTION-019", f"no completion for '{shell}'", hint=did_you_mean(shell, SHELLS))
-    return str(argcomplete.shellcode(["n6build"], shell=shell))
+    return shellcode(["n6build"], shell=shell)
 
 
 def answer() -> None:
     """Answers the request of a shell, which is in the environment, and ends the program."""
     # Words have no help of their own, and would be left out for that.
-    argcomplete.autocomplete(whole_parser(), print_suppressed=True)
+    autocomplete(whole_parser(), print_suppressed=True)
 
 
 def whole_parser() -> argparse.ArgumentParser:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
-
-from n6build.base.paths import ROOT
 from n6build.command_line.arguments import COMMANDS
 from n6build.command_line.step import HELP
 from n6build.options.targets import entry
@@ -29,14 +24,3 @@ def overview() -> str:
             *(entry(name, what) for name, what in commands.items()),
         ]
     )
-
-
-def version() -> str:
-    """As pyproject.toml has it, which a checkout may be ahead of what was installed from it."""
-    described = ROOT / "pyproject.toml"
-    if described.is_file():
-        return str(tomllib.loads(described.read_text(encoding="utf-8"))["project"]["version"])
-    try:
-        return version_of("n6build")
-    except PackageNotFoundError:
-        return "(not installed)"

@@ -8,7 +8,6 @@ tree stays in the cache, so that a changed machine file or another chip takes on
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -24,6 +23,7 @@ from platformdirs import user_cache_path
 from n6build.base.console import say
 from n6build.base.environment import for_installing, read_environment
 from n6build.base.errors import N6Error
+from n6build.base.file_lock import lock
 from n6build.base.files import write_atomically
 from n6build.hardware.boards import board_names, load_board
 from n6build.hardware.soc import Soc
@@ -119,8 +119,8 @@ def _recipe(release: Release) -> str:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     _cache().mkdir(parents=True, exist_ok=True)
-    with (_cache() / "build.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (_cache() / "build.lock").open("w") as file:
+        lock(file.fileno())
         yield
 
 
