@@ -1,4 +1,4 @@
-"""The version of n6build."""
+"""Which version of n6build this is: said in pyproject.toml, and nowhere else."""
 
 from __future__ import annotations
 

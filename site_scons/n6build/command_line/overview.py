@@ -9,7 +9,11 @@ from n6build.options.targets import entry
 
 def overview() -> str:
     """All commands, a line or two each."""
-    commands = {**COMMANDS, "step": HELP}
+    commands = {
+        **COMMANDS,
+        "step": HELP,
+        "--print-completion": "bash, zsh or fish: a script that completes what is typed",
+    }
     return "\n".join(
         [
             "n6build: a neural network from its model file to a running STM32N6 board",
