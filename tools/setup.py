@@ -23,6 +23,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "n6build.ready"
 EXTRAS = "compare,test,virtual-board"
+# What a project that embeds n6build has at least: the tests take it beside the newest.
+OLDEST = {"cmake": "3.21.4"}
 
 
 def main() -> int:
@@ -75,24 +77,20 @@ def install_packages(packages: list[str]) -> int:
 
 
 def make_environment() -> int:
-    """The virtual environment. Its stamp holds the hash of pyproject.toml: new pins are installed, unchanged ones are
-    skipped."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    """The virtual environment. Its stamp holds the hash of all pins: new ones are installed, unchanged ones are skipped."""
+    pins = (ROOT / "pyproject.toml").read_bytes() + repr(OLDEST).encode()
+    wanted = hashlib.sha256(pins + sys.version.encode()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return 0
     say("Python", "virtual environment with pinned packages (.venv)")
+    install = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     steps = [
         [sys.executable, "-m", "venv", str(VENV)],
-        [
-            str(PYTHON),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--editable",
-            f"{ROOT}[{EXTRAS}]",
-        ],
+        [*install, "--editable", f"{ROOT}[{EXTRAS}]"],
+        *(
+            [*install, "--upgrade", "--target", str(VENV / "oldest" / name), f"{name}=={version}"]
+            for name, version in OLDEST.items()
+        ),
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
