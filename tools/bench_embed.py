@@ -17,7 +17,7 @@ from n6build.embed.places import CMAKE_FOLDER, MAKEFILE
 SOURCES = 500
 REPEATS = 15
 _EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-_FAST = "include $(or $(wildcard build/n6build/n6build.mk),$(shell n6build --makefile))"
+_FAST = "include $(or $(wildcard build/n6build/n6build.mk),$(shell n6build --makefile),$(error n6build is not in PATH))"
 
 
 def embedded_speed() -> Iterator[tuple[str, str]]:
