@@ -100,9 +100,4 @@ def times_of(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
-def example_without_n6build(text: str) -> str:
-    """What is outside of the marks."""
-    return re.sub(r"# n6build\n.*?# n6build: end\n", "", text, flags=re.DOTALL)
-
-
 both_cmakes = pytest.mark.parametrize("cmake", [NEWEST, OLDEST], ids=["newest", "oldest"])

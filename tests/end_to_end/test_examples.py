@@ -9,16 +9,21 @@ import pytest
 
 from end_to_end.hosts import ROOT, Host, times_of
 
+MARKED = re.compile(r"^# n6build\n(.*?)^# n6build: end\n", re.DOTALL | re.MULTILINE)
 SAID = "Console host: keyword says 1 of 12"
 
 
-@pytest.mark.parametrize("file", ["make/Makefile", "cmake/CMakeLists.txt"])
-def test_an_example_adopts_n6build_in_at_most_five_lines(file: str) -> None:
-    text = (ROOT / "examples" / file).read_text()
-    adopted = re.search(r"# n6build\n(.*)# n6build: end\n", text, re.DOTALL)
-    assert adopted
-    assert 0 < len(adopted[1].splitlines()) <= 5
-    assert not re.search(r"n6|N6", text[: adopted.start()].split("\n", 2)[2] + text[adopted.end() :])
+@pytest.mark.parametrize(
+    "files", [["make/Makefile"], ["cmake/CMakeLists.txt"], ["scons/SConstruct", "scons/app/SConscript"]]
+)
+def test_an_example_adopts_n6build_in_at_most_five_lines(files: list[str]) -> None:
+    lines = []
+    for file in files:
+        text = (ROOT / "examples" / file).read_text()
+        lines += [line for part in MARKED.findall(text) for line in part.splitlines()]
+        around = [line for line in MARKED.sub("", text).splitlines() if not line.startswith("#")]
+        assert not re.search(r"n6|N6", "\n".join(around))
+    assert 0 < len(lines) <= 5
 
 
 def test_a_project_of_make(tmp_path: Path) -> None:
