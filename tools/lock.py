@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
 # What solves the ranges; locked itself.
 RESOLVER = "uv"
+# What a project that embeds n6build has at least: the tests take it beside the newest.
+OLDEST_CMAKE = "cmake==3.21.4"
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,14 @@ class Lock:
 
 
 def locks() -> tuple[Lock, ...]:
-    """All of them: what `make setup` installs, of this what n6build itself needs, what builds it, and the resolver."""
+    """All of them: what `make setup` installs, of this what n6build itself needs, what builds it,
+    the oldest CMake, and the resolver."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return (
         Lock("development", extras=("compare", "docs", "test", "virtual-board")),
         Lock("runtime", within="development.lock"),
         Lock("build", requirements=tuple(build), within="development.lock"),
+        Lock("oldest_cmake", requirements=(OLDEST_CMAKE,)),
         Lock("resolver", requirements=(RESOLVER,)),
     )
 

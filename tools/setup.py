@@ -131,7 +131,7 @@ def install_packages(parts: list[str]) -> int:
 def make_environment() -> int:
     """The virtual environment, with exactly what requirements/ has. Its stamp holds the hash of that: what is new there is
     installed, and what is unchanged is skipped."""
-    read = [ROOT / "pyproject.toml", LOCKS / "build.lock", LOCKS / "development.lock"]
+    read = [ROOT / "pyproject.toml", LOCKS / "build.lock", LOCKS / "development.lock", LOCKS / "oldest_cmake.lock"]
     wanted = hashlib.sha256(b"".join(path.read_bytes() for path in read) + sys.version.encode()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return 0
@@ -143,6 +143,7 @@ def make_environment() -> int:
         [sys.executable, "-m", "venv", str(VENV)],
         [*locked, str(LOCKS / "build.lock")],
         [*locked, str(LOCKS / "development.lock")],
+        [*locked, str(LOCKS / "oldest_cmake.lock"), "--upgrade", "--target", str(VENV / "oldest" / "cmake")],
         [*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
     ]
     for step in steps:

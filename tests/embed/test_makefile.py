@@ -18,8 +18,6 @@ from n6build.embed.places import MAKEFILE
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="GNU make is not installed")
-
 FOLDER = "out"
 # In place of n6build: notes its arguments, and makes the outputs that a file lists for the step.
 STAND_IN = """#!/bin/sh
@@ -179,6 +177,54 @@ def test_a_plan_is_made_again_for_all_that_it_follows_from(
         monkeypatch.setenv("N6BUILD_BOARD", "two")
     # Once, although the stand-in's plan is as before: never an endless loop.
     assert done(tmp_path, *arguments).count("planned") == 1
+
+
+@pytest.mark.parametrize("flag", ["-n", "-q", "-t", "-nk", "--question"])
+def test_a_call_that_is_to_change_nothing_makes_no_plan(host: Path, flag: str) -> None:
+    os.utime(host / "plan-input", (4_000_000_000, 4_000_000_000))
+    (host / "log").write_text("")
+    before = {path: path.stat().st_mtime_ns for path in host.rglob("*") if path.name != "targets.mk"}
+    said = subprocess.run(["make", flag], cwd=host, capture_output=True, text=True, check=False)
+    # There is something to do, and a question is answered so.
+    assert said.returncode == (1 if "q" in flag else 0), said
+    assert (host / "log").read_text() == ""
+    assert {path: path.stat().st_mtime_ns for path in host.rglob("*") if path.name != "targets.mk"} == before
+    if "n" in flag and "q" not in flag:
+        assert "embed make" in said.stdout
+
+
+def test_a_dry_run_before_the_first_plan_says_that_it_is_made(host: Path) -> None:
+    shutil.rmtree(host / FOLDER)
+    assert "embed make" in make(host, "-n").stdout
+    assert not (host / FOLDER).exists()
+
+
+def test_a_question_about_what_is_up_to_date_is_answered_so(host: Path) -> None:
+    assert done(host, "-q", "all", "n6-build") == []
+    assert done(host, "--no-print-directory", "all") == []
+
+
+def test_an_error_is_kept_to_what_needs_the_step(host: Path) -> None:
+    (host / "out/a.o").unlink()
+    (host / "stand-in").write_text("#!/bin/sh\nexit 3\n")
+    with (host / "Makefile").open("a") as file:
+        file.write("other:\n\t@echo other >> log\n")
+    (host / "log").write_text("")
+    result = subprocess.run(["make", "-k", "-j2", "-Oline", "all", "other"], cwd=host, capture_output=True, check=False)
+    assert result.returncode == 2
+    assert (host / "log").read_text() == "other\n"
+
+
+def test_an_old_make_is_refused(host: Path) -> None:
+    said = subprocess.run(
+        ["make", ".FEATURES=target-specific order-only", "MAKE_VERSION=4.2.1"],
+        cwd=host,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 2
+    assert "n6build needs GNU make 4.3 or later, this is 4.2.1" in said.stderr
 
 
 def test_the_host_s_first_target_stays_its_default_and_clean_needs_no_plan(host: Path) -> None:

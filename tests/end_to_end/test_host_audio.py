@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from samples import sample
 
-from end_to_end.test_examples import MAKE, Host
+from end_to_end.hosts import Host
 
 LINES = """export STEDGEAI_CORE_DIR := $(abspath ../..)
 N6_APPLI := $(BUILD_DIR_BM)/$(TARGET).elf
@@ -42,7 +42,6 @@ class Audio(Host):
         return self.call("make", f"GCC_PATH={self.compiler}", *arguments)
 
 
-@MAKE
 @pytest.mark.slow
 def test_st_s_audio_application_adopts_n6build(tmp_path: Path) -> None:
     audio = Audio(tmp_path)

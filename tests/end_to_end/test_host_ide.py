@@ -1,4 +1,4 @@
-"""STM32CubeIDE: what it runs for a managed project with the two lines of docs/embedding/stm32cubeide.md, in a makefile as it writes one."""
+"""STM32CubeIDE: what it runs for a managed project with the two lines of its page, in a makefile as it writes one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from end_to_end.test_examples import MAKE, ROOT, Host
+from end_to_end.hosts import ROOT, Host
 
 # As the IDE writes it: a make for each part, the results of both steps ignored, all in the folder of the configuration.
 MAKEFILE = """
@@ -56,7 +56,6 @@ def line(name: str) -> str:
     return str(found).replace("${BuildArtifactFileName}", "app.elf").replace("STM32N657XX_LRUN.ld", "board.ld")
 
 
-@MAKE
 def test_a_project_of_the_ide(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     (host.root / "Makefile").unlink()

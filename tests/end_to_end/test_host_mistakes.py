@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from end_to_end.conftest import Project
-from end_to_end.test_examples import CMAKE, MAKE, ROOT, SAID, Host
+from end_to_end.hosts import ROOT, Host
+from end_to_end.test_examples import SAID
 from end_to_end.test_host_builders import APPLI, host, write  # noqa: F401 - a fixture
 
 BOTH = """
@@ -34,7 +34,6 @@ def test_a_network_twice_in_one_program(host: Project) -> None:  # noqa: F811
     assert "net: error N6-NET-023: two networks of the application are called 'net'" in host.scons().output
 
 
-@MAKE
 def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")  # noqa: F811
     ours = "bool n6_network_run(uint32_t a, const void *b, uint32_t c) { return a + c > 0u && b != 0; }\n"
@@ -44,7 +43,6 @@ def test_a_function_that_is_called_like_one_of_n6build(tmp_path: Path) -> None:
     assert "src/main.c:21: first defined here" in str(caught.value)
 
 
-@MAKE
 def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
     host = Host(tmp_path / "mein Gerät", "make")  # noqa: F811
     (host.root / "modell").mkdir()
@@ -55,14 +53,7 @@ def test_names_of_the_host_s_files_are_free(tmp_path: Path) -> None:
     host.replace("Makefile", "-Wl,--gc-sections", "-Wl,--gc-sections,-Map,$(BUILD)/app.map")
     # Two variants at the same time, each in its own folder.
     variants = [
-        subprocess.Popen(
-            ["make", f"BUILD=build/{name}", f"N6_BUILD=build/{name}/n6build", "all", "n6-build"],
-            cwd=host.root,
-            env=host.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        host.start("make", f"BUILD=build/{name}", f"N6_BUILD=build/{name}/n6build", "all", "n6-build")
         for name in ("debug", "release")
     ]
     for variant in variants:
@@ -85,7 +76,6 @@ def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-@CMAKE
 def test_an_out_of_tree_build_writes_nothing_beside_the_sources(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")  # noqa: F811
     for path in [host.root, *host.root.rglob("*")]:

@@ -13,7 +13,7 @@ import pytest
 from reference_interpreter import outputs
 from samples import sample
 
-from end_to_end.test_examples import MAKE, ROOT, Host
+from end_to_end.hosts import ROOT, Host
 
 KEYWORD = ROOT / "models/keyword/keyword.tflite"
 UNTIL = "N6_BOARD_OPTIONS=probe=virtual until=text:'host: done'"
@@ -108,7 +108,6 @@ def with_runtime_of_st(host: Host, release: str) -> None:
     host.environment["N6BUILD_CMSIS"] = str(sample("apps/audio"))
 
 
-@MAKE
 @pytest.mark.parametrize(
     ("language", "release"),
     [("c", ""), ("cpp", ""), ("cpp", "3.0"), pytest.param("c", "2.2", marks=pytest.mark.slow)],
@@ -127,7 +126,6 @@ def test_a_program_has_a_network(language: str, release: str, tmp_path: Path) ->
     assert ("ll_aton_runtime.c" in ran) and (str(sample(f"core/{release}")) in ran if release else True)
 
 
-@MAKE
 def test_clocks_that_do_not_run_are_said(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     with_main(host, "c", clocks="false")
@@ -135,7 +133,6 @@ def test_clocks_that_do_not_run_are_said(tmp_path: Path) -> None:
     assert "Console host: keywordN6-FW-035 the clocks do not run: n6_network_clocks" in ran
 
 
-@MAKE
 def test_a_project_of_freertos(tmp_path: Path) -> None:
     """The task that prints runs in the middle of the inferences, and Helium's registers are each task's own."""
     host = Host(tmp_path, "freertos")
@@ -201,7 +198,6 @@ def names_of(archive: Path) -> set[str]:
     }
 
 
-@MAKE
 def test_the_library_only_defines_names_with_a_prefix(tmp_path: Path) -> None:
     host = Host(tmp_path, "make")
     host.call("make", "-j2", "n6-library")

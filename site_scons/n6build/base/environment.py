@@ -12,6 +12,7 @@ CORE_DIR = "STEDGEAI_CORE_DIR"
 CMSIS = "N6BUILD_CMSIS"
 KEY_PASSWORD = "N6BUILD_KEY_PASSWORD"
 QEMU = "N6BUILD_QEMU"
+PROJECT = "N6BUILD_PROJECT"
 NO_COLOUR = "NO_COLOR"
 # Nothing else of the caller's environment reaches a compiler.
 _OF_COMMANDS = ("PATH", "HOME", "TMPDIR", "LANG")
@@ -47,6 +48,12 @@ def read_environment(values: Mapping[str, str] | None = None) -> Environment:
 def option_values() -> Mapping[str, str]:
     """The variables from which options take their values."""
     return os.environ
+
+
+def project_folder() -> Path:
+    """Where boards, models and settings of the project are, and where relative paths of options start: as named by a build system
+    that works elsewhere (CMake), else the working directory. Raises OSError if that is gone."""
+    return Path(os.environ.get(PROJECT) or Path.cwd())
 
 
 def cmsis_folders() -> tuple[Path, ...]:

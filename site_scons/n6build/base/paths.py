@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from n6build.base.environment import project_folder
+
 LIBRARY = Path(__file__).resolve().parents[1]
 _INSTALLED = LIBRARY / "_data"
 ROOT = _INSTALLED if _INSTALLED.is_dir() else LIBRARY.parents[1]
@@ -16,8 +18,8 @@ TEMPLATES = FIRMWARE / "templates"
 
 
 def own_folder(folder: Path) -> Path:
-    """The folder of this name in the working directory (the project's folder), whose content comes before that of `folder`."""
-    return Path.cwd() / folder.name
+    """The folder of this name in the project, whose content comes before that of `folder`."""
+    return project_folder() / folder.name
 
 
 def project_path(path: str | Path) -> str:

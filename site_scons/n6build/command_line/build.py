@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.console import say, without_colour
-from n6build.base.environment import option_values, read_environment
+from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.command_line.arguments import Asked
@@ -51,7 +51,7 @@ def carry_out(asked: Asked) -> None:
 
 def _folder() -> Path:
     try:
-        return Path.cwd()
+        return project_folder()
     except OSError as error:
         raise N6Error("N6-FILE-002", f"cannot read the working directory: {error.strerror}") from error
 

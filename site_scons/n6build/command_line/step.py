@@ -10,8 +10,10 @@ from pathlib import Path
 
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
 from n6build.base.uses import line_of
 from n6build.command_line.arguments import CommandParser, add_build
+from n6build.plan.depfile import first_rule
 from n6build.plan.local import do_step, local_site, read_plan_file
 from n6build.plan.plan import Plan, step_for
 from n6build.plan.progress import shown_line
@@ -26,7 +28,11 @@ def step(words: Sequence[str]) -> None:
     `do_step` raise."""
     options = step_parser().parse_args(words)
     plan = read_plan_file(options.plan)
-    _do(step_for(options.name, plan), plan, Path(options.build))
+    one = step_for(options.name, plan)
+    _do(one, plan, Path(options.build))
+    if options.plain_depfile and one.depfile:
+        depfile = Path(one.depfile)
+        write_atomically(depfile, first_rule(depfile.read_bytes()) + b"\n")
 
 
 def _do(one: Step, plan: Plan, build: Path) -> None:
@@ -63,6 +69,11 @@ def step_parser() -> CommandParser:
     parser.add_argument("name", metavar="NAME", help="an output of the step, such as build/nucleo-n657/fsbl/fsbl.elf")
     parser.add_argument(
         "--plan", metavar="FILE", type=Path, required=True, help="written by n6build plan or scons plan"
+    )
+    parser.add_argument(
+        "--plain-depfile",
+        action="store_true",
+        help="leaves one rule in the step's list of headers: more is read wrongly by CMake 3.21",
     )
     add_build(parser)
     return parser

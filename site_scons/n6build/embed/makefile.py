@@ -90,19 +90,24 @@ def _compared(value: str, expected: str, target: str) -> str:
 
 
 def _observed(planning: Planning) -> Iterable[tuple[str, str]]:
-    absent = [path for path in planning.absent if _plain(path)]
+    absent = [_pattern(path) for path in planning.absent if _is_plain(path)]
     if absent:
         yield "$(wildcard " + " ".join(absent) + ")", ""
     for (folder, pattern), found in (planning.listings or {}).items():
-        if _plain(folder) and all(map(_plain, found)):
-            listed = sorted(f"{folder}/{each}" for each in found if not each.startswith("."))
-            yield f"$(sort $(wildcard {folder}/{pattern}))", " ".join(listed)
+        if all(map(_is_plain, (folder, *found))):
+            # make sorts words, of which a path with spaces is several.
+            listed = sorted(" ".join(f"{folder}/{each}" for each in found if not each.startswith(".")).split())
+            yield f"$(sort $(wildcard {_pattern(folder)}/{pattern}))", " ".join(dict.fromkeys(listed))
     for variable, value in (planning.variables or {}).items():
         yield f"$({variable})", _value(value)
 
 
-def _plain(path: str) -> bool:
-    return re.fullmatch(r"[\w./+@-]+", path, re.ASCII) is not None
+def _is_plain(path: str) -> bool:
+    return re.fullmatch(r"[\w./+@ -]+", path) is not None
+
+
+def _pattern(path: str) -> str:
+    return path.replace(" ", "\\ ")
 
 
 def _value(text: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Networks by n6build in a project that is built by GNU make, 4.3 or later:
+# Networks by n6build in a project that is built by GNU make, 4.3 or later (docs/make.md):
 #
 #     N6_BOARD := nucleo-n657
 #     N6_MODEL := model/keyword.tflite
@@ -17,6 +17,7 @@ ifeq ($(filter grouped-target,$(.FEATURES)),)
 $(error n6build needs GNU make 4.3 or later, this is $(MAKE_VERSION))
 endif
 n6_default_goal := $(.DEFAULT_GOAL)
+n6_makefiles := $(filter-out %/n6build.mk,$(MAKEFILE_LIST))
 
 N6BUILD ?= n6build
 N6_BUILD ?= build/n6build
@@ -30,22 +31,33 @@ N6_GIVEN = $(strip $(call n6_given,board,$(N6_BOARD)) $(call n6_given,model,$(N6
 
 .PHONY: n6-plan-again n6-flash n6-run n6-clean $(N6_CLEAN)
 
+# Of make itself: -n, -q and -t are to change nothing.
+n6_dry := $(strip $(foreach n6_flag,n q t,$(findstring $(n6_flag),$(filter-out --%,$(firstword -$(MAKEFLAGS))))))
+
 # make makes what it includes; a target that only cleans needs no plan.
 ifneq ($(filter-out $(N6_CLEAN) n6-clean,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(n6_dry),)
 include $(N6_BUILD)/targets.mk
+else
+# Even then make would make what it includes; under this name nobody makes it.
+-include $(N6_BUILD)/./targets.mk
+n6-library n6-build n6-hex: $(N6_BUILD)/targets.mk
+$(N6_LIBRARY): | $(N6_BUILD)/targets.mk
+endif
 endif
 
 $(N6_BUILD)/targets.mk:
-	@$(N6BUILD) embed make --build $(N6_BUILD) --given $(call n6_quoted,$(N6_GIVEN)) $(N6_GIVEN)
+	@$(N6BUILD) embed make --build $(N6_BUILD) --makefiles $(call n6_quoted,$(n6_makefiles)) \
+	    --given $(call n6_quoted,$(N6_GIVEN)) $(N6_GIVEN)
 
 # Options that only matter on a board: probe, until and so on.
 N6_BOARD_OPTIONS ?=
 
 n6-flash: n6-build
-	@$(N6BUILD) flash --build $(N6_BUILD) $(N6_GIVEN) $(N6_BOARD_OPTIONS)
+	@$(N6BUILD) flash --build $(N6_BUILD) --jobs 1 $(N6_GIVEN) $(N6_BOARD_OPTIONS)
 
 n6-run: n6-build
-	@$(N6BUILD) flash run --build $(N6_BUILD) $(N6_GIVEN) $(N6_BOARD_OPTIONS)
+	@$(N6BUILD) flash run --build $(N6_BUILD) --jobs 1 $(N6_GIVEN) $(N6_BOARD_OPTIONS)
 
 n6-clean:
 	@if [ -d '$(N6_BUILD)/.n6build' ]; then rm -rf '$(N6_BUILD)'; fi

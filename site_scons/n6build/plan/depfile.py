@@ -23,9 +23,13 @@ _QUOTED = re.compile(rb'\\?"([^"\\]+)\\?"')
 def read_depfile(data: bytes) -> list[str]:
     """The files of the first rule, as the compiler names them. With -MMD its own headers are not among them: they are
     part of the toolchain, which is an input as a whole."""
-    rule = data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
-    _, _, names = rule.partition(b": ")
+    _, _, names = first_rule(data).partition(b": ")
     return [os.fsdecode(_ESCAPED.sub(rb"\1", word).replace(b"$$", b"$")) for word in _WORD.findall(names)]
+
+
+def first_rule(data: bytes) -> bytes:
+    """In one line, without those that follow it: one for each header, in case that it disappears."""
+    return data.replace(b"\\\n", b" ").split(b"\n", 1)[0]
 
 
 def check_headers(step: Step, read: Sequence[str], known: Iterable[str]) -> None:

@@ -1,14 +1,16 @@
 """What was made from what: kept in the build folder, one line for each step, written when the step is done.
 
 SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, detects
-altered outputs, and survives a build that is killed.
+altered outputs, and survives a build that is killed. Processes that do steps of one build write to it at the same time.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,11 +58,12 @@ class Ledger:
         self.entries[entry.name] = entry
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = (canonical(_as_json(entry)) + "\n").encode()
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            os.write(handle, line)
-        finally:
-            os.close(handle)
+        with _alone(self.path):
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                os.write(handle, line)
+            finally:
+                os.close(handle)
 
     def objections(self, step: Step) -> list[str]:
         """Outputs that are not as the step left them, one line each; none if the step is not in the ledger."""
@@ -88,24 +91,47 @@ def ledger_path(build: Path) -> Path:
 def read_ledger(build: Path) -> Ledger:
     """Ignores lines that are damaged or of another version. A file that has grown long is rewritten."""
     path = ledger_path(build)
-    ledger = Ledger(path)
-    try:
-        data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
-    except OSError:
-        return ledger
-    if data and not data.endswith(b"\n"):
-        # A build was killed while writing: the next line must not become part of this one.
-        with path.open("ab") as file:
-            file.write(b"\n")
-    lines = data.splitlines()
-    for line in lines:
-        entry = _entry(line)
-        if entry is not None:
-            ledger.entries[entry.name] = entry
-    if len(lines) > 200 and len(lines) > 3 * len(ledger.entries):
-        text = "".join(canonical(_as_json(entry)) + "\n" for entry in ledger.entries.values())
-        write_atomically(path, text)
+    data = _data(path)
+    ledger = Ledger(path, _entries(data))
+    if data and (not data.endswith(b"\n") or _is_long(data, ledger.entries)):
+        with _alone(path):
+            # Other processes may have written meanwhile.
+            data = _data(path)
+            ledger.entries = _entries(data)
+            if _is_long(data, ledger.entries):
+                write_atomically(path, "".join(canonical(_as_json(entry)) + "\n" for entry in ledger.entries.values()))
+            elif not data.endswith(b"\n"):
+                # A build was killed while writing: the next line must not become part of this one.
+                with path.open("ab") as file:
+                    file.write(b"\n")
     return ledger
+
+
+def _data(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+    except OSError:
+        return b""
+
+
+def _entries(data: bytes) -> dict[str, Entry]:
+    found = filter(None, map(_entry, data.splitlines()))
+    return {entry.name: entry for entry in found}
+
+
+def _is_long(data: bytes, entries: Mapping[str, Entry]) -> bool:
+    return data.count(b"\n") > max(200, 3 * len(entries))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Nobody else writes to the ledger at this path meanwhile. The lock is a file of its own: rewriting replaces the other."""
+    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def output_of(path: str) -> Output:

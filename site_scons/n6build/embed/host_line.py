@@ -1,0 +1,51 @@
+"""The line of a host's makefile that a mistake comes from: make does not tell who includes a file where it says what."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+
+_LARGEST = 1 << 20
+_CALL = re.compile(r"n6build\.mk|n6build +--makefile")
+
+
+def in_host(error: N6Error, makefiles: Iterable[str], given: Mapping[str, str]) -> N6Error:
+    """The error with the host's line in front, as far as that can be found. makefiles: that make has read. given: value of each
+    option by its name."""
+    place = _place(error, makefiles, given)
+    if not place:
+        return error
+    where = f"{place}: {error.where}" if error.where else place
+    return N6Error(error.id, error.what, where=where, hint=error.hint)
+
+
+def _place(error: N6Error, makefiles: Iterable[str], given: Mapping[str, str]) -> str:
+    said = f"{error.where or ''} {error.what}"
+    blamed = [name for name, value in given.items() if f"'{name}" in said or (value and value in said)]
+    found = ""
+    for file in makefiles:
+        for number, line in enumerate(_lines(Path(file)), 1):
+            code = line.partition("#")[0]
+            if any(_sets(name, given[name], code) for name in blamed):
+                return f"{file}:{number}"
+            if _CALL.search(code):
+                found = found or f"{file}:{number}"
+    return found
+
+
+def _sets(name: str, value: str, code: str) -> bool:
+    assigned = re.search(rf"\bN6_{re.escape(name.upper())}\b *[:?+!]*=", code)
+    return assigned is not None or f"{name}=" in code or (bool(value) and "N6_OPTIONS" in code and value in code)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if not path.is_file() or os.path.getsize(path) > _LARGEST:
+            return []
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,103 @@
+"""Copies of the examples, as somebody has them who has n6build in PATH, and the tools that build them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = Path(sys.prefix)
+# tools/setup.py installs both.
+NEWEST, OLDEST = VENV / "bin/cmake", VENV / "oldest/cmake/cmake/data/bin/cmake"
+_STEP = re.compile(
+    r"^ +(Network|Plan|Compile|Archive|Link|Header|Image|Place|Weights|Vectors|Manifest|Check) (\S+)$", re.M
+)
+
+
+class Host:
+    """A copy of an example, in a folder with a space and a letter beyond ASCII in its name. installed: where n6build's library
+    is."""
+
+    def __init__(self, folder: Path, example: str, installed: Path = ROOT / "site_scons") -> None:
+        self.root = folder / "my pröject"
+        shutil.copytree(ROOT / "examples" / example, self.root, ignore=shutil.ignore_patterns("build"))
+        shutil.copytree(ROOT / "models/keyword", self.root / "own_model", ignore=shutil.ignore_patterns("*.py"))
+        self.command = folder / "bin/n6build"
+        self.command.parent.mkdir()
+        self.command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m n6build "$@"\n')
+        self.command.chmod(0o755)
+        # As after `source .venv/bin/activate`.
+        self.path = [str(folder / "bin"), str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep)]
+        self.environment = {
+            "HOME": str(folder),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+            "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", ""),
+            "PYTHONPATH": str(installed),
+        }
+
+    def start(self, *command: str | Path, **environment: str) -> subprocess.Popen[str]:
+        values = {"PATH": os.pathsep.join(self.path), **self.environment, **environment}
+        return subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=values,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def status(self, *command: str | Path, **environment: str) -> tuple[int, str]:
+        process = self.start(*command, **environment)
+        try:
+            output, _ = process.communicate(timeout=600)
+        finally:
+            process.kill()
+        return process.returncode, output
+
+    def call(self, *command: str | Path, **environment: str) -> str:
+        status, output = self.status(*command, **environment)
+        assert status == 0, output
+        return output
+
+    def refused(self, *command: str | Path, **environment: str) -> str:
+        """The output of a command that fails, in which nobody sees a traceback."""
+        status, output = self.status(*command, **environment)
+        assert status not in (0, None), output
+        assert "Traceback" not in output
+        return output
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        path = self.root / file
+        text = path.read_text()
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new))
+
+
+def steps_in(output: str) -> list[str]:
+    """'Verb file' for each step of n6build that a build did, sorted."""
+    return sorted(f"{verb} {Path(path).name}" for verb, path in _STEP.findall(output))
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """Of all that n6build made, without its records."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".n6build" not in path.parts and "virtual_board" not in path.parts and path.suffix != ".d"
+    }
+
+
+def times_of(folder: Path) -> dict[str, int]:
+    """When each file was written."""
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+both_cmakes = pytest.mark.parametrize("cmake", [NEWEST, OLDEST], ids=["newest", "oldest"])

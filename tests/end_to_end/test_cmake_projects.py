@@ -1,0 +1,322 @@
+"""Projects of CMake: what is built again and when, by each generator and by the oldest CMake, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from end_to_end.conftest import make_project
+from end_to_end.hosts import NEWEST, OLDEST, Host, both_cmakes, digests_of, steps_in, times_of
+
+GENERATORS = ["Ninja", "Unix Makefiles"]
+OF_A_PROGRAM = ["Check checks.json", "Manifest flash_manifest.json", "Place appli_placed.bin"]
+LINES = re.compile(r"find_package.*(?=# n6build: end)", re.DOTALL)
+
+
+def configure(host: Host, *more: str, cmake: Path = NEWEST, folder: str = "build", **environment: str) -> str:
+    place = host.call("n6build", "--cmake-dir").strip()
+    kept = [f"-Dn6build_DIR={place}", "-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
+    if not any("-G" in word for word in more):
+        more = ("-G", "Ninja", *more)
+    return host.call(cmake, "-S", ".", "-B", folder, *kept, *more, **environment)
+
+
+def build(host: Host, *more: str, cmake: Path = NEWEST, folder: str = "build", **environment: str) -> str:
+    return host.call(cmake, "--build", folder, "-j", "2", *more, **environment)
+
+
+def with_lines(host: Host, lines: str) -> None:
+    """In place of the example's own."""
+    path = host.root / "CMakeLists.txt"
+    path.write_text(LINES.sub(lambda _: f"find_package(n6build CONFIG REQUIRED)\n{lines}\n", path.read_text()))
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, generator: str) -> None:
+    """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""
+    project = make_project(tmp_path)
+    host = Host(tmp_path, "cmake", project.root / "site_scons")
+    shutil.copytree(project.root / "boards/nucleo-n657", host.root / "boards/nucleo-n657")
+    with_lines(
+        host, "n6build_add_network(app MODEL own_model BOARD nucleo-n657 OPTIONS ${CHOSEN})\nn6build_image(app ALL)"
+    )
+    configure(host, "-G", generator)
+    first = build(host)
+    assert first.count("Network n6build/app") == 1
+
+    def change(what: Callable[[], object]) -> list[str]:
+        what()
+        done = steps_in(build(host))
+        before = times_of(host.root / "build/n6build")
+        assert steps_in(build(host)) == []
+        assert times_of(host.root / "build/n6build") == before
+        return done
+
+    def write(path: Path, text: str) -> Callable[[], object]:
+        return lambda: path.write_text(text)
+
+    # A source of the host.
+    assert change(lambda: host.replace("src/main.c", "host: hello", "host: HELLO")) == OF_A_PROGRAM
+    # An option that the cache of CMake has, and the folder of a toolchain that is not the same: all that is compiled.
+    assert change(lambda: configure(host, "-G", generator, "-DCHOSEN=loader=linked\\;profile=noextmem")) != []
+    # The model's description, with the same network in it.
+    described = host.root / "own_model/model.yaml"
+    text = described.read_text()
+    done = change(write(described, text.replace("name: keyword", "name: spotting")))
+    assert "Network network.c" in done
+    assert not any("fsbl" in step or "conv_2d" in step for step in done)
+    # The host's own board.
+    board = host.root / "boards/nucleo-n657/board.yaml"
+    done = change(write(board, board.read_text().replace("baud: 115200", "baud: 230400")))
+    assert "Header n6_board.h" in done
+    assert "Network network.c" not in done
+    # A source that appears in a folder of n6build.
+    source = project.root / "firmware/kernels/another.c"
+    done = change(write(source, "int n6_another(void);\nint n6_another(void)\n{\n    return 1;\n}\n"))
+    assert "Compile another.c" in done
+    assert not any("conv_2d" in step for step in done)
+    # A header that appears where the compiler looks before it finds another.
+    header = next(path for path in (project.root / "firmware").rglob("n6_cache.h"))
+    done = change(lambda: shutil.copy(header, project.root / "firmware/kernels/n6_another.h"))
+    assert done == []
+    includes = [path for path in (project.root / "firmware").rglob("*.c") if '"n6_cache.h"' in path.read_text()]
+    beside = next(path for path in includes if path.parent != header.parent)
+    done = change(lambda: shutil.copy(header, beside.parent / "n6_cache.h"))
+    assert f"Compile {beside.name}" in done
+    assert not any("conv_2d" in step for step in done)
+    # And that disappears again.
+    assert f"Compile {beside.name}" in change((beside.parent / "n6_cache.h").unlink)
+
+    made = digests_of(host.root / "build/n6build/app/nucleo-n657/spotting-foreign")
+    shutil.rmtree(host.root / "build")
+    configure(host, "-G", generator, "-DCHOSEN=loader=linked\\;profile=noextmem")
+    build(host)
+    assert digests_of(host.root / "build/n6build/app/nucleo-n657/spotting-foreign") == made
+
+
+def test_another_compiler_is_found_when_cmake_runs_and_not_before(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    configure(host)
+    build(host)
+    made = digests_of(host.root / "build/n6build/app/nucleo-n657")
+    compiler = tmp_path / "other/arm-none-eabi-gcc"
+    compiler.parent.mkdir()
+    compiler.write_text(f'#!/bin/sh\necho used >> "{tmp_path}/used"\nexec "{shutil.which("arm-none-eabi-gcc")}" "$@"\n')
+    compiler.chmod(0o755)
+    host.path.insert(0, str(compiler.parent))
+    (host.root / "build/n6build/app/nucleo-n657/include/n6_soc.h").unlink()
+    assert steps_in(build(host)) != []
+    assert not (tmp_path / "used").exists()
+    configure(host)
+    assert any("conv_2d.c" in step for step in steps_in(build(host)))
+    assert (tmp_path / "used").exists()
+    assert digests_of(host.root / "build/n6build/app/nucleo-n657") == made
+
+
+@both_cmakes
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
+    tmp_path: Path, cmake: Path, generator: str
+) -> None:
+    host = Host(tmp_path, "cmake")
+    configure(host, "-G", generator, cmake=cmake)
+    sources = times_of(host.root / "src")
+    build(host, cmake=cmake)
+    made = digests_of(host.root / "build/n6build/app")
+    build(host, "--target", "clean", cmake=cmake)
+    left = [
+        path for path in (host.root / "build/n6build").rglob("*") if path.is_file() and ".n6build" not in path.parts
+    ]
+    assert {path.name for path in left} == {"plan.json", "targets.cmake", "compile_commands.json"}
+    assert times_of(host.root / "src") == sources
+    again = build(host, cmake=cmake)
+    assert again.count("Network n6build/app") == 1
+    assert digests_of(host.root / "build/n6build/app") == made
+    assert steps_in(build(host, cmake=cmake)) == []
+
+
+@both_cmakes
+def test_configurations_of_ninja_have_plans_of_their_own(tmp_path: Path, cmake: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    configure(host, "-G", "Ninja Multi-Config", cmake=cmake)
+    for config in ("Debug", "Release", "Debug"):
+        build(host, "--config", config, cmake=cmake)
+        program = host.root / f"build/n6build/app/{config}/program/app.elf"
+        assert program.read_bytes() == (host.root / f"build/{config}/app.elf").read_bytes()
+    assert steps_in(build(host, "--config", "Release", cmake=cmake)) == []
+    assert not (host.root / "build/n6build/app/RelWithDebInfo/nucleo-n657").exists()
+
+
+def test_a_build_folder_may_be_anywhere_and_the_sources_are_not_written_to(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    before = times_of(host.root)
+    for path in (host.root, *host.root.rglob("*")):
+        path.chmod(path.stat().st_mode & ~0o222)
+    elsewhere = str(tmp_path / "out of trée")
+    configure(host, folder=elsewhere)
+    build(host, folder=elsewhere)
+    for path in (host.root, *host.root.rglob("*")):
+        path.chmod(path.stat().st_mode | 0o200)
+    assert times_of(host.root) == before
+    assert steps_in(build(host, folder=elsewhere)) == []
+
+
+def test_two_programs_in_one_project_and_two_build_folders_at_a_time(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    path = host.root / "CMakeLists.txt"
+    text = path.read_text()
+    # The same once more, under another name and for another board.
+    made = text[text.index("add_executable") :].replace("(app ", "(second ").replace("TARGET app ", "TARGET second ")
+    made = made.replace("find_package(n6build CONFIG REQUIRED)\n", "").replace(
+        "BOARD nucleo-n657", "BOARD stm32n6570-dk PROFILE noextmem"
+    )
+    path.write_text(text + made)
+    for folder in ("one", "two"):
+        configure(host, folder=folder)
+    running = [host.start(NEWEST, "--build", folder, "-j", "2") for folder in ("one", "two")]
+    said = [process.communicate(timeout=600)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    for folder in ("one", "two"):
+        products = host.root / folder / "n6build"
+        assert {path.name for path in products.glob("*/*/*/flash_manifest.json")} == {"flash_manifest.json"}
+        assert (products / "second/stm32n6570-dk").is_dir()
+        assert (products / "app/nucleo-n657").is_dir()
+        assert steps_in(build(host, folder=folder)) == []
+
+
+def test_presets_and_the_toolchain_file_stay_the_host_s(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    place = host.call("n6build", "--cmake-dir").strip()
+    configured = host.call(OLDEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    assert "arm-none-eabi-gcc" in configured
+    cache = (host.root / "build/CMakeCache.txt").read_text()
+    assert "CMAKE_BUILD_TYPE:STRING=MinSizeRel" in cache
+    assert re.search(r"CMAKE_TOOLCHAIN_FILE:\w+=.*/toolchain.cmake", cache)
+    flags = (host.root / "toolchain.cmake").read_text()
+    configure(host, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", folder="other", cmake=OLDEST)
+    theirs = json.loads((host.root / "other/compile_commands.json").read_text())
+    assert {Path(entry["file"]).name for entry in theirs} == {"main.c", "sensor.c", "startup.c", "uart.c"}
+    assert all("-mcpu=cortex-m55" in entry["command"] for entry in theirs), flags
+    ours = json.loads((host.root / "other/n6build/app/compile_commands.json").read_text())
+    entry = next(entry for entry in ours if entry["file"].endswith("kernels/add.c"))
+    build(host, folder="other", cmake=OLDEST)
+    # What is written there works.
+    subprocess.run(entry["arguments"], cwd=entry["directory"], check=True)
+
+
+@both_cmakes
+def test_versions_that_a_project_asks_for(tmp_path: Path, cmake: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    version = host.call("n6build", "--version").split()[1]
+    major, minor = map(int, version.split(".")[:2])
+    (host.root / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(app C)\nfind_package(n6build ${WANTED} CONFIG REQUIRED)\n"
+        'message(STATUS "is ${n6build_VERSION}")\n'
+    )
+    for wanted in ("", f"{major}.{minor}", f"{major}.0...{major}.{minor + 1}"):
+        assert f"is {version}" in configure(host, f"-DWANTED={wanted}", cmake=cmake)
+    for wanted in (f"{major}.{minor + 1}", f"{major + 1}.0", f"{major}.0...<{major}.{minor}"):
+        with pytest.raises(AssertionError, match=rf"version: {re.escape(version)}"):
+            configure(host, f"-DWANTED={wanted}", cmake=cmake)
+
+
+ADD = "n6build_add_network(app MODEL keyword BOARD nucleo-n657)"
+REFUSED = {
+    "board": (ADD.replace("n657", "n658"), "error N6-BOARD-001: no board 'nucleo-n658'"),
+    "profile": (ADD.replace(")", " PROFILE nosuch)"), "N6-BOARD-009"),
+    "model": (
+        ADD.replace("keyword", "model/keywrd.tflite"),
+        "N6-MODEL-001: no model file or folder 'model/keywrd.tflite'",
+    ),
+    "no model": ("n6build_add_network(app BOARD nucleo-n657)", "MODEL is missing"),
+    "option": (ADD.replace(")", " OPTIONS profil=noextmem)"), "N6-OPTION-001: unknown option 'profil'"),
+    "keyword": (ADD.replace("BOARD", "BORD"), "N6-MODEL-001: no model 'BORD'"),
+    "no value": (ADD.replace(" nucleo-n657", ""), "BOARD has no value"),
+    "no target": (ADD.replace("(app", "(nobody"), "there is no target nobody"),
+    "a library": (f"add_library(lib src/main.c)\n{ADD.replace('(app', '(lib')}", "lib is not made by add_executable"),
+    "twice": (f"{ADD}\n{ADD}", "is called twice"),
+    "image first": ("n6build_image(app)", "comes first"),
+    "words": (f"{ADD}\nn6build_flash(app probe=virtual)", "unknown arguments probe=virtual"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_names_the_line_of_the_host(tmp_path: Path, case: str) -> None:
+    host = Host(tmp_path, "cmake")
+    lines, said = REFUSED[case]
+    with_lines(host, lines)
+    place = host.call("n6build", "--cmake-dir").strip()
+    output = host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    assert said in " ".join(output.split())
+    text = (host.root / "CMakeLists.txt").read_text().splitlines()
+    line = max(number for number, each in enumerate(text, 1) if each.startswith("n6build_"))
+    assert f"CMakeLists.txt:{line} (n6build_" in output
+
+
+def test_a_target_of_another_folder_and_a_compiler_of_this_computer_are_refused(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    place = host.call("n6build", "--cmake-dir").strip()
+    (host.root / "sub").mkdir()
+    (host.root / "sub/CMakeLists.txt").write_text(f"find_package(n6build CONFIG REQUIRED)\n{ADD}\n")
+    with_lines(host, "add_subdirectory(sub)")
+    assert "belongs into" in host.refused(NEWEST, "--preset", "release", f"-Dn6build_DIR={place}")
+    with_lines_of = (host.root / "CMakeLists.txt").read_text().replace("add_subdirectory(sub)", ADD)
+    (host.root / "CMakeLists.txt").write_text(with_lines_of)
+    said = " ".join(host.refused(NEWEST, "-S", ".", "-B", "native", f"-Dn6build_DIR={place}").split())
+    assert "compiles for this computer" in said
+
+
+def test_a_command_that_is_missing_does_not_work_or_belongs_to_another_n6build(tmp_path: Path) -> None:
+    host = Host(tmp_path, "cmake")
+    place = host.call("n6build", "--cmake-dir").strip()
+
+    def refused(*more: str) -> str:
+        words = ("-S", ".", "-B", "build", "-G", "Unix Makefiles", "--fresh", "--toolchain", "toolchain.cmake")
+        return " ".join(host.refused(NEWEST, *words, f"-Dn6build_DIR={place}", *more).split())
+
+    host.path = [folder for folder in host.path if not (Path(folder) / "n6build").exists()]
+    assert "the command n6build is not in PATH" in refused()
+    assert "does not work" in refused("-DN6BUILD_EXECUTABLE=/bin/false")
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho /usr\n")
+    other.chmod(0o755)
+    assert f"{other} belongs to /usr" in refused(f"-DN6BUILD_EXECUTABLE={other}")
+
+
+def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    host = Host(tmp_path, "cmake", project.root / "site_scons")
+    configure(host)
+    kernel = project.root / "firmware/kernels/add.c"
+    text = kernel.read_text()
+    kernel.write_text(text + "#error this is wrong\n")
+    said = host.refused(NEWEST, "--build", "build")
+    assert f"add.c:{text.count(chr(10)) + 1}:2: error: #error this is wrong" in said
+    assert "add.c: error N6-STEP-010" in said
+    kernel.write_text(text)
+    build(host)
+    # The project's toolchain file may name a compiler that is not in PATH; n6build needs one there.
+    (host.root / "toolchain.cmake").write_text(
+        (host.root / "toolchain.cmake").read_text().replace("arm-none-eabi-gcc", str(shutil.which("arm-none-eabi-gcc")))
+    )
+    place = host.call("n6build", "--cmake-dir").strip()
+    host.path = [str(host.command.parent), str(empty_path(tmp_path))]
+    words = ("--preset", "release", "-B", "fresh", f"-Dn6build_DIR={place}", "-G", "Unix Makefiles")
+    assert "error N6-TOOL-001" in host.refused(NEWEST, *words)
+
+
+def empty_path(folder: Path) -> Path:
+    """A folder for PATH with what a shell needs, and no compiler."""
+    place = folder / "few"
+    place.mkdir()
+    for name in ("sh", "make", "env", "uname", "cat", "rm", "mkdir", "grep", "ar"):
+        found = shutil.which(name)
+        if found:
+            (place / name).symlink_to(found)
+    return place
