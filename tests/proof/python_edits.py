@@ -292,7 +292,6 @@ EDITS = (
     ),
     linked("image/sizes.py", 'f"{name} in RAM"', 'f"{name} in the RAM"', "sizes.txt"),
     linked("report/figures.py", 'f"RAM of {', 'f"RAM for {', "sizes.json"),
-    alone("report/merge.py", '"## Size and memory"', '"## Sizes and memory"', f"{LINKED}/merge_report.md"),
     # Checks.
     alone("checks/run.py", '"not applicable", ())', '"passed", ())', f"{LINKED}/checks.json"),
     linked("checks/rules/memory.py", '"every pool holds what is put into it"', '"every pool holds it"', "checks.json"),
