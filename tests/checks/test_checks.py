@@ -118,6 +118,12 @@ def with_program(subject: Subject, **what: Any) -> Subject:
     return replace(subject, programs=(ForeignProgram("app.elf", **given),))
 
 
+def on_npu(subject: Subject) -> Subject:
+    """Its first epoch is one of the NPU."""
+    first, *others = subject.networks[0].artifacts.epochs
+    return with_artifacts(subject, epochs=(replace(first, mapping="NODE_HW"), *others))
+
+
 def with_own_input(subject: Subject, *symbols: Symbol) -> Subject:
     """The network wants an input of 512 bytes from somebody else's program, which has these variables."""
     (network,) = subject.plan.networks
@@ -180,7 +186,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a program of somebody else that only enables the data cache",
         "N6-CHECK-030",
-        lambda s: with_network(with_program(s, functions=frozenset({"SCB_EnableDCache"})), for_npu=True),
+        lambda s: on_npu(with_program(s, functions=frozenset({"SCB_EnableDCache"}))),
         "app.elf calls SCB_EnableDCache(), and none of the functions that write the data cache back",
     ),
     (
@@ -206,9 +212,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
     (
         "a vector table of somebody else's program for another chip",
         "N6-CHECK-034",
-        lambda s: with_network(
-            with_program(s, start=START, symbols=(Symbol("NPU0_IRQHandler", 0x3400_0700, 4),)), for_npu=True
-        ),
+        lambda s: on_npu(with_program(s, start=START, symbols=(Symbol("NPU0_IRQHandler", 0x3400_0700, 4),))),
         "vector 69 of app.elf, for NPU0, is 0x00000000, and not NPU0_IRQHandler",
     ),
     (

@@ -14,7 +14,7 @@ from n6build.image.foreign import Role, StartedProgram, started_program
 from n6build.image.memory_regions import MemoryRegion
 from samples import sample
 
-from checks.test_checks import sound, with_own_input  # noqa: F401 - a fixture
+from checks.test_checks import on_npu, sound, with_own_input  # noqa: F401 - a fixture
 
 START = StartedProgram(0x3400_0400, 0x4000, 0x3410_0000, 0x3400_0501)
 TABLE = Symbol("g_pfnVectors", 0x3400_0400, 4 * 211)
@@ -143,8 +143,7 @@ def test_buffers_of_a_network(symbols: tuple[Symbol, ...], words: str, sound: Su
 
 
 def test_a_cache_that_is_cleaned_is_well(sound: Subject) -> None:  # noqa: F811
-    network = replace(sound.networks[0], for_npu=True)
-    subject = replace(sound, networks=(network,))
+    subject = on_npu(sound)
     cleaned = frozenset({"SCB_EnableDCache", "SCB_CleanDCache_by_Addr"})
     assert findings(subject, "N6-CHECK-030", functions=cleaned) == []
     assert len(findings(subject, "N6-CHECK-030", functions=frozenset({"SCB_EnableDCache"}))) == 1
@@ -159,7 +158,7 @@ def test_what_nobody_can_read_is_said(sound: Subject) -> None:  # noqa: F811
 
 
 def test_interrupts_of_the_npu_reach_their_handlers(sound: Subject) -> None:  # noqa: F811
-    subject = replace(sound, networks=(replace(sound.networks[0], for_npu=True),))
+    subject = on_npu(sound)
     handlers = (Symbol("NPU0_IRQHandler", 0x3400_0700, 4), Symbol("Default_Handler", 0x3400_0720, 4))
     vectors = [0] * 16 + [0x3400_0721] * 195
     (finding,) = findings(subject, "N6-CHECK-034", symbols=handlers, start=replace(START, vectors=tuple(vectors)))

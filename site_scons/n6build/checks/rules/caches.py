@@ -34,7 +34,7 @@ _TIGHTLY_COUPLED = ("ITCM", "DTCM")
 
 def _cached(subject: Subject) -> list[ForeignProgram]:
     """Those that switch the data cache on, as far as that can be read, beside networks for the NPU."""
-    if not any(network.for_npu for network in subject.networks):
+    if not any(network.artifacts.uses_npu for network in subject.networks):
         return []
     return [each for each in subject.programs if each.role == "appli" and each.functions & _ENABLING]
 

@@ -84,7 +84,7 @@ def _place(start: StartedProgram, table: object) -> Iterator[tuple[str, str]]:
 
 def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
     """Those in which a runtime waits for the NPU."""
-    if not any(network.for_npu for network in subject.networks):
+    if not any(network.artifacts.uses_npu for network in subject.networks):
         return []
     return [each for each in _started(subject) if each[0].role == "appli" and _handlers(subject.board, each[0])]
 
