@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Networks by n6build in a project that is built by GNU make, 4.3 or later (docs/make.md):
+# Networks by n6build in a project that is built by GNU make, 4.3 or later (docs/embedding/make.md):
 #
 #     N6_BOARD := nucleo-n657
 #     N6_MODEL := model/keyword.tflite

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Networks by n6build in a project that is built by CMake, with Ninja or make (docs/cmake.md):
+# Networks by n6build in a project that is built by CMake, with Ninja or make (docs/embedding/cmake.md):
 #
 #     find_package(n6build CONFIG REQUIRED)               # cmake -Dn6build_DIR=$(n6build --cmake-dir)
 #     n6build_add_network(app MODEL model/keyword.tflite BOARD nucleo-n657 [PROFILE p] [OPTIONS name=value ...])
