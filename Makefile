@@ -4,21 +4,23 @@ MODEL ?= miniresnet
 PROFILE ?= extflash
 PROBE ?= virtual
 JOBS ?= $(shell nproc)
+# For .venv: 3.11 or later.
+PYTHON ?= python3
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help wheel setup setup-tests build flash matrix test test-all lint bench doctor clean
+.PHONY: help wheel lock setup setup-tests try-setup build flash matrix test test-all lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
 	@echo "make build | matrix | test | test-all | lint | bench | wheel | doctor | setup | clean"
 
 setup:
-	@python3 tools/setup.py
+	@$(PYTHON) tools/setup.py
 
 # The report page is looked at in a real browser.
 setup-tests:
-	@python3 tools/setup.py --browser
+	@$(PYTHON) tools/setup.py --browser
 
 build: setup
 	@$(SCONS) build
@@ -47,6 +49,14 @@ lint: setup
 # Everything in one file, dist/n6build-*.whl, to be installed anywhere with pip.
 wheel: setup
 	@.venv/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# requirements/*.lock, after a change of pyproject.toml; UPGRADE=1 takes the newest versions within its ranges.
+lock:
+	@$(PYTHON) tools/lock.py $(if $(UPGRADE),--upgrade)
+
+# What the README tells a newcomer, in a fresh system of this release: needs root, debootstrap and the network.
+try-setup:
+	@$(PYTHON) tools/try_setup.py $(RELEASE)
 
 bench: setup
 	@.venv/bin/python tools/bench.py

@@ -9,8 +9,10 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from n6_ready import ready
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
+from n6build.base.requirements import missing_package
 from n6build.plan.progress import note_error
 from SCons.Errors import BuildError
 
@@ -23,7 +25,7 @@ def in_top(method: Callable[..., T]) -> Callable[..., T]:
 
     @functools.wraps(method)
     def done(env: Any, *arguments: Any, **named: Any) -> T:
-        with chdir(env.fs.Top.get_abspath()):
+        with ready(), chdir(env.fs.Top.get_abspath()):
             build = env["N6_BUILD"]
             folder = build if hasattr(build, "get_abspath") else env.fs.Dir(build, env.fs.Top)
             env.Replace(N6_BUILD=project_path(folder.get_abspath()))
@@ -46,9 +48,12 @@ def reported(env: Any) -> Iterator[None]:
 
 @contextmanager
 def failing_build(node: Any, build: Path) -> Iterator[None]:
-    """For work done while nodes are built: an N6Error becomes a BuildError of `node`. build: folder of all build products."""
+    """For work done while nodes are built: an N6Error becomes a BuildError of `node`, and so does a package of others that is
+    not installed. build: folder of all build products."""
     try:
         yield
+    except ModuleNotFoundError as error:
+        raise BuildError(node=node, errstr=str(missing_package(error)), exitstatus=2) from None
     except N6Error as error:
         note_error(error, build)
         raise BuildError(node=node, errstr=str(error), exitstatus=2) from None

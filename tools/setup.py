@@ -4,7 +4,8 @@
     python3 tools/setup.py --no-virtual-board
     python3 tools/setup.py --browser          also a browser, with which the tests look at the report
 
-Needs only Python's standard library. Steps that are already done cost nothing.
+Needs only Python's standard library. Steps that are already done cost nothing. System packages are installed where apt-get is;
+elsewhere their names are printed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import hashlib
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -22,7 +24,37 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "n6build.ready"
-EXTRAS = "compare,test,virtual-board"
+LOCKS = ROOT / "requirements"
+OLDEST = (3, 11)
+# How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
+COMPILER, LIBRARY, ENVIRONMENTS, BROWSER = "compiler", "newlib", "venv", "browser"
+APT = "apt-get update && apt-get install --yes --no-install-recommends"
+DEBIAN = {
+    COMPILER: "gcc-arm-none-eabi",
+    LIBRARY: "libnewlib-arm-none-eabi",
+    ENVIRONMENTS: "python3-venv",
+    BROWSER: "chromium",
+}
+FEDORA = {
+    COMPILER: "arm-none-eabi-gcc-cs",
+    LIBRARY: "arm-none-eabi-newlib",
+    ENVIRONMENTS: "python3",
+    BROWSER: "chromium",
+}
+ARCH = {COMPILER: "arm-none-eabi-gcc", LIBRARY: "arm-none-eabi-newlib", ENVIRONMENTS: "python", BROWSER: "chromium"}
+ALPINE = {COMPILER: "gcc-arm-none-eabi", LIBRARY: "newlib-arm-none-eabi", ENVIRONMENTS: "python3", BROWSER: "chromium"}
+# Arm's own toolchain, newlib included.
+MACOS = {COMPILER: "gcc-arm-embedded", LIBRARY: "gcc-arm-embedded", ENVIRONMENTS: "python3", BROWSER: "chromium"}
+SYSTEMS = {
+    "debian": (f"as root: {APT}", DEBIAN),
+    "ubuntu": (f"as root: {APT}", DEBIAN),
+    "fedora": ("as root: dnf install", FEDORA),
+    "arch": ("as root: pacman -S", ARCH),
+    "alpine": ("as root: apk add", ALPINE),
+    "macos": ("brew install", MACOS),
+}
+# What `python -m n6build.virtual_board.build` ends with where the emulator's source cannot be had at all.
+NOT_HERE = 3
 
 
 def main() -> int:
@@ -31,22 +63,36 @@ def main() -> int:
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
     parser.add_argument("--browser", action="store_true", help="for the tests: headless Chromium")
     arguments = parser.parse_args()
-    if sys.version_info < (3, 11):
-        return fail(f"Python {sys.version.split()[0]} is too old", "install Python 3.11 or newer")
-    missing = missing_packages() + (["chromium"] if arguments.browser and shutil.which("chromium") is None else [])
+    if sys.version_info < OLDEST:
+        return fail(
+            f"Python {sys.version.split()[0]} is too old",
+            "install Python 3.11 or newer, and name it if it is not python3: make setup PYTHON=python3.12",
+        )
+    missing = missing_parts() + ([BROWSER] if arguments.browser and shutil.which("chromium") is None else [])
     return install_packages(missing) or make_environment() or build_emulator(not arguments.no_virtual_board)
 
 
-def missing_packages() -> list[str]:
-    """Names of the distribution's packages that are needed and not installed."""
+def missing_parts() -> list[str]:
+    """What is needed of the system and not there, as `SYSTEMS` calls it."""
     missing = []
     if importlib.util.find_spec("ensurepip") is None:
-        missing.append("python3-venv")
+        missing.append(ENVIRONMENTS)
     if shutil.which("arm-none-eabi-gcc") is None:
-        missing.append("gcc-arm-none-eabi")
+        missing.append(COMPILER)
     if not newlib_is_there():
-        missing.append("libnewlib-arm-none-eabi")
+        missing.append(LIBRARY)
     return missing
+
+
+def system_names() -> list[str]:
+    """This system's name, then those of which it says that it is like them; lower case."""
+    if sys.platform == "darwin":
+        return ["macos"]
+    try:
+        found = platform.freedesktop_os_release()
+    except OSError:
+        return []
+    return [found.get("ID", ""), *found.get("ID_LIKE", "").split()]
 
 
 def newlib_is_there() -> bool:
@@ -57,42 +103,47 @@ def newlib_is_there() -> bool:
     return "/" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def install_packages(packages: list[str]) -> int:
-    """Exit status: 0, or 1 after an error. Asks for root through sudo."""
-    if not packages:
+def install_packages(parts: list[str]) -> int:
+    """Exit status: 0, or 1 after an error, which names the packages of this system. Asks for root through sudo."""
+    if not parts:
         return 0
-    command = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
-    shown = f"apt-get update && {' '.join(command)}"
+    known = next((SYSTEMS[name] for name in system_names() if name in SYSTEMS), None)
+    if known is None:
+        return fail(
+            f"missing on this system: {', '.join(parts)}",
+            "install the Arm GNU Toolchain (arm-none-eabi-gcc with newlib) and Python's venv, then set up again",
+        )
+    how, names = known
+    packages = list(dict.fromkeys(names[part] for part in parts))
+    shown = f"{how} {' '.join(packages)}"
     prefix = [] if os.geteuid() == 0 else ["sudo"]
-    if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
-        return fail(f"these packages are missing: {' '.join(packages)}", f"as root: {shown}")
+    if names is not DEBIAN or shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+        return fail(f"these packages are missing: {' '.join(packages)}", f"{shown}; then set up again")
     say("Packages", " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for step in (["apt-get", "update", "--quiet"], command):
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", *packages]
+    for step in (["apt-get", "update", "--quiet"], install):
         if subprocess.run([*prefix, *step], env=environment, stdin=None, check=False).returncode:
-            return fail(f"installing {' '.join(packages)} failed", f"as root: {shown}")
+            return fail(f"installing {' '.join(packages)} failed", shown)
     return 0
 
 
 def make_environment() -> int:
-    """The virtual environment. Its stamp holds the hash of pyproject.toml: new pins are installed, unchanged ones are
-    skipped."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + sys.version.encode()).hexdigest()
+    """The virtual environment, with exactly what requirements/ has. Its stamp holds the hash of that: what is new there is
+    installed, and what is unchanged is skipped."""
+    read = [ROOT / "pyproject.toml", LOCKS / "build.lock", LOCKS / "development.lock"]
+    wanted = hashlib.sha256(b"".join(path.read_bytes() for path in read) + sys.version.encode()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return 0
-    say("Python", "virtual environment with pinned packages (.venv)")
+    say("Python", "virtual environment with the locked packages (.venv)")
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    # What is built here is built by the locked tools, not by what a build would fetch for itself.
+    locked = [*pip, "--require-hashes", "--no-build-isolation", "--requirement"]
     steps = [
         [sys.executable, "-m", "venv", str(VENV)],
-        [
-            str(PYTHON),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--editable",
-            f"{ROOT}[{EXTRAS}]",
-        ],
+        [*locked, str(LOCKS / "build.lock")],
+        [*locked, str(LOCKS / "development.lock")],
+        [*pip, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
     ]
     for step in steps:
         if subprocess.run(step, check=False).returncode:
@@ -102,10 +153,14 @@ def make_environment() -> int:
 
 
 def build_emulator(wanted: bool) -> int:
-    """Exit status: 0 if it is not wanted, else that of the build."""
+    """Exit status: 0 if it is not wanted or cannot be had on this system, else that of the build."""
     if not wanted:
         return 0
-    return subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
+    status = subprocess.run([str(PYTHON), "-m", "n6build.virtual_board.build"], cwd=ROOT, check=False).returncode
+    if status == NOT_HERE:
+        say("Without", "the virtual board (probe=virtual); everything else is ready")
+        return 0
+    return status
 
 
 def say(verb: str, what: str) -> None:

@@ -16,7 +16,9 @@ import select
 import sys
 from collections.abc import Sequence
 
+from n6build.base.environment import is_asked_to_complete
 from n6build.base.errors import N6Error
+from n6build.base.requirements import check_python, missing_package
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        check_python()
         _carry_out(list(sys.argv[1:] if arguments is None else arguments))
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"{missing_package(error)}\n")
+        return 2
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -51,12 +57,20 @@ def _reader_is_gone() -> bool:
 
 def _carry_out(words: list[str]) -> None:
     command, *rest = words or [""]
-    if command in ("-h", "--help"):
+    if is_asked_to_complete():
+        from n6build.command_line.completion import answer
+
+        answer()
+    elif command == "--print-completion":
+        from n6build.command_line.completion import script
+
+        print(script(rest[0] if rest else ""), flush=True)
+    elif command in ("-h", "--help"):
         from n6build.command_line.overview import overview
 
         print(overview(), flush=True)
     elif command == "--version":
-        from n6build.command_line.overview import version
+        from n6build.base.version import version
 
         print(f"n6build {version()}", flush=True)
     elif command == "step":

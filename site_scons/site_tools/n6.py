@@ -23,23 +23,26 @@ _library = Path(__file__).resolve().parents[1]
 if _library.name != "n6build":
     sys.path.insert(0, str(_library))
 
-import n6host  # noqa: F401
-from n6_cache import CheckedCacheDir
-from n6_nodes import file_node, header_scanner, node_name
-from n6build.base.environment import read_environment
-from n6build.plan.closure import library_code
-from n6build.plan.ledger import read_ledger
-from n6build.plan.local import do_step
-from n6build.plan.lock import locked_build_folder
-from n6build.plan.perform import Site, is_current, taken_over
-from n6build.plan.plan import Plan, joined
-from n6build.plan.progress import say_times, shown_line
-from n6build.plan.signature import signature
-from n6build.plan.step import Step
-from n6scons import failing_build, in_top, reported
-from SCons.Action import FunctionAction
-from SCons.Environment import Environment
-from SCons.Script import GetOption
+from n6_ready import ready
+
+with ready():
+    import n6host  # noqa: F401
+    from n6_cache import CheckedCacheDir
+    from n6_nodes import file_node, header_scanner, node_name
+    from n6build.base.environment import read_environment
+    from n6build.plan.closure import library_code
+    from n6build.plan.ledger import read_ledger
+    from n6build.plan.local import do_step
+    from n6build.plan.lock import locked_build_folder
+    from n6build.plan.perform import Site, is_current, taken_over
+    from n6build.plan.plan import Plan, joined
+    from n6build.plan.progress import say_times, shown_line
+    from n6build.plan.signature import signature
+    from n6build.plan.step import Step
+    from n6scons import failing_build, in_top, reported
+    from SCons.Action import FunctionAction
+    from SCons.Environment import Environment
+    from SCons.Script import GetOption
 
 # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
 for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.

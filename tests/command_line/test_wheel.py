@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,10 +13,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from patience import NET_S
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+VERSION = PROJECT["version"]
 HOLDING = ("boards", "firmware", "models", "tools", "site_scons")
 KEYWORD = "build/nucleo-n657/keyword"
 
@@ -72,8 +75,9 @@ def n6build(installed: Path, folder: Path, *words: str) -> str:
     return result.stdout
 
 
-def test_lists_and_version(installed: Path, tmp_path: Path) -> None:
+def test_lists_help_and_version(installed: Path, tmp_path: Path) -> None:
     assert n6build(installed, tmp_path, "--version") == f"n6build {VERSION}\n"
+    assert "n6build flash" in n6build(installed, tmp_path, "--help")
     boards, models = n6build(installed, tmp_path, "boards"), n6build(installed, tmp_path, "models")
     for name in (path.parent.name for path in ROOT.glob("boards/*/board.yaml")):
         assert f"{name} " in boards
@@ -109,6 +113,96 @@ def test_stages_make_what_the_checkout_makes(installed: Path, tmp_path: Path) ->
     assert len(images) > 4
     for path in images:
         assert path.read_bytes() == (here / path.relative_to(there)).read_bytes(), path.name
+
+
+def test_without_the_virtual_board_only_what_needs_it_fails(installed: Path, tmp_path: Path) -> None:
+    """It has not been built for this home."""
+    n6build(installed, tmp_path, "build", "model=keyword")
+    assert "Flashed" in n6build(installed, tmp_path, "flash", "model=keyword", "probe=virtual")
+    run = call(installed / "n6build", "run", "model=keyword", "probe=virtual", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "error N6-VB-001: the virtual board has not been built" in run.stderr
+    assert "python -m n6build.virtual_board.build" in run.stderr
+
+
+def test_reports_name_the_version(installed: Path, tmp_path: Path) -> None:
+    n6build(installed, tmp_path, "report", "model=keyword")
+    (report,) = tmp_path.rglob("report.json")
+    assert f'"{VERSION}"' in report.read_text()
+
+
+def test_the_metadata_has_the_ranges(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    asked = {line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist")}
+    needed = {Requirement(text) for text in asked if "extra ==" not in text}
+    assert needed == {Requirement(text) for text in PROJECT["dependencies"]}
+    assert not [each for each in needed if "==" in str(each.specifier)]
+    assert f"Requires-Python: {PROJECT['requires-python']}\n" in metadata
+    assert f"Version: {VERSION}\n" in metadata
+
+
+HOST = """DefaultEnvironment(tools=[])
+env = Environment(tools=["default", "n6"], toolpath=[PyPackageDir("n6build.site_tools")])
+Default(env.N6Network(model="keyword", board="nucleo-n657").objects)
+"""
+
+
+def test_a_host_s_script_finds_the_tool_in_the_package(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "SConstruct").write_text(HOST)
+    check_host(installed, tmp_path)
+
+
+def check_host(bin: Path, folder: Path) -> None:
+    """Builds, does nothing the second time, and builds what has changed."""
+
+    def scons() -> str:
+        result = call(bin / "python", "-m", "SCons", "-Q", cwd=folder)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    shutil.copy(ROOT / "models/keyword/keyword.tflite", folder / "net.tflite")
+    text = (folder / "SConstruct").read_text().replace('"keyword"', '"net.tflite"')
+    (folder / "SConstruct").write_text(text)
+    assert "libn6networks.a" in scons()
+    assert "is up to date" in scons()
+    # Of the same size, and within the same second.
+    shutil.copy(ROOT / "models/anomaly/anomaly.tflite", folder / "net.tflite")
+    assert "network.c" in scons()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["oldest", "newest"])
+def test_the_ends_of_the_ranges(which: str, wheel: Path, tmp_path: Path) -> None:
+    """From a folder of wheels, without asking anybody else, into an empty environment. Fetching them needs the network."""
+    wheels, bin = tmp_path / "wheels", tmp_path / "venv/bin"
+    constraints = tmp_path / "constraints.txt"
+    limits = [Requirement(text) for text in PROJECT["dependencies"]]
+    oldest = [
+        f"{each.name}=={min(limit.version for limit in each.specifier if '>' in limit.operator)}\n" for each in limits
+    ]
+    constraints.write_text("".join(oldest) if which == "oldest" else "")
+    if which == "oldest" and sys.version_info[:2] > (3, 11):
+        pytest.skip("the oldest packages are those of the oldest Python")
+    pip = (sys.executable, "-m", "pip")
+    settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    fetched = call(*pip, "wheel", "--quiet", "-w", wheels, "-c", constraints, wheel, cwd=tmp_path, **settings)
+    if fetched.returncode:
+        pytest.skip(f"packages cannot be fetched: {fetched.stderr[-300:]}")
+    assert call(sys.executable, "-m", "venv", bin.parent, cwd=tmp_path).returncode == 0
+    install = (bin / "python", "-m", "pip", "install", "--no-index", "--find-links", wheels, "n6build")
+    result = call(*install, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    here = tmp_path / "here"
+    here.mkdir()
+    assert n6build(bin, here, "--version") == f"n6build {VERSION}\n"
+    if which == "oldest":
+        shown = call(bin / "python", "-m", "SCons", "--version", cwd=here).stdout
+        assert "SCons: v4.5.1" in shown
+    assert "Flashed" in n6build(bin, here, "flash", "model=keyword", "probe=virtual")
+    (here / "SConstruct").write_text(HOST)
+    check_host(bin, here)
 
 
 def test_scons_finds_the_tools_in_the_package(installed: Path, tmp_path: Path) -> None:

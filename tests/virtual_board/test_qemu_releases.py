@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 
 import pytest
+from n6build.virtual_board.build import main
 from n6build.virtual_board.qemu import RELEASES, release_here
 from n6build.virtual_board.source_package import fetch_source
+
+ROOT = Path(__file__).resolve().parents[2]
+OF_ONE_RELEASE = re.compile(r"\benv_ptr\b|\bcpu_env\(|qemu_mutex_lock_iothread|\bbql_lock|\"(sysemu|system)/")
 
 
 @pytest.mark.parametrize(
@@ -68,3 +73,26 @@ def test_the_newest_source_of_a_release_is_fetched_once(
     assert fetch_source(source, release).name == fetched
     (tmp_path / "apt-get").unlink()
     assert fetch_source(source, release).name == fetched
+
+
+def test_what_releases_name_differently_stands_in_one_header() -> None:
+    """A member of 7.2 that 10.0 lacks would be noticed only on Debian 13."""
+    folder = ROOT / "tools/virtual_board"
+    named = [path.name for path in sorted(folder.glob("*.[ch]")) if OF_ONE_RELEASE.search(path.read_text())]
+    assert named == ["n6virt_qemu.h"]
+
+
+def test_a_system_whose_package_sources_lack_the_release_has_no_virtual_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ubuntu 24.04, for instance: nothing is installed for it, and set-up is told so by the exit status."""
+    for name, text in (
+        ("apt-get", 'case "$*" in *install*) echo installs >&2; exit 1;; esac'),
+        ("apt-cache", "echo Version: 1:8.2.2+ds-0ubuntu1"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert main() == 3
+    assert "N6-VB-002: the virtual board needs the source of qemu" in capsys.readouterr().err

@@ -4,6 +4,7 @@
  * INFERRED: a write-through one, too, which in truth reads from the cache what nobody has invalidated. Protection is QEMU's.
  */
 #include "n6virt.h"
+#include "n6virt_qemu.h"
 
 #include "cpu.h"
 #include "hw/core/cpu.h"
@@ -48,7 +49,7 @@ static void put_around(N6VirtRam *ram, unsigned region, uint32_t first, uint32_t
 
 static void update(void)
 {
-    const CPUARMState *env = first_cpu->env_ptr;
+    const CPUARMState *env = n6virt_env(first_cpu);
     N6VirtRam *ram;
 
     memory_region_transaction_begin();

@@ -17,6 +17,7 @@
 #include "n6virt_epochs.h"
 
 #include "qapi/error.h"
+#include "qemu/cutils.h"
 #include "qemu/error-report.h"
 
 #define MOST_LINES 4096u

@@ -65,6 +65,12 @@ def qemu_wanted() -> str | None:
     return os.environ.get(QEMU) or None
 
 
+def is_asked_to_complete() -> bool:
+    """Whether a shell has called this program for what may follow on its command line; the request is in further variables, for
+    argcomplete."""
+    return "_ARGCOMPLETE" in os.environ
+
+
 def without_colour() -> None:
     """Sets NO_COLOR for this process and the programs it starts."""
     os.environ[NO_COLOUR] = "1"

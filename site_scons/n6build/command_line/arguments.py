@@ -48,7 +48,7 @@ def read_words(command: str, words: Sequence[str]) -> Asked:
     for an unknown command, N6-OPTION-019 for what is incomplete or does not go with the command."""
     if command not in COMMANDS:
         raise _no_command(command)
-    found, unknown = _parser(command).parse_known_intermixed_args(words)
+    found, unknown = parser_of(command).parse_known_intermixed_args(words)
     given = {name: value for name, value in vars(found).items() if name in _NAMES}
     goals = [] if command in _ALONE else [command]
     for word in found.words:
@@ -85,11 +85,17 @@ def _hint_for(word: str) -> str:
 
 
 # Those that can be given here.
-_SHOWN = tuple(option for option in OPTIONS if option.name not in _OPTIONS_OF_SCONS)
+SHOWN = tuple(option for option in OPTIONS if option.name not in _OPTIONS_OF_SCONS)
 _NAMES = frozenset(option.name for option in OPTIONS)
 
 
-def _parser(command: str) -> CommandParser:
+def further_targets(command: str) -> list[str]:
+    """What may follow a command, to be done with it."""
+    return [] if command in LISTS else [name for name in COMMANDS if name not in {*_ALONE, command}]
+
+
+def parser_of(command: str) -> CommandParser:
+    """Of the words behind a key of `COMMANDS`."""
     targets = "" if command in LISTS else " [TARGET ...]"
     parser = CommandParser(
         prog=f"n6build {command}",
@@ -107,7 +113,7 @@ def _parser(command: str) -> CommandParser:
             "--write", metavar="FILE", type=Path, help="writes the plan of these targets as JSON, and prints nothing"
         )
     options = parser.add_argument_group("options of the build, as with scons")
-    for option in _SHOWN:
+    for option in SHOWN:
         options.add_argument(
             f"--{option.name.replace('_', '-')}",
             dest=option.name,

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
-
-from n6build.base.paths import ROOT
 from n6build.command_line.arguments import COMMANDS
 from n6build.command_line.step import HELP
 from n6build.options.targets import entry
@@ -14,7 +9,11 @@ from n6build.options.targets import entry
 
 def overview() -> str:
     """All commands, a line or two each."""
-    commands = {**COMMANDS, "step": HELP}
+    commands = {
+        **COMMANDS,
+        "step": HELP,
+        "--print-completion": "bash, zsh or fish: a script that completes what is typed",
+    }
     return "\n".join(
         [
             "n6build: a neural network from its model file to a running STM32N6 board",
@@ -25,14 +24,3 @@ def overview() -> str:
             *(entry(name, what) for name, what in commands.items()),
         ]
     )
-
-
-def version() -> str:
-    """As pyproject.toml has it, which a checkout may be ahead of what was installed from it."""
-    described = ROOT / "pyproject.toml"
-    if described.is_file():
-        return str(tomllib.loads(described.read_text(encoding="utf-8"))["project"]["version"])
-    try:
-        return version_of("n6build")
-    except PackageNotFoundError:
-        return "(not installed)"

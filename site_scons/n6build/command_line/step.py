@@ -24,7 +24,7 @@ def step(words: Sequence[str]) -> None:
     """words: those behind the command. Ends the program after --help. Raises N6-OPTION-019 for words that are missing or too
     many, N6-STEP-015 if a step's function fails with another exception than N6Error, and what `read_plan_file`, `step_for` and
     `do_step` raise."""
-    options = _parser().parse_args(words)
+    options = step_parser().parse_args(words)
     plan = read_plan_file(options.plan)
     _do(step_for(options.name, plan), plan, Path(options.build))
 
@@ -57,7 +57,8 @@ def _line_of(error: BaseException) -> str:
     return line_of(trace.tb_frame) if trace else ""
 
 
-def _parser() -> CommandParser:
+def step_parser() -> CommandParser:
+    """Of the words behind `n6build step`."""
     parser = CommandParser(prog="n6build step", description=f"{HELP}.", allow_abbrev=False)
     parser.add_argument("name", metavar="NAME", help="an output of the step, such as build/nucleo-n657/fsbl/fsbl.elf")
     parser.add_argument(

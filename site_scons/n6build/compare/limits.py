@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
 from collections.abc import Iterable, Sequence
 
 from n6build.compare.tensors import RefusedError
@@ -22,6 +21,8 @@ _CPU_SECONDS = 900
 
 def limit_this_process() -> None:
     """Memory and processor time; a loop of a model that never ends is ended by the system."""
+    import resource  # noqa: PLC0415 - only a process that interprets a model needs it.
+
     for what, limit in ((resource.RLIMIT_AS, _ADDRESS_SPACE), (resource.RLIMIT_CPU, _CPU_SECONDS)):
         _, hard = resource.getrlimit(what)
         resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))

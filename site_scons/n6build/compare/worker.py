@@ -98,7 +98,8 @@ def _grouped(arrays: Sequence[NDArray[Any]], counts: Sequence[int]) -> tuple[tup
 def _pack(head: object, arrays: Sequence[NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(head).encode(), np.uint8)
-    np.savez(buffer, allow_pickle=False, **{_JSON: text}, **{str(place): each for place, each in enumerate(arrays)})
+    # No objects are among them, and argument allow_pickle is new in numpy 2.
+    np.savez(buffer, **{_JSON: text}, **{str(place): each for place, each in enumerate(arrays)})
     return buffer.getvalue()
 
 

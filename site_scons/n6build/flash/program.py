@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from n6build.base.console import kib
 from n6build.base.errors import N6Error
+from n6build.base.file_lock import try_lock
 from n6build.base.span import Span
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
@@ -123,10 +123,8 @@ def board_lock(programmer: Programmer) -> Iterator[None]:
     path = programmer.record.with_suffix(".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        if not try_lock(file.fileno()):
             raise N6Error(
                 "N6-FLASH-002", f"another build is using board '{programmer.name}'", hint="wait for it to end"
-            ) from error
+            )
         yield

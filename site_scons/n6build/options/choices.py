@@ -31,7 +31,7 @@ from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
 # Names of the modules, which need not be loaded for that.
-_PROGRAMMERS = member_names("n6build.flash.programmers.*")
+PROGRAMMERS = member_names("n6build.flash.programmers.*")
 # Of a run, with the names of ST's load-and-run.
 MODES = ("copy", "xip", "no-flash", "no-run", "max-speed")
 
@@ -105,7 +105,7 @@ class Choices:
     probe: str = word(
         "auto",
         "what to program: auto (the only probe attached), virtual, a serial number, or a programmer "
-        f"({', '.join(_PROGRAMMERS)}), alone or as openocd:<serial number>",
+        f"({', '.join(PROGRAMMERS)}), alone or as openocd:<serial number>",
         environment="N6BUILD_PROBE",
     )
     fsbl: str = path(

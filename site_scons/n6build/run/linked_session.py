@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import select
 import socket
 import struct
 import subprocess
 import tempfile
-import termios
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,6 +245,9 @@ class _Console:
 
     @property
     def in_waiting(self) -> int:
+        import fcntl  # noqa: PLC0415 - for the virtual board alone.
+        import termios  # noqa: PLC0415
+
         (count,) = struct.unpack("i", fcntl.ioctl(self.socket, termios.FIONREAD, bytes(4)))
         return int(count)
 

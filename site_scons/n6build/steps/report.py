@@ -13,6 +13,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
+from n6build.base.version import version
 from n6build.checks.run import read_results
 from n6build.compiler.toolchain import compiler_version
 from n6build.hardware.board import Board
@@ -48,13 +49,14 @@ class _Network:
 
 @dataclass(frozen=True)
 class Parameters:
-    """run: run.json, empty if nothing ran. programs: names of those whose ELF files are among the sources."""
+    """run: run.json, empty if nothing ran. programs: names of those whose ELF files are among the sources. version: n6build's."""
 
     board: BoardChoice
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     run: str
     programs: tuple[str, ...]
+    version: str
 
 
 def report_step(
@@ -86,7 +88,7 @@ def report_step(
             *([run] if run else []),
             *board_files(board),
         ),
-        parameters=to_parameters(Parameters(choice_of(board), described, runtime, run, tuple(elves))),
+        parameters=to_parameters(Parameters(choice_of(board), described, runtime, run, tuple(elves), version())),
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
         after=tuple(others),
         function="n6build.steps.report:make",
@@ -114,6 +116,7 @@ def make(call: Call) -> None:
         cycles=_cycles(outcome) if outcome else [],
         checks=read_results(checks),
         versions=[
+            ("n6build", given.version),
             *dict.fromkeys(tools),
             ("ll_aton", f"{version_text(runtime.version)} ({'n6build' if runtime.name == 'n6build' else 'ST'})"),
             ("compiler", compiler_version(read_environment())),

@@ -8,7 +8,6 @@ tree stays in the cache, so that a changed machine file or another chip takes on
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -24,6 +23,7 @@ from platformdirs import user_cache_path
 from n6build.base.console import say
 from n6build.base.environment import for_installing, read_environment
 from n6build.base.errors import N6Error
+from n6build.base.file_lock import lock
 from n6build.base.files import write_atomically
 from n6build.hardware.boards import board_names, load_board
 from n6build.hardware.soc import Soc
@@ -32,6 +32,8 @@ from n6build.virtual_board.qemu import Release, release_here
 from n6build.virtual_board.source_package import fetch_source
 
 BINARY = "qemu-system-arm"
+# The error after which all but the virtual board can be used.
+NOT_HERE = "N6-VB-002"
 # Packages needed to build, with the module or command that shows whether one is installed.
 _PACKAGES = {
     "libglib2.0-dev": "glib-2.0",
@@ -58,7 +60,7 @@ def find_emulator(soc: Soc) -> Path:
         raise N6Error(
             "N6-VB-001",
             f"the virtual board has not been built for {soc.name} as described, or for these machine files",
-            hint="make setup (a few minutes, once)",
+            hint="make setup, or python -m n6build.virtual_board.build (a few minutes, once)",
         )
     return binary
 
@@ -72,6 +74,10 @@ def build_emulator(soc: Soc) -> Path:
     with _one_at_a_time():
         if binary.is_file():
             return binary
+        if not _tree(release).is_dir():
+            # First, since nothing else is worth installing where that cannot be had.
+            say("Emulator", f"fetching QEMU {release.version}'s source")
+            fetch_source(_cache() / "source", release.version)
         _require_packages()
         tree = _unpacked(release)
         _add_machine(tree, sources)
@@ -113,8 +119,8 @@ def _recipe(release: Release) -> str:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     _cache().mkdir(parents=True, exist_ok=True)
-    with (_cache() / "build.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (_cache() / "build.lock").open("w") as file:
+        lock(file.fileno())
         yield
 
 
@@ -143,12 +149,15 @@ def _install(packages: list[str]) -> None:
             raise N6Error("N6-VB-004", f"installing {' '.join(packages)} failed", hint=f"as root: {shown}")
 
 
+def _tree(release: Release) -> Path:
+    return _cache() / f"qemu-{_recipe(release)}"
+
+
 def _unpacked(release: Release) -> Path:
     """QEMU's tree, unpacked completely or not at all."""
-    tree = _cache() / f"qemu-{_recipe(release)}"
+    tree = _tree(release)
     if tree.is_dir():
         return tree
-    say("Emulator", f"fetching QEMU {release.version}'s source")
     tarball = fetch_source(_cache() / "source", release.version)
     unpacking = _cache() / "qemu.new"
     shutil.rmtree(unpacking, ignore_errors=True)
@@ -249,13 +258,14 @@ def _logged(command: list[str], folder: Path, environment: dict[str, str]) -> No
 
 
 def main() -> int:
-    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed."""
+    """Builds the emulator for every chip. Exit status: 1 after an error, which is printed, or 3 if QEMU's source cannot be had on
+    this system."""
     try:
         for soc in chips():
             build_emulator(soc)
     except N6Error as error:
         print(error, file=sys.stderr)
-        return 1
+        return 3 if error.id == NOT_HERE else 1
     return 0
 
 

@@ -19,8 +19,8 @@ _APT = Path("/etc/apt")
 
 
 def fetch_source(folder: Path, release: str) -> Path:
-    """The upstream tarball of a release of QEMU (7.2), downloaded to `folder` unless it is there. Raises N6-VB-002 without apt,
-    N6-VB-003 if the source cannot be fetched."""
+    """The upstream tarball of a release of QEMU (7.2), downloaded to `folder` unless it is there. Raises N6-VB-002 without apt
+    or where the system's package sources lack that release, N6-VB-003 if the source cannot be fetched."""
     found = _tarball(folder, release)
     if found:
         return found
@@ -45,9 +45,9 @@ def fetch_source(folder: Path, release: str) -> Path:
         raise unreachable
     if version is None:
         raise N6Error(
-            "N6-VB-003",
-            f"the package sources of this system have no {PACKAGE} {release}",
-            hint="use Debian 12 (bookworm) or 13 (trixie)",
+            "N6-VB-002",
+            f"the virtual board needs the source of {PACKAGE} {release}, which this system's package sources lack",
+            hint="use Debian 12 (bookworm) or 13 (trixie), or a real board",
         )
     _apt(["source", "--download-only", f"{PACKAGE}={version}"], options, folder)
     found = _tarball(folder, release)

@@ -1,0 +1,90 @@
+"""Writes requirements/*.lock: an exact version with hashes for everything that set-up installs, for every Python.
+
+    python tools/lock.py              what is locked stays, unless pyproject.toml now asks for something else
+    python tools/lock.py --upgrade    the newest versions within the ranges of pyproject.toml
+
+It needs a package registry, and names none: whatever pip and the resolver are configured to ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "requirements"
+# What solves the ranges; locked itself.
+RESOLVER = "uv"
+
+
+@dataclass(frozen=True)
+class Lock:
+    """name: of the file, without .lock. extras: of the project. requirements: instead of the project's. within: the file has the
+    versions of this one."""
+
+    name: str
+    extras: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    within: str = "constraints.txt"
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return FOLDER / f"{self.name}.lock"
+
+
+def locks() -> tuple[Lock, ...]:
+    """All of them: what `make setup` installs, of this what n6build itself needs, what builds it, and the resolver."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    return (
+        Lock("development", extras=("compare", "test", "virtual-board")),
+        Lock("runtime", within="development.lock"),
+        Lock("build", requirements=tuple(build), within="development.lock"),
+        Lock("resolver", requirements=(RESOLVER,)),
+    )
+
+
+def main() -> int:
+    """Exit status: 0, or that of what failed and has said so."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--upgrade", action="store_true", help="the newest versions, not the ones that are locked")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        resolver = _installed_resolver(Path(folder))
+        for lock in locks():
+            status = _write(lock, resolver, upgrade=arguments.upgrade)
+            if status:
+                return status
+            print(f"       Lock {lock.path.relative_to(ROOT)}")
+    return 0
+
+
+def _installed_resolver(folder: Path) -> Path:
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    locked = FOLDER / "resolver.lock"
+    what = ["--require-hashes", "--requirement", str(locked)] if locked.is_file() else [RESOLVER]
+    subprocess.run([*pip, *what], check=True)
+    return folder / "bin" / RESOLVER
+
+
+def _write(lock: Lock, resolver: Path, *, upgrade: bool) -> int:
+    """For every Python from the oldest on: what is not for all of them gets a marker."""
+    command = [str(resolver), "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate"]
+    command += ["--python-version", "3.11", "--constraint", f"requirements/{lock.within}"]
+    command += ["--custom-compile-command", "make lock", "--output-file", str(lock.path)]
+    command += ["--upgrade"] if upgrade else []
+    command += [word for extra in lock.extras for word in ("--extra", extra)]
+    text = "\n".join(lock.requirements)
+    source = ["-"] if lock.requirements else ["pyproject.toml"]
+    done = subprocess.run([*command, *source], cwd=ROOT, input=text, text=True, stdout=subprocess.DEVNULL, check=False)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
