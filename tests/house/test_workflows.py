@@ -42,7 +42,7 @@ def job_script(job: Any) -> list[str]:
 
 def test_what_scons_has_built_is_taken_for_the_same_content_only() -> None:
     cache = github_cache(".scons-cache")
-    assert hashed(cache["key"]) == {*COPIED, "pyproject.toml"}
+    assert hashed(cache["key"]) == {*COPIED, "pyproject.toml", "requirements"}
     assert "restore-keys" not in cache
     caches = yaml.safe_load(GITLAB.read_text())["matrix"]["cache"]
     assert [each["key"] for each in caches if each["paths"] == [".scons-cache"]] == ["scons-$CI_COMMIT_SHA"]

@@ -98,8 +98,9 @@ def _grouped(arrays: Sequence[NDArray[Any]], counts: Sequence[int]) -> tuple[tup
 def _pack(head: object, arrays: Sequence[NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(head).encode(), np.uint8)
-    # No objects are among them, and argument allow_pickle is new in numpy 2.
-    np.savez(buffer, **{_JSON: text}, **{str(place): each for place, each in enumerate(arrays)})
+    named: dict[str, Any] = {_JSON: text, **{str(place): each for place, each in enumerate(arrays)}}
+    # No objects are among them; argument allow_pickle is new in numpy 2, and an array of that name in older ones.
+    np.savez(buffer, **named)
     return buffer.getvalue()
 
 
