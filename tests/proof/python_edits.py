@@ -512,6 +512,8 @@ WITHOUT_BYTES = {
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
     "n6build.base.elf_damage": "errors",
     "n6build.base.errors": "errors",
+    "n6build.base.file_lock": _OF_A_BOARD,
+    "n6build.base.version": "the page about a build, which is another one each time",
     "n6build.base.findings": "findings, and the errors that they become",
     "n6build.base.junit": _OF_A_BOARD,
     "n6build.hardware.blocks": _OF_A_BOARD,
