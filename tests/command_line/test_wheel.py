@@ -214,6 +214,29 @@ def test_scons_finds_the_tools_in_the_package(installed: Path, tmp_path: Path) -
     assert "Nothing to do" in n6build(installed, tmp_path, "network", "model=keyword")
 
 
+def test_projects_of_make_cmake_and_scons_find_the_package(installed: Path, tmp_path: Path) -> None:
+    path = os.pathsep.join([str(installed), str(Path(sys.executable).parent), os.environ["PATH"]])
+    for name in ("make", "cmake", "scons"):
+        shutil.copytree(ROOT / "examples" / name, tmp_path / name, ignore=shutil.ignore_patterns("build"))
+    place = n6build(installed, tmp_path, "--cmake-dir").strip()
+    assert Path(place).is_relative_to(installed.parent)
+    script = tmp_path / "scons/SConstruct"
+    tools = 'env.PyPackageDir("n6build.site_tools")'
+    script.write_text(script.read_text().replace('f"{N6BUILD}/site_scons/site_tools"', tools))
+    python = installed / "python"
+    for name, *commands in (
+        ("make", ["make", "-j2", "all", "n6-build"]),
+        ("cmake", ["cmake", "--preset", "release", f"-Dn6build_DIR={place}"], ["cmake", "--build", "build"]),
+        ("scons", [python, "-m", "SCons", "-Q"]),
+    ):
+        for command in commands:
+            result = call(*command, cwd=tmp_path / name, PATH=path)
+            assert result.returncode == 0, result.stdout + result.stderr
+        plans = [file.read_text() for file in (tmp_path / name).rglob("plan.json")]
+        assert not any(str(ROOT) in text for text in plans)
+        assert len([*(tmp_path / name).rglob("flash_manifest.json")]) == (2 if name == "scons" else 1)
+
+
 @pytest.mark.slow
 def test_the_wheel_is_the_same_bytes_wherever_it_is_built(wheel: Path, tmp_path: Path) -> None:
     again = made_wheel(tmp_path / "again")

@@ -74,8 +74,11 @@ def _embed(asked: Namespace, given: Mapping[str, str]) -> None:
     )
     rules = makefile(build) if asked.kind == "make" else cmake_rules(build)
     ledger = read_ledger(Path(folder))
+    # make compares times: of a library that was made for other options before, the program would be the younger one.
+    libraries = plan.goals["library"]
+    linked_anew = _write(Path(folder) / FOLDER / "link", "\n".join((*libraries, *link)))
     for step in plan.steps:
-        again = _header_has_appeared(ledger.entries.get(step.name))
+        again = _header_has_appeared(ledger.entries.get(step.name)) or (linked_anew and step.name == libraries[0])
         _write(Path(build.stamp_of[step.name]), signature(step, code, str(Path.cwd())) + "\n", always=again)
     _write(Path(build.plan_file), to_json(plan_json(build.plan)))
     _write(Path(folder) / COMPILE_COMMANDS, to_json(compile_commands(plan, Path.cwd())))
@@ -149,14 +152,15 @@ def _command(executable: str) -> str:
     return f'#!/bin/sh\n{exported}exec {shlex.quote(executable)} "$@"\n'
 
 
-def _write(path: Path, text: str, *, always: bool = False) -> None:
-    """An older time stamp says that nothing has changed. always: even if the text is the same."""
+def _write(path: Path, text: str, *, always: bool = False) -> bool:
+    """Whether it was written: an older time stamp says that nothing has changed. always: even if the text is the same."""
     try:
         if not always and path.read_text(encoding="utf-8") == text:
-            return
+            return False
     except OSError:
         pass
     write_atomically(path, text)
+    return True
 
 
 def _parser() -> CommandParser:
