@@ -6,7 +6,6 @@ altered outputs, and survives a build that is killed. Processes that do steps of
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base import uses
+from n6build.base.file_lock import lock
 from n6build.base.files import write_atomically
 from n6build.plan.step import Step, canonical
 
@@ -128,7 +128,7 @@ def _alone(path: Path) -> Iterator[None]:
     """Nobody else writes to the ledger at this path meanwhile. The lock is a file of its own: rewriting replaces the other."""
     handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle)
         yield
     finally:
         os.close(handle)
