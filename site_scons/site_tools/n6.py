@@ -30,7 +30,7 @@ with ready():
     from n6_cache import CheckedCacheDir
     from n6_nodes import file_node, header_scanner, node_name
     from n6build.base.environment import read_environment
-    from n6build.plan.closure import library_code
+    from n6build.plan.known_code import keep_known_code, known_code
     from n6build.plan.ledger import read_ledger
     from n6build.plan.local import do_step
     from n6build.plan.lock import locked_build_folder
@@ -72,11 +72,11 @@ def site_of(env: Any) -> Site:
     if not hasattr(build.attributes, "n6_site"):
         folder = Path(build.get_abspath())
         top = Path(env.fs.Top.get_abspath())
-        if not (GetOption("no_exec") or GetOption("question") or GetOption("help")):
+        if _may_write():
             build.attributes.n6_lock = locked_build_folder(folder)
-        site = Site(top, folder, library_code(), read_ledger(folder), dict(read_environment().commands))
+        site = Site(top, folder, known_code(folder), read_ledger(folder), dict(read_environment().commands))
         build.attributes.n6_site = site
-        atexit.register(_say_times, site)
+        atexit.register(_at_the_end, site)
     return build.attributes.n6_site  # type: ignore[no-any-return]
 
 
@@ -173,6 +173,11 @@ class _Work:
                 do_step(self._step, self._site, headers=headers)
 
 
-def _say_times(site: Site) -> None:
-    if not GetOption("no_exec"):
+def _may_write() -> bool:
+    return not (GetOption("no_exec") or GetOption("question") or GetOption("help"))
+
+
+def _at_the_end(site: Site) -> None:
+    if _may_write():
         say_times(site)
+        keep_known_code(site.code, site.build)

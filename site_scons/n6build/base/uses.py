@@ -129,7 +129,7 @@ def digest_of(path: str | Path) -> str:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
-    if time.time_ns() - max(state[1], state[2]) > _YOUNG_NS:
+    if is_settled(state):
         _digests[path] = state, digest
     return digest
 
@@ -138,6 +138,11 @@ def state_of(path: str | Path) -> State:
     """Size in bytes, modification and change time in ns, inode. Raises OSError if there is no such file."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def is_settled(state: State) -> bool:
+    """Whether the file cannot change from now on without getting another state."""
+    return time.time_ns() - max(state[1], state[2]) > _YOUNG_NS
 
 
 def remember_digest(path: str, state: State, digest: str) -> None:

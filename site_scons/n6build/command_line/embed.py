@@ -25,8 +25,9 @@ from n6build.embed.places import INCLUDE_FOLDER, MAKEFILE
 from n6build.options.choices import Choices, choices_of
 from n6build.options.settings import resolve, settings_files
 from n6build.options.targets import COMPILE_COMMANDS
-from n6build.plan.closure import Code, library_code
+from n6build.plan.closure import Code
 from n6build.plan.compile_commands import compile_commands
+from n6build.plan.known_code import keep_known_code, known_code
 from n6build.plan.ledger import FOLDER, Entry, read_ledger
 from n6build.plan.plan import plan_json
 from n6build.plan.signature import COMMANDS, signature
@@ -59,7 +60,7 @@ def _embed(asked: Namespace, given: Mapping[str, str]) -> None:
         environment = read_environment()
         plan = application_plan(choices, environment, _GOALS, notes=Path(folder) / FOLDER)
         link = linked_with(choices, environment)
-    code = library_code()
+    code = known_code(Path(folder))
     plan = replace(plan, goals={name: plan.goals[name] for name in _GOALS})
     build = HostBuild(
         plan=plan,
@@ -80,6 +81,7 @@ def _embed(asked: Namespace, given: Mapping[str, str]) -> None:
     for step in plan.steps:
         again = _header_has_appeared(ledger.entries.get(step.name)) or (linked_anew and step.name == libraries[0])
         _write(Path(build.stamp_of[step.name]), signature(step, code, str(Path.cwd())) + "\n", always=again)
+    keep_known_code(code, Path(folder))
     _write(Path(build.plan_file), to_json(plan_json(build.plan)))
     _write(Path(folder) / COMPILE_COMMANDS, to_json(compile_commands(plan, Path.cwd())))
     if asked.kind == "make":

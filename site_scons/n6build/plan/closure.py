@@ -1,8 +1,7 @@
 """The code behind a step: every module of the library that its module imports, directly or not, and third-party packages.
 
-Found by reading the sources each time, without a cache that could be stale; all modules take a few milliseconds. Imports
-inside functions count, and so does the pattern in a call of `members`; one inside a docstring adds at most an unnecessary
-module. No module is imported by a name computed at run time; a test makes sure of that.
+Found by reading the sources. Imports inside functions count, and so does the pattern in a call of `members`; one inside a
+docstring adds at most an unnecessary module. No module is imported by a name computed at run time; a test makes sure of that.
 """
 
 from __future__ import annotations
@@ -40,15 +39,19 @@ class _Module:
 
 @dataclass
 class Code:
-    """roots: name of a top-level package or module -> its folder or file. An object reads each file only once."""
+    """roots: name of a top-level package or module -> its folder or file. digests: of `digest_of`, by module, as far as known;
+    `known` of them from an earlier call. state: of all files before any was read, empty if it does not tell them from later
+    ones. An object reads each file only once."""
 
     roots: Mapping[str, Path]
+    digests: dict[str, str] = field(default_factory=dict)
+    state: str = ""
+    known: int = 0
     _modules: dict[str, _Module | None] = field(default_factory=dict)
     _files: dict[str, str | None] = field(default_factory=dict)
     _closures: dict[str, dict[str, str]] = field(default_factory=dict)
     _folders: dict[str, str] = field(default_factory=dict)
     _packages: dict[str, str] = field(default_factory=dict)
-    _digests: dict[str, str] = field(default_factory=dict)
 
     def files_of(self, module: str) -> list[str]:
         """Sorted paths of all files below `roots` that importing `module` may load."""
@@ -80,10 +83,10 @@ class Code:
 
     def digest_of(self, module: str) -> str:
         """SHA-256 of `parts_of` a module and of Python's version."""
-        if module not in self._digests:
+        if module not in self.digests:
             text = "\n".join([_PYTHON, *(f"{name} {digest}" for name, digest in self.parts_of(module).items())])
-            self._digests[module] = hashlib.sha256(text.encode()).hexdigest()
-        return self._digests[module]
+            self.digests[module] = hashlib.sha256(text.encode()).hexdigest()
+        return self.digests[module]
 
     def _module(self, name: str) -> _Module | None:
         if name not in self._modules:
@@ -129,7 +132,7 @@ class Code:
         """Digest of a distribution's RECORD, which has the hashes of its files; an installed file edited by hand goes
         unnoticed."""
         if not self._folders:
-            self._folders.update(_installed())
+            self._folders.update(installed_packages())
         if distribution not in self._packages:
             folder = self._folders.get(distribution)
             self._packages[distribution] = _file_digest(f"{folder}/RECORD") if folder else "not installed"
@@ -140,9 +143,9 @@ def _distribution(top: str) -> str:
     return _DISTRIBUTIONS.get(top, top).replace("-", "_").lower()
 
 
-def _installed() -> dict[str, str]:
+def installed_packages() -> dict[str, str]:
     """Distribution -> folder of its description."""
-    found: dict[str, str] = {"": ""}
+    found: dict[str, str] = {}
     for place in reversed(sys.path):
         try:
             names = os.listdir(place or ".")

@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
-from n6build.plan.closure import library_code
+from n6build.plan.known_code import keep_known_code, known_code
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, is_current, perform
 from n6build.plan.plan import Plan, joined, needs_of, read_plan_json, step_for
@@ -62,7 +62,7 @@ class _PlanFile(TypedDict):
 def local_site(build: Path, environment: Mapping[str, str]) -> Site:
     """A site in the working directory. build: folder of all build products. environment: of commands."""
     build = build.absolute()
-    return Site(Path.cwd(), build, library_code(), read_ledger(build), environment)
+    return Site(Path.cwd(), build, known_code(build), read_ledger(build), environment)
 
 
 def execute(
@@ -115,6 +115,7 @@ def execute(
                 future.result()
                 is_there(name)
             start_ready()
+    keep_known_code(site.code, site.build)
 
 
 def do_step(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:

@@ -1,0 +1,62 @@
+"""The digests of import closures that an earlier call has computed. They hold as long as each file of the library, and what says
+which packages are installed, has the same size, times and inode; reading all the sources again takes twenty times as long."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from n6build.base import uses
+from n6build.base.files import write_atomically
+from n6build.plan.closure import Code, installed_packages, library_code
+from n6build.plan.ledger import FOLDER
+from n6build.plan.step import canonical
+
+_NAME = "code.json"
+
+
+def known_code(build: Path) -> Code:
+    """The code of n6build. build: folder of all build products, which has what an earlier call has found."""
+    code = library_code()
+    states = list(_states(code))
+    # The state is taken before anything is read: what changes in between is stored under a state that does not come again.
+    if all(uses.is_settled(state) for _, state in states):
+        code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
+    try:
+        document = json.loads((build / FOLDER / _NAME).read_bytes())
+        if code.state and document["state"] == code.state:
+            code.digests.update({str(name): str(digest) for name, digest in document["digests"].items()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    code.known = len(code.digests)
+    return code
+
+
+def keep_known_code(code: Code, build: Path) -> None:
+    """Writes down what is known of the code now, if that is more than before."""
+    if code.state and len(code.digests) > code.known:
+        document = {"state": code.state, "digests": dict(sorted(code.digests.items()))}
+        write_atomically(build / FOLDER / _NAME, json.dumps(document) + "\n")
+        code.known = len(code.digests)
+
+
+def _states(code: Code) -> Iterator[tuple[str, uses.State]]:
+    for root in code.roots.values():
+        yield from sorted(_python_files(str(root)))
+    for folder in sorted(installed_packages().values()):
+        path = f"{folder}/RECORD"
+        if os.path.isfile(path):
+            yield path, uses.state_of(path)
+
+
+def _python_files(folder: str) -> Iterator[tuple[str, uses.State]]:
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.name.endswith(".py"):
+                yield entry.path, uses.state_of(entry.path)
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _python_files(entry.path)
