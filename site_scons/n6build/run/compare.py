@@ -12,7 +12,16 @@ from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import IoBuffer
 from n6build.run.console_log import ConsoleLog, Inference
 
-_DTYPES = {"int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "float32": "<f4"}
+_DTYPES = {
+    "int8": "i1",
+    "uint8": "u1",
+    "int16": "<i2",
+    "uint16": "<u2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "float32": "<f4",
+    "bool": "?",
+}
 
 
 @dataclass(frozen=True)

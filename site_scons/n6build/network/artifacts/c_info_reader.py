@@ -18,6 +18,8 @@ TYPES: dict[str, TensorType] = {
     "STAI_FORMAT_S16": "int16",
     "STAI_FORMAT_U16": "uint16",
     "STAI_FORMAT_S32": "int32",
+    "STAI_FORMAT_S64": "int64",
+    "STAI_FORMAT_BOOL": "bool",
     "STAI_FORMAT_FLOAT": "float32",
     "STAI_FORMAT_FLOAT32": "float32",
 }

@@ -8,7 +8,7 @@ from typing import Literal
 
 from n6build.network.ll_aton import Version
 
-TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "float32"]
+TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool"]
 
 # How an epoch is mapped that the NPU has no part in.
 ON_CPU = "NODE_SW"

@@ -21,7 +21,7 @@ from n6build.network.artifacts.description import (
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
 
 _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
-_IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "float32")
+_IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool")
 
 
 @remembered

@@ -16,11 +16,14 @@ SCHEMA_VERSION = "2.0"
 FORMATS = {
     "int8": "STAI_FORMAT_S8",
     "uint8": "STAI_FORMAT_U8",
+    "int16": "STAI_FORMAT_S16",
     "int32": "STAI_FORMAT_S32",
+    "int64": "STAI_FORMAT_S64",
     "float32": "STAI_FORMAT_FLOAT",
     "float64": "STAI_FORMAT_FLOAT",
+    "bool": "STAI_FORMAT_BOOL",
 }
-_NBITS = {"int8": 8, "uint8": 8, "int32": 32, "float32": 32, "float64": 64}
+_NBITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32, "int64": 64, "float32": 32, "float64": 64, "bool": 8}
 # Latency counts upwards in descriptors of pools, downwards in this schema.
 _LATENCY = {"LOW": "HIGH", "MID": "MID", "HIGH": "LOW"}
 
@@ -241,8 +244,8 @@ def _edges(network: Network, nodes: Sequence[dict[str, Any]], ids: dict[str, int
 def _original(port: Port) -> dict[str, Any]:
     """A float tensor has no quantizer."""
     tensor = port.tensor
-    types = {"int8": "SIGNED", "uint8": "UNSIGNED", "int32": "SIGNED", "float32": "FLOAT"}
-    data_format: dict[str, Any] = {"type": types[tensor.dtype], "size": _NBITS[tensor.dtype]}
+    types = {"uint8": "UNSIGNED", "bool": "UNSIGNED", "float32": "FLOAT"}
+    data_format: dict[str, Any] = {"type": types.get(tensor.dtype, "SIGNED"), "size": _NBITS[tensor.dtype]}
     if tensor.quantisation:
         data_format["quantizer"] = "UNIFORM"
         data_format["scale"] = list(tensor.quantisation.scales)

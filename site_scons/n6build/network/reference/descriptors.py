@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int32_t", "uint32_t", "float"]
+Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int16_t", "int32_t", "uint32_t", "int64_t", "float"]
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,12 @@ class Structure:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`."""
+    """The function n6k_<name> in firmware/kernels, with its plain twin n6k_plain_<name>; both take a constant `descriptor`.
+    in_place: members whose memory the output may take, where that tensor is not needed any more."""
 
     name: str
     descriptor: Structure
+    in_place: tuple[str, ...] = ()
 
 
 def declaration(member: Member) -> str:

@@ -13,9 +13,10 @@ ConstantType = DType | Literal["float64"]
 
 @dataclass(frozen=True)
 class Address:
-    """Of a buffer or an initializer, by its name."""
+    """Of a buffer or an initializer, by its name. offset: from its start, in bytes."""
 
     name: str
+    offset: int = 0
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,18 @@ _TWO_ARGUMENTS = (1, 1, 3, 262)
 _ENCRYPTION: Version = (1, 1, 3, 8)
 # What a hardware unit may read ahead of a buffer's end; here it is only part of the description.
 _READ_AHEAD = 64
-_TYPES = {"int8": "INT8", "uint8": "UINT8", "int32": "INT32", "float32": "FLOAT", "float64": "FLOAT"}
+# Without a type of its own in some release: the nearest one; the number of bits tells them apart.
+_TYPES = {
+    "int8": "INT8",
+    "uint8": "UINT8",
+    "int16": "INT16",
+    "int32": "INT32",
+    "int64": "INT32",
+    "float32": "FLOAT",
+    "float64": "FLOAT",
+    "bool": "UINT8",
+}
+_BITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32, "int64": 64, "float32": 32, "float64": 64, "bool": 8}
 
 
 def network_source(
@@ -104,7 +115,7 @@ def _c_text(text: str) -> str:
 
 def _value(value: Value, placement: Placement, name: str) -> str:
     if isinstance(value, Address):
-        return f"(void *){_address(placement.places[value.name], name)}"
+        return f"(void *){_address(placement.places[value.name], name, value.offset)}"
     if isinstance(value, Fields):
         return "{" + ", ".join(f".{member} = {_value(part, placement, name)}" for member, part in value.members) + "}"
     return c_float(value) if isinstance(value, float) else str(value)
@@ -125,10 +136,12 @@ def _symbol(pool: MemoryPool, name: str) -> str:
     return f"_mem_pool_{pool.fname}_{name}"
 
 
-def _address(place: Place, name: str) -> str:
+def _address(place: Place, name: str, inside: int = 0) -> str:
+    """inside: offset from the start of the place, in bytes."""
+    offset = place.offset + inside
     if place.pool.mode == "USEMODE_RELATIVE":
-        return f"({_base(place.pool, name)} + {place.offset}UL)"
-    return f"ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{place.pool.address:08x}UL + {place.offset}UL)"
+        return f"({_base(place.pool, name)} + {offset}UL)"
+    return f"ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{place.pool.address:08x}UL + {offset}UL)"
 
 
 def _pool(pool: MemoryPool, used: int, name: str) -> dict[str, Any]:
@@ -180,10 +193,10 @@ def _info(
         "batch": shape[0] if len(shape) == 4 else 1,
         "shape": list(shape) or [1],
         "shape_symbol": f"shape_{symbol}",
-        "qm": {"int8": 7, "uint8": 8, "int32": 31, "float32": 0, "float64": 0}[dtype],
-        "is_unsigned": int(dtype == "uint8"),
+        "qm": {"int8": 7, "uint8": 8, "int16": 15, "int32": 31, "int64": 63}.get(dtype, 0),
+        "is_unsigned": int(dtype in ("uint8", "bool")),
         "type": _TYPES[dtype],
-        "nbits": {"int8": 8, "uint8": 8, "int32": 32, "float32": 32, "float64": 64}[dtype],
+        "nbits": _BITS[dtype],
         "scale": None if scale is None else c_float(scale),
         "zero_point": zero_point,
         "scale_symbol": "" if scale is None else f"scale_{symbol}",

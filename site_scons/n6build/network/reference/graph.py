@@ -9,9 +9,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-DType = Literal["int8", "uint8", "int32", "float32"]
+DType = Literal["int8", "uint8", "int16", "int32", "int64", "float32", "bool"]
 
-ELEMENT_BYTES: dict[DType, int] = {"int8": 1, "uint8": 1, "int32": 4, "float32": 4}
+ELEMENT_BYTES: dict[DType, int] = {
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "float32": 4,
+    "bool": 1,
+}
 
 
 @dataclass(frozen=True)
@@ -58,13 +66,14 @@ class Tensor:
 @dataclass(frozen=True)
 class Operator:
     """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
-    has read them."""
+    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each."""
 
     index: int
     kind: str
     inputs: tuple[int | None, ...]
     output: int
     options: object = None
+    part: int = 0
 
     def __str__(self) -> str:
         return f"operator {self.index} ({self.kind})"

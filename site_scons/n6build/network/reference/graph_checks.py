@@ -55,19 +55,20 @@ def _check_batches(graph: Graph, where: str) -> None:
 
 def _check_arity(operands: Operands, rule: Rule) -> Iterator[Problem]:
     present = [position for position in range(rule.required) if operands.optional(position) is not None]
-    if len(present) < rule.required or len(operands.inputs) > len(rule.inputs):
-        yield Problem("N6-NET-007", f"has {len(operands.inputs)} inputs, not {len(rule.inputs)}", CONVERT)
+    most = max(rule.most, len(rule.inputs))
+    if len(present) < rule.required or len(operands.inputs) > most:
+        yield Problem("N6-NET-007", f"has {len(operands.inputs)} inputs, not {most}", CONVERT)
 
 
 def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
-    pairs = [(tensor, types) for tensor, types in zip(operands.inputs, rule.inputs, strict=False) if tensor is not None]
+    pairs = [(tensor, rule.types_of(position)) for position, tensor in enumerate(operands.inputs) if tensor is not None]
     for tensor, types in [*pairs, (operands.output, rule.output)]:
         if tensor.dtype not in types:
             yield Problem("N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", QUANTISE)
     for position, operand in enumerate(operands.inputs):
         if operand is not None and position in rule.constants and operand.data is None:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} has to be a constant", "freeze the model's weights")
-        if operand is not None and position == 0 and operand.data is not None:
+        if operand is not None and position == 0 and operand.data is not None and not rule.first_may_be_constant:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} is a constant", "fold constants before converting")
 
 
@@ -76,7 +77,7 @@ def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[P
         tensor for position, tensor in enumerate(operands.inputs) if tensor and position not in rule.constants
     ]
     for candidate in [*candidates, operands.output]:
-        if candidate.dtype in ("int8", "uint8"):
+        if candidate.dtype in ("int8", "uint8", "int16"):
             yield from check_per_tensor(candidate)
 
 

@@ -6,6 +6,8 @@ What an operator becomes is in its own module.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +50,7 @@ class _Lowering:
                 if index is not None:
                     self._consumers.setdefault(index, []).append(operator)
         self._taken_over = self._find_paddings_to_take_over()
-        self._roots: dict[int, int] = {}
+        self._views: dict[int, tuple[int, int]] = {}
         self._names: dict[int, str] = {}
         self._epochs: list[Epoch] = []
         self._initializers: dict[str, Initializer] = {}
@@ -60,11 +62,13 @@ class _Lowering:
             if operator.output in self._taken_over:
                 continue
             kind = KINDS[operator.kind]
-            if kind.is_view and not self._has_to_copy(operator):
-                self._roots[operator.output] = self._root(_viewed(operator))
+            offset = self._view(operator)
+            if offset is not None and not self._has_to_copy(operator, offset):
+                root, start = self._root(_viewed(operator))
+                self._views[operator.output] = (root, start + offset)
                 continue
             self._names[operator.output] = f"{_node(operator)}_out_0"
-            self._epochs.append(self._epoch(operator, kind))
+            self._append_epochs(operator, kind)
         return Network(
             epochs=tuple(self._epochs),
             buffers=tuple(self._buffers()),
@@ -75,35 +79,52 @@ class _Lowering:
 
     # Buffers and their life
 
-    def _root(self, index: int) -> int:
-        return self._roots.get(index, index)
+    def _view(self, operator: Operator) -> int | None:
+        """Where in the memory of its first input the output lies, in bytes, None where it has to be made."""
+        view = KINDS[operator.kind].view
+        return view(operands_of(self._graph, operator)) if view else None
+
+    def _root(self, index: int) -> tuple[int, int]:
+        """The tensor whose memory it is, and the offset there in bytes."""
+        return self._views.get(index, (index, 0))
 
     def _buffer(self, tensor: Tensor) -> str:
-        return self._names[self._root(tensor.index)]
+        return self._names[self._root(tensor.index)[0]]
+
+    def _address(self, tensor: Tensor) -> Address:
+        return Address(self._buffer(tensor), self._root(tensor.index)[1])
 
     def _port(self, index: int) -> Port:
         tensor = self._graph.tensors[index]
         return Port(self._buffer(tensor), tensor)
 
-    def _has_to_copy(self, view: Operator) -> bool:
-        """An output of the network must not be the memory of an input: the application owns both at the same time."""
-        return self._root(_viewed(view)) in self._graph.inputs and self._is_output(view.output)
+    def _has_to_copy(self, view: Operator, offset: int) -> bool:
+        """An output of the network is a whole buffer, and not the memory of an input: the application owns both at the same
+        time."""
+        if not self._is_output(view.output):
+            return False
+        root, start = self._root(_viewed(view))
+        tensors = self._graph.tensors
+        return root in self._graph.inputs or start + offset > 0 or tensors[view.output].bytes != tensors[root].bytes
 
     def _is_output(self, index: int) -> bool:
         """Whether this tensor, or a view of it, leaves the network."""
-        views = [operator.output for operator in self._consumers.get(index, []) if KINDS[operator.kind].is_view]
-        return index in self._graph.outputs or any(self._is_output(view) for view in views)
+        users = self._consumers.get(index, [])
+        return index in self._graph.outputs or any(
+            self._is_output(user.output) for user in users if user.inputs[0] == index and self._view(user) is not None
+        )
 
     def _buffers(self) -> list[Buffer]:
         end = len(self._epochs)
         first = dict.fromkeys((self._names[index] for index in self._graph.inputs), 0)
         last = dict(first)
         for epoch in self._epochs:
-            first[epoch.output] = last[epoch.output] = epoch.index
+            first.setdefault(epoch.output, epoch.index)
+            last[epoch.output] = epoch.index
             for name in epoch.inputs:
                 last[name] = epoch.index
         for index in self._graph.outputs:
-            last[self._names[self._root(index)]] = end
+            last[self._names[self._root(index)[0]]] = end
         tensors = {name: self._graph.tensors[index] for index, name in self._names.items()}
         buffers = [Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()]
         for epoch in self._epochs:
@@ -113,11 +134,17 @@ class _Lowering:
 
     # Kernel calls
 
-    def _epoch(self, operator: Operator, kind: OperatorKind) -> Epoch:
+    def _append_epochs(self, operator: Operator, kind: OperatorKind) -> None:
         given = operator.inputs[0]
         padding = None if given is None else self._taken_over.get(given)
-        call = self._call(operator, kind, padding)
-        node = _node(operator)
+        calls = self._calls(operator, kind, padding)
+        for number, call in enumerate(calls, 1):
+            # The last one, which completes the output, has the name of the whole.
+            node = _node(operator) if number == len(calls) else f"{_node(operator)}_part_{number}"
+            operators = (*((padding.operator,) if padding else ()), operator.index)
+            self._epochs.append(self._epoch(operator.output, kind, node, operators, call))
+
+    def _epoch(self, output: int, kind: OperatorKind, node: str, operators: tuple[int, ...], call: KernelCall) -> Epoch:
         members = {name: self._value(node, name, argument) for name, argument in call.arguments.items()}
         used = {value.name for value in members.values() if isinstance(value, Address)}
         scratch = [
@@ -131,18 +158,19 @@ class _Lowering:
             descriptor_type=call.kernel.descriptor.name,
             kind=kind.label,
             node=node,
-            operators=(*((padding.operator,) if padding else ()), operator.index),
+            operators=operators,
             descriptor=Fields(tuple(members.items())),
-            inputs=tuple(self._buffer(tensor) for tensor in _activations(call) if tensor.index != operator.output),
-            output=self._names[operator.output],
+            inputs=tuple(self._buffer(tensor) for tensor in _activations(call) if tensor.index != output),
+            output=self._names[output],
             initializers=tuple(name for name in self._initializers if name in used),
             macs=call.macs,
             scratch=scratch[0] if scratch else None,
         )
 
-    def _call(self, operator: Operator, kind: OperatorKind, padding: Padding | None) -> KernelCall:
+    def _calls(self, operator: Operator, kind: OperatorKind, padding: Padding | None) -> Sequence[KernelCall]:
         try:
-            return kind.lower(operands_of(self._graph, operator, padding))
+            calls = kind.lower(operands_of(self._graph, operator, padding))
+            return [calls] if isinstance(calls, KernelCall) else calls
         except ScaleError as error:
             raise N6Error(
                 "N6-NET-006",
@@ -154,7 +182,7 @@ class _Lowering:
     def _value(self, node: str, member: str, argument: Argument) -> Value:
         match argument:
             case Tensor():
-                return Address(self._buffer(argument))
+                return self._address(argument)
             case Parameter(tensor, role):
                 assert tensor.data is not None
                 name = f"Param_{tensor.index}_{role}"
@@ -211,7 +239,8 @@ def _viewed(view: Operator) -> int:
 
 
 def _node(operator: Operator) -> str:
-    return f"{KINDS[operator.kind].label}_{operator.index}"
+    part = f"_{operator.part}" if operator.part else ""
+    return f"{KINDS[operator.kind].label}_{operator.index}{part}"
 
 
 def _scratch_name(node: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import Kernel
@@ -18,17 +18,20 @@ class OperatorKind:
     """A kind of operator.
 
     name: in the schema of .tflite files. label: in reports, and in the names of nodes. lower: called for operators that have
-    passed `rule`; raises ScaleError. kernels: that it may call. options: None where the file's options change nothing.
-    takes_over: the value of a PAD in front, given the padded tensor, that the kernel assumes outside its input.
-    padding: what a PAD does, so that an operator after it may take it over. is_view: the output is the input's memory.
+    passed `rule`, gives one call or several that together make the output; raises ScaleError. kernels: that it may call.
+    options: None where the file's options change nothing. takes_over: the value of a PAD in front, given the padded tensor,
+    that the kernel assumes outside its input. padding: what a PAD does, so that an operator after it may take it over. view:
+    where in the memory of the first input the output lies, in bytes, None where it has to be made by `lower`.
+    several_outputs: `lower` is called for each `part`.
     """
 
     name: str
     label: str
     rule: Rule
-    lower: Callable[[Operands], KernelCall]
+    lower: Callable[[Operands], KernelCall | Sequence[KernelCall]]
     kernels: tuple[Kernel, ...]
     options: OptionsReader | None = None
     takes_over: Callable[[Tensor], int] | None = None
     padding: Callable[[Operands], Padding] | None = None
-    is_view: bool = False
+    view: Callable[[Operands], int | None] | None = None
+    several_outputs: bool = False

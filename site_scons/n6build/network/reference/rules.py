@@ -10,10 +10,12 @@ from n6build.network.reference.operands import Operands
 
 # Outside these limits a scale is not the result of a calibration; its fixed-point multiplier would lose all precision.
 MIN_SCALE, MAX_SCALE = 1e-9, 1e4
-_LIMITS: dict[DType, tuple[int, int]] = {"int8": (-128, 127), "uint8": (0, 255)}
+_LIMITS: dict[DType, tuple[int, int]] = {"int8": (-128, 127), "uint8": (0, 255), "int16": (0, 0)}
 
 INT8: tuple[DType, ...] = ("int8",)
+INT16: tuple[DType, ...] = ("int16",)
 INT32: tuple[DType, ...] = ("int32",)
+INT64: tuple[DType, ...] = ("int64",)
 FLOAT32: tuple[DType, ...] = ("float32",)
 EIGHT_BIT: tuple[DType, ...] = ("int8", "uint8")
 
@@ -32,14 +34,21 @@ class Problem:
 
 @dataclass(frozen=True)
 class Rule:
-    """inputs: allowed types by position, constants marked by `constants`. required: how many inputs must be present. check:
-    what is particular to the operator, called when the rest is right."""
+    """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
+    constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
+    required: how many inputs must be present. check: what is particular to the operator, called when the rest is right."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
     constants: tuple[int, ...]
     output: tuple[DType, ...]
     check: Callable[[Operands], Iterator[Problem]]
+    first_may_be_constant: bool = False
+    most: int = 0
+
+    def types_of(self, position: int) -> tuple[DType, ...]:
+        """Of an input."""
+        return self.inputs[min(position, len(self.inputs) - 1)]
 
 
 def shown(tensor: Tensor) -> str:

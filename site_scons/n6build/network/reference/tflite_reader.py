@@ -25,12 +25,20 @@ from n6build.network.reference.options import DamagedError, OptionsReader, Unsup
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
 MAX_OPERATORS = 10_000
-MAX_OPERANDS = 8
+MAX_OPERANDS = 64
 MAX_RANK = 6
 MAX_NAME = 256
 
 _BROKEN = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError, KeyError, MemoryError)
-_NUMPY_TYPES: dict[DType, str] = {"int8": "<i1", "uint8": "<u1", "int32": "<i4", "float32": "<f4"}
+_NUMPY_TYPES: dict[DType, str] = {
+    "int8": "<i1",
+    "uint8": "<u1",
+    "int16": "<i2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "float32": "<f4",
+    "bool": "?",
+}
 
 
 _OPERATOR_NAMES = names_in(tflite.BuiltinOperator)
@@ -100,7 +108,9 @@ class _Reader:
         kinds = [self._kind(index, table) for index, table in enumerate(tables)]
         self._check_kinds(kinds)
         operators = tuple(
-            self._operator(index, kind, table) for index, (kind, table) in enumerate(zip(kinds, tables, strict=True))
+            operator
+            for index, (kind, table) in enumerate(zip(kinds, tables, strict=True))
+            for operator in self._outputs_of(index, kind, table)
         )
         inputs = self._graph_tensors("Inputs")
         outputs = self._graph_tensors("Outputs")
@@ -140,20 +150,23 @@ class _Reader:
             hint=f"supported: {', '.join(KINDS)}",
         )
 
-    def _operator(self, index: int, kind: str, table: Any) -> Operator:
+    def _outputs_of(self, index: int, kind: str, table: Any) -> list[Operator]:
+        """The operator, once for each of its outputs."""
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
-        if outputs != 1:
+        if outputs < 1 or (outputs > 1 and not KINDS[kind].several_outputs):
             raise DamagedError(f"{label} has {outputs} outputs instead of one")
         try:
-            return Operator(
+            first = Operator(
                 index=index,
                 kind=kind,
                 inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
                 output=self._required(int(table.Outputs(0)), label),
                 options=_options(table, KINDS[kind].options),
             )
+            rest = (self._required(int(table.Outputs(part)), label) for part in range(1, outputs))
+            return [first, *(replace(first, output=made, part=part) for part, made in enumerate(rest, 1))]
         except UnsupportedError as error:
             what, hint = error.args
             raise N6Error("N6-NET-008", f"{label}: {what}", where=self._file, hint=hint) from error
