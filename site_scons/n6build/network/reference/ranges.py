@@ -14,7 +14,7 @@ from n6build.network.reference.epochs import Fields
 from n6build.network.reference.fixed_point import INT8_MAX, INT8_MIN
 from n6build.network.reference.graph import Quantisation, Tensor
 from n6build.network.reference.kernel_call import fields_of
-from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.options import choice, names_in
 
 Activation = Literal["NONE", "RELU", "RELU_N1_TO_1", "RELU6"]
@@ -44,6 +44,17 @@ def read_activation(code: int) -> Activation:
     """code: of the schema's ActivationFunctionType. Raises DamagedError and UnsupportedError."""
     name: Any = choice(_NAMES, code, get_args(Activation), "activation")
     return name  # type: ignore[no-any-return]
+
+
+def read_fused_activation(table: Any) -> ActivationOptions:
+    """table: options whose only entry that counts is the fused activation. Raises DamagedError and UnsupportedError."""
+    return ActivationOptions(read_activation(table.FusedActivationFunction()))
+
+
+def activation_of(operands: Operands) -> Activation:
+    """NONE for an operator without that option."""
+    options = operands.operator.options
+    return options.activation if isinstance(options, ActivationOptions) else "NONE"
 
 
 def output_range(output: Tensor, activation: Activation) -> Fields:
