@@ -46,8 +46,10 @@ def read_activation(code: int) -> Activation:
     return name  # type: ignore[no-any-return]
 
 
-def read_fused_activation(table: Any) -> ActivationOptions:
-    """table: options whose only entry that counts is the fused activation. Raises DamagedError and UnsupportedError."""
+def read_fused_activation(
+    table: tflite.AddOptions | tflite.DivOptions | tflite.MulOptions | tflite.SubOptions,
+) -> ActivationOptions:
+    """The one option that counts here. Raises DamagedError and UnsupportedError."""
     return ActivationOptions(read_activation(table.FusedActivationFunction()))
 
 
