@@ -11,7 +11,9 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
+from kernels import elementwise_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
+from kernels.lowered_cases import case_of
 
 INT8_MIN, INT8_MAX = -128, 127
 _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -294,35 +296,10 @@ def add(
 ) -> Case:
     a, b = _quantisation(rng, binary), _quantisation(rng, binary)
     shape_b = (1,) * len(shape) if single_b else shape
-    scale_a, scale_b = _float_scale(a), _float_scale(b)
-    target = Quantisation(_scale((scale_a + scale_b) * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
-    values_a, values_b = _int8(rng, shape), _int8(rng, shape_b)
-    left_shift = 20
-    twice = 2.0 * max(scale_a, scale_b)
-    values: dict[str, object] = {
-        "elements": values_a.size,
-        "elements_b": values_b.size,
-        "left_shift": left_shift,
-        "a_zero_point": a.zero_point,
-        "b_zero_point": b.zero_point,
-        "range": output_range(target, activation),
-    }
-    for prefix, real in (
-        ("a", scale_a / twice),
-        ("b", scale_b / twice),
-        ("out", twice / (2**left_shift * _float_scale(target))),
-    ):
-        values[f"{prefix}_multiplier"], values[f"{prefix}_shift"] = multiplier_and_shift(real)
-    return Case(
-        name=f"add {shape} + {shape_b} {activation}",
-        kernel="add",
-        values=values,
-        buffers={"a": values_a, "b": values_b},
-        output=(shape, np.int8),
-        model=one_op_models.add(shape, shape_b, a, b, target, activation),
-        inputs=[values_a, values_b],
-        work=values_a.size,
-    )
+    scales = _float_scale(a) + _float_scale(b)
+    target = Quantisation(_scale(scales * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
+    model = one_op_models.add(shape, shape_b, a, b, target, activation)
+    return case_of(f"add {shape} + {shape_b} {activation}", model, _int8(rng, shape), _int8(rng, shape_b))
 
 
 def add_of_every_pair(rng: np.random.Generator, binary: bool) -> Case:
@@ -635,4 +612,8 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
+        case "lookup":
+            return elementwise_cases.lookup(rng, elements)
+        case "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
+            return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
     raise AssertionError(f"no random cases of the kernel {kernel}")
