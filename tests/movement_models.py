@@ -62,7 +62,7 @@ def operator(
             getattr(schema.BuiltinOptions, f"{name}Options"),
             model_input=next((i for i, tensor in enumerate(inputs) if tensor.data is None), 0),
             outputs=outputs,
-            version=1 if name == "DepthToSpace" else 2,
+            version=1 if name in ("DepthToSpace", "MirrorPad", "ReverseV2") else 2,
         )
 
     draft = reference_interpreter.load(written([shape] * outputs))
@@ -79,7 +79,7 @@ def strided_slice(
     end: Sequence[int],
     strides: Sequence[int] | None = None,
     dtype: Type = np.int8,
-    **masks: int,
+    **masks: Any,
 ) -> bytes:
     """masks: beginMask, endMask, ellipsisMask, newAxisMask, shrinkAxisMask."""
     steps = [1] * len(begin) if strides is None else strides
@@ -145,6 +145,35 @@ def depth_to_space(shape: Sequence[int], block: int, dtype: Type = np.int8) -> b
 
 def gather(shape: Sequence[int], axis: int, indices: Any, dtype: Type = np.int8) -> bytes:
     return operator("Gather", [activation(shape, dtype), numbers(indices)], dtype=dtype, axis=axis)
+
+
+def tile(shape: Sequence[int], times: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("Tile", [activation(shape, dtype), numbers(times)], dtype=dtype)
+
+
+def broadcast_to(shape: Sequence[int], made: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("BroadcastTo", [activation(shape, dtype), numbers(made)], dtype=dtype)
+
+
+def reverse(shape: Sequence[int], axes: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("ReverseV2", [activation(shape, dtype), numbers(axes)], dtype=dtype)
+
+
+def pad(shape: Sequence[int], paddings: Sequence[tuple[int, int]], dtype: Type = np.int8) -> bytes:
+    return operator("Pad", [activation(shape, dtype), numbers(paddings)], dtype=dtype)
+
+
+def mirror_pad(shape: Sequence[int], paddings: Sequence[tuple[int, int]], symmetric: bool) -> bytes:
+    mode = schema.MirrorPadMode.SYMMETRIC if symmetric else schema.MirrorPadMode.REFLECT
+    return operator("MirrorPad", [activation(shape), numbers(paddings)], mode=mode)
+
+
+def space_to_batch(shape: Sequence[int], blocks: Sequence[int], paddings: Sequence[tuple[int, int]]) -> bytes:
+    return operator("SpaceToBatchND", [activation(shape), numbers(blocks), numbers(paddings)])
+
+
+def batch_to_space(shape: Sequence[int], blocks: Sequence[int], crops: Sequence[tuple[int, int]]) -> bytes:
+    return operator("BatchToSpaceND", [activation(shape), numbers(blocks), numbers(crops)])
 
 
 def resize(

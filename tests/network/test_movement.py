@@ -1,14 +1,24 @@
 """Operators that only move elements give the reference interpreter's bits, and cost nothing where the elements lie right."""
 
+import copy
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import movement_models as ops
 import numpy as np
 import pytest
+import reference_interpreter
+from ai_edge_litert import schema_py_generated as schema
 from movement_models import random_inputs
+from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.operands import operands_of
+from n6build.network.reference.tflite_reader import read_graph
+from one_op_models import Quantisation, quantize
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 
@@ -43,6 +53,19 @@ ALONE = {
     "gather": ops.gather((1, 5, 4), 1, (4, 0, 0, 3)),
     "gather of channels": ops.gather((1, 3, 4, 6), -1, (5, 1, 3)),
     "gather by a table": ops.gather((6, 5), 0, ((4, 0), (1, 5))),
+    "tile": ops.tile((1, 3, 4, 2), (1, 2, 1, 3)),
+    "tile of one": ops.tile((1, 1, 1, 5), (1, 4, 3, 1)),
+    "broadcast": ops.broadcast_to((1, 3, 1, 4), (1, 3, 5, 4)),
+    "broadcast to more dimensions": ops.broadcast_to((3, 1), (1, 2, 3, 4)),
+    "reverse": ops.reverse((1, 4, 5, 3), (1,)),
+    "reverse of the last": ops.reverse((1, 4, 7), (2,)),
+    "mirror pad without the border": ops.mirror_pad((1, 4, 5, 3), [(0, 0), (3, 2), (1, 4), (0, 0)], symmetric=False),
+    "mirror pad with the border": ops.mirror_pad((1, 4, 5, 3), [(0, 0), (4, 2), (0, 5), (1, 1)], symmetric=True),
+    "pad of three dimensions": ops.pad((1, 5, 3), [(0, 0), (2, 1), (1, 0)]),
+    "pad of five dimensions": ops.pad((1, 2, 3, 2, 3), [(0, 0), (1, 0), (0, 2), (1, 1), (0, 0)]),
+    "pad of uint8": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.uint8),
+    "pad of int16": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.int16),
+    "pad of float32": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.float32),
     "space to depth": ops.space_to_depth((1, 6, 8, 3), 2),
     "depth to space": ops.depth_to_space((1, 3, 4, 12), 2),
     "depth to space of one channel": ops.depth_to_space((1, 3, 4, 9), 3),
@@ -95,3 +118,102 @@ def test_images_are_resized(
         network = host_network(model)
         for seed in range(3):
             assert_equal_everywhere(network, model, random_inputs(model, seed))
+
+
+@pytest.mark.parametrize("blocks", [(1, 1), (2, 2), (3, 2), (4, 4)])
+@pytest.mark.parametrize("before", [(0, 0), (1, 0), (3, 5)])
+def test_blocks_become_batches_and_images_again(
+    host_network: Build, blocks: tuple[int, int], before: tuple[int, int]
+) -> None:
+    for height, width in ((5, 6), (1, 1), (8, 4)):
+        behind = [-(size + first) % block for size, first, block in zip((height, width), before, blocks, strict=True)]
+        paddings = list(zip(before, behind, strict=True))
+        apart = ops.space_to_batch((1, height, width, 3), blocks, paddings)
+        shape = [int(size) for size in reference_interpreter.load(apart).get_output_details()[0]["shape"]]
+        model = chain(apart, ops.batch_to_space(shape, blocks, paddings))
+        assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
+
+
+def _kinds(network: HostNetwork) -> list[str]:
+    return [epoch.kind for epoch in network.artifacts.epochs]
+
+
+def _between_requantisations(*models: bytes) -> bytes:
+    """So that what is moved is neither an input nor an output of the network."""
+    first, last = (reference_interpreter.load(model) for model in (models[0], models[-1]))
+    given = first.get_input_details()[0]["shape"].tolist()
+    made = last.get_output_details()[0]["shape"].tolist()
+    return chain(
+        quantize(given, np.int8, np.int8, Quantisation(0.06, 1), ops.SCALED),
+        *models,
+        quantize(made, np.int8, np.int8, ops.SCALED, Quantisation(0.07, 2)),
+    )
+
+
+CONTIGUOUS = {
+    "expand dims": (ops.expand_dims((1, 6, 4), 2),),
+    "squeeze": (ops.squeeze((1, 6, 1, 4), (2,)),),
+    "squeeze of all": (ops.squeeze((1, 6, 1, 4), ()),),
+    "transpose of a dimension of one": (ops.transpose((1, 6, 1, 4), (0, 2, 1, 3)),),
+    "rows": (ops.strided_slice((1, 6, 5, 4), (0, 2, 0, 0), (1, 5, 5, 4)),),
+    "rows of rows": (
+        ops.slice_of((1, 6, 5, 4), (0, 2, 0, 0), (1, 3, 5, 4)),
+        ops.strided_slice((1, 3, 5, 4), (0, 1, 0, 0), (1, 0, 5, 4), shrinkAxisMask=2),
+    ),
+    "last elements": (ops.strided_slice((1, 40), (0, 30), (1, 40)),),
+}
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS)
+def test_what_lies_together_is_not_copied(host_network: Build, name: str) -> None:
+    model = _between_requantisations(*CONTIGUOUS[name])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize", "Quantize"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_parts_of_a_split_are_where_the_whole_is(host_network: Build) -> None:
+    def use_all(tree: Any) -> None:
+        graph = tree.subgraphs[0]
+        graph.outputs = [int(operator.outputs[0]) for operator in graph.operators if len(operator.outputs) == 1][1:]
+
+    parts = ops.split((1, 6, 4), 1, 3)
+    model = chain(quantize((1, 6, 4), np.int8, np.int8, Quantisation(0.06, 1), ops.SCALED), parts)
+
+    def add_users(tree: Any) -> None:
+        graph = tree.subgraphs[0]
+        requantize = schema.ModelT.InitFromObj(
+            schema.Model.GetRootAs(quantize((1, 2, 4), np.int8, np.int8, ops.SCALED, Quantisation(0.07, 2)), 0)
+        ).subgraphs[0]
+        for made in map(int, graph.operators[1].outputs):
+            result, user = copy.deepcopy(requantize.tensors[1]), copy.deepcopy(requantize.operators[0])
+            result.buffer, user.opcodeIndex = 0, graph.operators[0].opcodeIndex
+            user.inputs, user.outputs = [made], [len(graph.tensors)]
+            graph.tensors.append(result)
+            graph.operators.append(user)
+        use_all(tree)
+
+    model = edit(model, add_users)
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize"] * 4
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_each_input_of_a_concatenation_has_a_call_of_its_own(host_network: Build) -> None:
+    model = ops.concatenation(1, [(1, 4, 5), (1, 2, 5), (1, 1, 5)])
+    network = host_network(model)
+    assert [epoch.name for epoch in network.artifacts.epochs] == [
+        "Concatenation_0_part_1",
+        "Concatenation_0_part_2",
+        "Concatenation_0",
+    ]
+
+
+@pytest.mark.parametrize(("axis", "expected"), [(1, [0, 20, None, 35]), (2, [None] * 4)])
+def test_parts_say_where_an_input_lies_in_the_output(tmp_path: Path, axis: int, expected: list[int | None]) -> None:
+    shapes = [(1, 4, 5), (1, 2, 5), (1, 1, 5), (1, 2, 5)] if axis == 1 else [(1, 4, 5)] * 4
+    inputs: list[Any] = [*shapes[:2], ops.constant(shapes[2]), shapes[3]]
+    (tmp_path / "model.tflite").write_bytes(ops.concatenation(axis, inputs))
+    graph = read_graph(tmp_path / "model.tflite")
+    parts = KINDS["CONCATENATION"].parts
+    assert parts is not None and parts(operands_of(graph, graph.operators[0])) == expected

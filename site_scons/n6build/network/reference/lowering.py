@@ -216,7 +216,7 @@ class _Lowering:
                 continue
             padding = padding_of(operands_of(self._graph, operator))
             padded = self._graph.tensors[operator.output]
-            if all(_takes_over(user, padding, padded) for user in users):
+            if padding and all(_takes_over(user, padding, padded) for user in users):
                 found[operator.output] = padding
         return found
 

@@ -169,7 +169,7 @@ def along(array: Array, axis: int, index: int | slice) -> Array:
     return array[(slice(None),) * axis + (index,)]
 
 
-def filled(target: Array, value: int) -> Pair:
+def filled(target: Array, value: float) -> Pair:
     """A pair that sets every element of `target`."""
     element = np.array(value).astype(target.dtype)
     return Pair(target, np.broadcast_to(element, target.shape), None)
@@ -205,7 +205,7 @@ def _move(pair: Pair, inputs: tuple[Array | None, ...], output: Array) -> _Move:
     source = pair.source if pair.position is None else known(inputs[pair.position])
     return _Move(
         pair.position,
-        pair.source.reshape(-1)[:1] if pair.position is None else output[:0],
+        np.array(pair.source.flat[:1]) if pair.position is None else output.reshape(-1)[:0],
         _start(pair.source) - _start(source),
         _start(pair.target) - _start(output),
         run * each,

@@ -59,7 +59,7 @@ def _fold(operands: Operands) -> Array | None:
     data, indices = operands.first.data, operands.required(1).data
     if data is None or indices is None or next(_check(operands), None):
         return None
-    return np.take(data, indices, _axis(operands))
+    return np.take(data, indices.astype(np.int64), _axis(operands))
 
 
 OPERATOR = OperatorKind(
