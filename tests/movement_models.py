@@ -1,8 +1,10 @@
 """Models of one operator that moves elements, for tests. Sizes of outputs are those that the reference interpreter finds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import flatbuffers
 import numpy as np
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
@@ -11,6 +13,8 @@ from one_op_models import Quantisation, Tensor, write_model
 
 SCALED = Quantisation(0.05, 3)
 Type = type[np.generic]
+# The interpreter knows no second version of these; of the others it does, which takes more types.
+_FIRST_VERSION = ("DepthToSpace", "ExpandDims", "MirrorPad", "ReverseV2", "Squeeze")
 
 
 def quantisation_of(dtype: Type) -> Quantisation | None:
@@ -43,10 +47,6 @@ def operator(
 ) -> bytes:
     """name: as in the schema's BuiltinOptions, without `Options`. options: its members, by their names. shape: of the output,
     where the interpreter does not find it."""
-    opcode = {"ReverseV2": "REVERSE_V2"}.get(name) or "".join(
-        f"_{letter}" if letter.isupper() and position and not name[position - 1].isupper() else letter
-        for position, letter in enumerate(name)
-    ).upper()
     table = getattr(schema, f"{name}OptionsT")()
     for member, value in options.items():
         setattr(table, member, value)
@@ -56,17 +56,56 @@ def operator(
             Tensor(f"output{part}", tuple(shape), dtype, quantisation_of(dtype)) for part, shape in enumerate(shapes)
         ]
         return write_model(
-            getattr(schema.BuiltinOperator, opcode),
+            getattr(schema.BuiltinOperator, _opcode(name)),
             [*inputs, *made],
             table,
             getattr(schema.BuiltinOptions, f"{name}Options"),
             model_input=next((i for i, tensor in enumerate(inputs) if tensor.data is None), 0),
             outputs=outputs,
-            version=1 if name in ("DepthToSpace", "MirrorPad", "ReverseV2") else 2,
+            version=1 if name in _FIRST_VERSION else 2,
         )
 
     draft = reference_interpreter.load(written([shape] * outputs))
     return written([detail["shape"].tolist() for detail in draft.get_output_details()])
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operator by the names of the schema's options; its tensors by their positions."""
+
+    name: str
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+    """A model of several operators."""
+    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(write_model(0, tensors), 0))
+    tree.operatorCodes, tree.subgraphs[0].operators = [], []
+    for step in steps:
+        code, made = schema.OperatorCodeT(), schema.OperatorT()
+        code.builtinCode = getattr(schema.BuiltinOperator, _opcode(step.name))
+        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+        code.version = 1 if step.name in (*_FIRST_VERSION, "Reshape", "Shape") else 2
+        made.opcodeIndex, made.inputs, made.outputs = len(tree.operatorCodes), [*step.inputs], [*step.outputs]
+        made.builtinOptionsType = getattr(schema.BuiltinOptions, f"{step.name}Options")
+        made.builtinOptions = getattr(schema, f"{step.name}OptionsT")()
+        for member, value in step.options.items():
+            setattr(made.builtinOptions, member, value)
+        tree.operatorCodes.append(code)
+        tree.subgraphs[0].operators.append(made)
+    tree.subgraphs[0].inputs, tree.subgraphs[0].outputs = [*inputs], [*outputs]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def _opcode(name: str) -> str:
+    return "".join(
+        f"_{letter}" if letter.isupper() and position and not name[position - 1].isupper() else letter
+        for position, letter in enumerate(name)
+    ).upper()
 
 
 def transpose(shape: Sequence[int], order: Sequence[int], dtype: Type = np.int8) -> bytes:

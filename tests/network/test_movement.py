@@ -1,6 +1,5 @@
 """Operators that only move elements give the reference interpreter's bits, and cost nothing where the elements lie right."""
 
-import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from movement_models import random_inputs
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import operands_of
 from n6build.network.reference.tflite_reader import read_graph
-from one_op_models import Quantisation, quantize
+from one_op_models import Quantisation, Tensor, quantize
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
-from network.network_models import chain, edit
+from network.network_models import chain
 
 Build = Callable[..., HostNetwork]
 
@@ -35,6 +34,7 @@ ALONE = {
     "strided slice with an ellipsis": ops.strided_slice((1, 3, 4, 5), (0, 0, 1), (1, 0, 4), ellipsisMask=2),
     "strided slice with a new axis": ops.strided_slice((3, 7), (0, 0, 1), (3, 0, 6), newAxisMask=2),
     "strided slice that drops an axis": ops.strided_slice((3, 4, 7), (0, -1, 1), (3, 0, 6), shrinkAxisMask=2),
+    "strided slice of one element": ops.strided_slice((3, 4), (1, 2), (0, 0), shrinkAxisMask=3),
     "slice": ops.slice_of((1, 6, 7, 5), (0, 1, 2, 1), (1, 4, -1, 3)),
     "split of channels": ops.split((1, 3, 4, 6), 3, 3),
     "split from the end": ops.split((1, 3, 4, 6), -2, 2),
@@ -173,29 +173,78 @@ def test_what_lies_together_is_not_copied(host_network: Build, name: str) -> Non
 
 
 def test_parts_of_a_split_are_where_the_whole_is(host_network: Build) -> None:
-    def use_all(tree: Any) -> None:
-        graph = tree.subgraphs[0]
-        graph.outputs = [int(operator.outputs[0]) for operator in graph.operators if len(operator.outputs) == 1][1:]
-
-    parts = ops.split((1, 6, 4), 1, 3)
-    model = chain(quantize((1, 6, 4), np.int8, np.int8, Quantisation(0.06, 1), ops.SCALED), parts)
-
-    def add_users(tree: Any) -> None:
-        graph = tree.subgraphs[0]
-        requantize = schema.ModelT.InitFromObj(
-            schema.Model.GetRootAs(quantize((1, 2, 4), np.int8, np.int8, ops.SCALED, Quantisation(0.07, 2)), 0)
-        ).subgraphs[0]
-        for made in map(int, graph.operators[1].outputs):
-            result, user = copy.deepcopy(requantize.tensors[1]), copy.deepcopy(requantize.operators[0])
-            result.buffer, user.opcodeIndex = 0, graph.operators[0].opcodeIndex
-            user.inputs, user.outputs = [made], [len(graph.tensors)]
-            graph.tensors.append(result)
-            graph.operators.append(user)
-        use_all(tree)
-
-    model = edit(model, add_users)
+    whole, part = (1, 6, 4), (1, 2, 4)
+    tensors = [
+        Tensor("input", whole, np.int8, Quantisation(0.06, 1)),
+        ops.numbers(1, "axis"),
+        *[Tensor(f"whole{i}", whole, np.int8, ops.SCALED) for i in range(1)],
+        *[Tensor(f"part{i}", part, np.int8, ops.SCALED) for i in range(3)],
+        *[Tensor(f"output{i}", part, np.int8, Quantisation(0.07, 2)) for i in range(3)],
+    ]
+    steps = [
+        ops.Step("Quantize", [0], [2]),
+        ops.Step("Split", [1, 2], [3, 4, 5], {"numSplits": 3}),
+        *[ops.Step("Quantize", [3 + i], [6 + i]) for i in range(3)],
+    ]
+    model = ops.network(tensors, steps, [0], [6, 7, 8])
     network = host_network(model)
     assert _kinds(network) == ["Quantize"] * 4
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
+    """As converters write a RESHAPE whose batch was left open."""
+    tensors = [
+        ops.activation((1, 4, 6)),
+        Tensor("shape", (3,), np.int32),
+        ops.numbers([0], "begin"),
+        ops.numbers([1], "end"),
+        ops.numbers([1], "strides"),
+        Tensor("batch", (), np.int32),
+        ops.numbers(8, "rows"),
+        ops.numbers(3, "columns"),
+        Tensor("sizes", (3,), np.int32),
+        ops.activation((1, 8, 3), name="reshaped"),
+        Tensor("output", (1, 8, 3), np.int8, Quantisation(0.07, 2)),
+    ]
+    steps = [
+        ops.Step("Shape", [0], [1], {"outType": schema.TensorType.INT32}),
+        ops.Step("StridedSlice", [1, 2, 3, 4], [5], {"shrinkAxisMask": 1}),
+        ops.Step("Pack", [5, 6, 7], [8], {"valuesCount": 3}),
+        ops.Step("Reshape", [0, 8], [9]),
+        ops.Step("Quantize", [9], [10]),
+    ]
+    model = ops.network(tensors, steps, [0], [10])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -> None:
+    """A constant that is transposed, tiled, gathered and joined with another, and then added to an activation."""
+    tensors = [
+        ops.activation((1, 6, 4)),
+        ops.constant((1, 2, 3)),
+        ops.numbers([0, 2, 1], "order"),
+        ops.activation((1, 3, 2), name="transposed"),
+        ops.numbers([1, 1, 2], "times"),
+        ops.activation((1, 3, 4), name="tiled"),
+        ops.constant((1, 5, 4), 2),
+        ops.numbers([4, 0, 0], "indices"),
+        ops.activation((1, 3, 4), name="gathered"),
+        ops.activation((1, 6, 4), name="joined"),
+        ops.activation((1, 6, 4), name="output"),
+    ]
+    steps = [
+        ops.Step("Transpose", [1, 2], [3]),
+        ops.Step("Tile", [3, 4], [5]),
+        ops.Step("Gather", [6, 7], [8], {"axis": 1}),
+        ops.Step("Concatenation", [5, 8], [9], {"axis": 1}),
+        ops.Step("Add", [0, 9], [10]),
+    ]
+    model = ops.network(tensors, steps, [0], [10])
+    network = host_network(model)
+    assert _kinds(network) == ["Add"]
     assert_equal_everywhere(network, model, random_inputs(model, 1))
 
 

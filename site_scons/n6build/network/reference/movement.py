@@ -166,7 +166,7 @@ def axis_in(axis: int, rank: int) -> int:
 
 def along(array: Array, axis: int, index: int | slice) -> Array:
     """The elements at an index, or a range of them, of one dimension. Raises IndexError."""
-    return array[(slice(None),) * axis + (index,)]
+    return array[(*(slice(None),) * axis, index, ...)]
 
 
 def filled(target: Array, value: float) -> Pair:
