@@ -1,7 +1,7 @@
 """Models of one operator that moves elements, for tests. Sizes of outputs are those that the reference interpreter finds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import flatbuffers
@@ -15,6 +15,17 @@ SCALED = Quantisation(0.05, 3)
 Type = type[np.generic]
 # The interpreter knows no second version of these; of the others it does, which takes more types.
 _FIRST_VERSION = ("DepthToSpace", "ExpandDims", "MirrorPad", "ReverseV2", "Squeeze")
+
+
+TYPES: dict[Type, int] = {
+    np.int8: schema.TensorType.INT8,
+    np.uint8: schema.TensorType.UINT8,
+    np.int16: schema.TensorType.INT16,
+    np.int32: schema.TensorType.INT32,
+    np.int64: schema.TensorType.INT64,
+    np.float32: schema.TensorType.FLOAT32,
+    np.bool_: schema.TensorType.BOOL,
+}
 
 
 def quantisation_of(dtype: Type) -> Quantisation | None:
@@ -43,17 +54,19 @@ def operator(
     outputs: int = 1,
     dtype: Type = np.int8,
     shape: Sequence[int] = (1,),
+    scaled: Quantisation | None = None,
     **options: Any,
 ) -> bytes:
     """name: as in the schema's BuiltinOptions, without `Options`. options: its members, by their names. shape: of the output,
-    where the interpreter does not find it."""
+    where the interpreter does not find it. scaled: the output's, where it is not the usual one of its type."""
     table = getattr(schema, f"{name}OptionsT")()
     for member, value in options.items():
         setattr(table, member, value)
 
     def written(shapes: Sequence[Sequence[int]]) -> bytes:
         made = [
-            Tensor(f"output{part}", tuple(shape), dtype, quantisation_of(dtype)) for part, shape in enumerate(shapes)
+            Tensor(f"output{part}", tuple(shape), dtype, scaled or quantisation_of(dtype))
+            for part, shape in enumerate(shapes)
         ]
         return write_model(
             getattr(schema.BuiltinOperator, _opcode(name)),
@@ -211,8 +224,15 @@ def space_to_batch(shape: Sequence[int], blocks: Sequence[int], paddings: Sequen
     return operator("SpaceToBatchND", [activation(shape), numbers(blocks), numbers(paddings)])
 
 
-def batch_to_space(shape: Sequence[int], blocks: Sequence[int], crops: Sequence[tuple[int, int]]) -> bytes:
-    return operator("BatchToSpaceND", [activation(shape), numbers(blocks), numbers(crops)])
+def batch_to_space(
+    shape: Sequence[int], blocks: Sequence[int], crops: Sequence[tuple[int, int]], scaled: Quantisation = SCALED
+) -> bytes:
+    given = replace(activation(shape), quantisation=scaled)
+    return operator("BatchToSpaceND", [given, numbers(blocks), numbers(crops)], scaled=scaled)
+
+
+def cast(shape: Sequence[int], given: Type, made: Type) -> bytes:
+    return operator("Cast", [activation(shape, given)], dtype=made, inDataType=TYPES[given], outDataType=TYPES[made])
 
 
 def resize(

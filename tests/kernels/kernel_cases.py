@@ -636,7 +636,7 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
-        case "move" | "gather" | "resize_bilinear":
+        case "move" | "gather" | "resize_bilinear" | "cast":
             case: Case = getattr(movement_cases, kernel)(rng)
             return case
     raise AssertionError(f"no random cases of the kernel {kernel}")

@@ -109,3 +109,14 @@ def _resized(rng: np.random.Generator, name: str, dtype: type[np.generic]) -> by
     known = dtype if dtype in (np.int8, np.uint8, np.int16, np.float32) else np.int8
     way = int(rng.integers(3))
     return ops.resize(name, given, made, int(rng.integers(1, 25)), way == 1, way == 2, known)
+
+
+def cast(rng: np.random.Generator) -> Case:
+    types: tuple[type[np.generic], ...] = tuple(ops.TYPES)
+    given, made = (types[int(rng.integers(len(types)))] for _ in range(2))
+    model = ops.cast((int(rng.integers(1, 50)),), given, made)
+    inputs = ops.random_inputs(model, int(rng.integers(1000)))
+    if given is np.float32:
+        # What every type holds.
+        inputs = [np.abs(inputs[0])]
+    return case_of(f"cast {given.__name__} to {made.__name__}", model, inputs)

@@ -13,11 +13,11 @@ from movement_models import random_inputs
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import operands_of
 from n6build.network.reference.tflite_reader import read_graph
-from one_op_models import Quantisation, Tensor, quantize
+from one_op_models import Quantisation, Tensor, conv_2d, depthwise_conv_2d, quantize
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
-from network.network_models import chain
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 
@@ -132,6 +132,21 @@ def test_blocks_become_batches_and_images_again(
         shape = [int(size) for size in reference_interpreter.load(apart).get_output_details()[0]["shape"]]
         model = chain(apart, ops.batch_to_space(shape, blocks, paddings))
         assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
+
+
+TYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64, np.float32, np.bool_]
+
+
+@pytest.mark.parametrize("made", TYPES)
+@pytest.mark.parametrize("given", TYPES)
+def test_numbers_become_another_type(host_network: Build, given: type[np.generic], made: type[np.generic]) -> None:
+    model = ops.cast((1, 60), given, made)
+    inputs = random_inputs(model, 1)
+    if given is np.float32:
+        # Beyond what the type holds, the reference's result is undefined.
+        low, high = (-100.0, 100.0) if made is not np.uint8 else (0.0, 250.0)
+        inputs = [np.random.default_rng(2).uniform(low, high, (1, 60)).astype(np.float32)]
+    assert_equal_everywhere(host_network(model), model, inputs)
 
 
 def _kinds(network: HostNetwork) -> list[str]:
@@ -266,3 +281,41 @@ def test_parts_say_where_an_input_lies_in_the_output(tmp_path: Path, axis: int, 
     graph = read_graph(tmp_path / "model.tflite")
     parts = KINDS["CONCATENATION"].parts
     assert parts is not None and parts(operands_of(graph, graph.operators[0])) == expected
+
+
+@pytest.mark.parametrize("depthwise", [False, True])
+@pytest.mark.parametrize(("size", "block"), [((9, 7), 2), ((8, 8), 2), ((10, 9), 4), ((5, 6), 1)])
+def test_a_convolution_of_batches_becomes_a_dilated_one(
+    host_network: Build, depthwise: bool, size: tuple[int, int], block: int
+) -> None:
+    """What is added at the bottom and right to make the image a multiple of the block is cropped again."""
+    channels, extent = 4, 2 * block
+    behind = [-(side + extent) % block for side in size]
+    paddings = [(block, block + more) for more in behind]
+    apart = ops.space_to_batch((1, *size, channels), (block, block), paddings)
+    batches, height, width, _ = reference_interpreter.load(apart).get_output_details()[0]["shape"]
+    convolution = _convolution((int(height), int(width)), int(batches), depthwise)
+    made = [int(batches), int(height) - 2, int(width) - 2, channels]
+    removed = [(0, more) for more in behind]
+    model = chain(apart, convolution, ops.batch_to_space(made, (block, block), removed, OUT))
+    network = host_network(model)
+    assert _kinds(network) == ["DepthwiseConv2D" if depthwise else "Conv2D"]
+    for seed in range(3):
+        assert_equal_everywhere(network, model, random_inputs(model, seed))
+
+
+OUT = Quantisation(0.11, -7)
+
+
+def _convolution(size: tuple[int, int], batches: int, depthwise: bool) -> bytes:
+    rng = np.random.default_rng(1)
+    bias, scales = rng.integers(-3000, 3000, 4, dtype=np.int32), rng.uniform(0.0005, 0.02, 4).tolist()
+    weights = rng.integers(-127, 128, (1, 3, 3, 4) if depthwise else (4, 3, 3, 4), dtype=np.int8)
+    make = depthwise_conv_2d if depthwise else conv_2d
+    model = make((*size, 4), weights, bias, scales, ops.SCALED, OUT, padding="VALID")
+
+    def more_batches(tree: Any) -> None:
+        for tensor in (tree.subgraphs[0].tensors[0], tree.subgraphs[0].tensors[-1]):
+            tensor.shape = [batches, *tensor.shape[1:]]
+
+    return edit(model, more_batches)

@@ -66,7 +66,9 @@ OPERATOR = OperatorKind(
     name="GATHER",
     label="Gather",
     options=OptionsReader(tflite.GatherOptions, tflite.BuiltinOptions.GatherOptions, _read),
-    rule=Rule(inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=_check),
+    rule=Rule(
+        inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=_check, quantised=False
+    ),
     lower=_lower,
     kernels=(GATHER,),
     fold=_fold,

@@ -47,7 +47,7 @@ def _lower(operands: Operands) -> KernelCall:
 OPERATOR = OperatorKind(
     name="RESHAPE",
     label="Reshape",
-    rule=Rule(inputs=(MOVABLE, INT32), required=1, constants=(1,), output=MOVABLE, check=_check),
+    rule=Rule(inputs=(MOVABLE, INT32), required=1, constants=(1,), output=MOVABLE, check=_check, quantised=False),
     lower=_lower,
     kernels=(_KERNEL,),
     view=lambda _: 0,

@@ -34,7 +34,13 @@ OPERATOR = OperatorKind(
     name="SHAPE",
     label="Shape",
     rule=Rule(
-        inputs=(MOVABLE,), required=1, constants=(), output=(*INT32, *INT64), check=_check, first_may_be_constant=True
+        inputs=(MOVABLE,),
+        required=1,
+        constants=(),
+        output=(*INT32, *INT64),
+        check=_check,
+        first_may_be_constant=True,
+        quantised=False,
     ),
     lower=_lower,
     kernels=(),
