@@ -137,18 +137,6 @@ def test_a_shape_that_leaves_the_network_is_refused(tmp_path: Path) -> None:
     assert (error.id, "(SHAPE)" in error.what) == ("N6-NET-007", True)
 
 
-def test_an_image_so_large_that_the_reference_leaves_it_is_refused(tmp_path: Path) -> None:
-    model = edit(
-        ops.resize("ResizeBilinear", (3, 1), (6, 1), 1),
-        lambda tree: (
-            _set_numbers(1, 9000, 1)(tree),
-            setattr(tree.subgraphs[0].tensors[-1], "shape", [1, 9000, 1, 1]),
-        ),
-    )
-    error = _refusal(model, tmp_path)
-    assert (error.id, "behind the end" in error.what, error.hint) == ("N6-NET-007", True, "enlarge in two steps")
-
-
 @settings(max_examples=400)
 @given(data=st.data())
 def test_mutated_models_never_end_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:

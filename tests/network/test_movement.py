@@ -120,6 +120,19 @@ def test_images_are_resized(
             assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
+@pytest.mark.parametrize(("given", "made"), [(1, 65), (2, 65), (65, 513)])
+def test_where_the_reference_reads_behind_an_image_its_last_row_goes_on(
+    host_network: Build, given: int, made: int
+) -> None:
+    model = ops.resize("ResizeBilinear", (given, 2), (made, 2), 3)
+    network = host_network(model)
+    (image,) = random_inputs(model, 1)
+    computed = np.frombuffer(network.trace([image])["ResizeBilinear_0_out_0"], np.int8).reshape(made, 2, 3)
+    expected = reference_interpreter.outputs(model, image)[0][0]
+    assert np.array_equal(computed[:-1], expected[:-1])
+    assert np.array_equal(computed[-1], image[0, -1])
+
+
 @pytest.mark.parametrize("blocks", [(1, 1), (2, 2), (3, 2), (4, 4)])
 @pytest.mark.parametrize("before", [(0, 0), (1, 0), (3, 5)])
 def test_blocks_become_batches_and_images_again(
