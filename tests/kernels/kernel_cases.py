@@ -11,7 +11,7 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases
+from kernels import elementwise_cases, movement_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
 from kernels.lowered_cases import case_of
 
@@ -616,4 +616,7 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return elementwise_cases.lookup(rng, elements)
         case "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
             return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
+        case "move" | "gather" | "resize_bilinear" | "cast":
+            case: Case = getattr(movement_cases, kernel)(rng)
+            return case
     raise AssertionError(f"no random cases of the kernel {kernel}")

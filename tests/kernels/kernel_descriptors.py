@@ -19,6 +19,8 @@ _SCALARS = {
     "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
+    "int16_t": ctypes.c_int16,
+    "int64_t": ctypes.c_int64,
     "float": ctypes.c_float,
 }
 
@@ -32,14 +34,14 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
             case Pointer():
                 return pointer
             case Structure():
-                return _inner(member.type)
+                return inner_layout(member.type)
         return _SCALARS[member.type]
 
     fields = [(member.name, kind(member)) for member in structure.members]
     return type(structure.name, (ctypes.Structure,), {"_fields_": fields})
 
 
-def _inner(structure: Structure) -> type[ctypes.Structure]:
+def inner_layout(structure: Structure) -> type[ctypes.Structure]:
     """One without pointers: its layout is the same on every machine."""
     return _layout(structure, ctypes.c_uint32)
 
@@ -51,10 +53,10 @@ def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
     for name, value in fields.members:
         kind = inner[name]
         values[name] = structure_of(kind, value) if isinstance(kind, Structure) and isinstance(value, Fields) else value
-    return _inner(structure)(**values)
+    return inner_layout(structure)(**values)
 
 
-Shape, Window, Output = map(_inner, (SHAPE, WINDOW, RANGE))
+Shape, Window, Output = map(inner_layout, (SHAPE, WINDOW, RANGE))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
 KERNELS = list(DESCRIPTORS)
 

@@ -15,7 +15,7 @@ from n6build.network.reference.windows import MAX_DIMENSION
 def check_graph(graph: Graph, where: str) -> None:
     """Raises N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), for
     the first operator in question; the message says how many more are like it."""
-    problems = [(operator, problem) for operator in graph.operators if (problem := _problem(graph, operator))]
+    problems = [(operator, problem) for operator in graph.operators if (problem := problem_of(graph, operator))]
     if not problems:
         _check_batches(graph, where)
         return
@@ -25,7 +25,8 @@ def check_graph(graph: Graph, where: str) -> None:
     raise N6Error(problem.id, f"{operator}: {problem.what}{more}", where=where, hint=problem.hint)
 
 
-def _problem(graph: Graph, operator: Operator) -> Problem | None:
+def problem_of(graph: Graph, operator: Operator) -> Problem | None:
+    """What is wrong with one operator, if anything is."""
     rule = KINDS[operator.kind].rule
     operands = operands_of(graph, operator)
     checks = (
@@ -44,7 +45,7 @@ def _problem(graph: Graph, operator: Operator) -> Problem | None:
 def _check_batches(graph: Graph, where: str) -> None:
     for index in (*graph.inputs, *graph.outputs):
         tensor = graph.tensors[index]
-        if len(tensor.shape) > 1 and tensor.shape[0] != 1:
+        if len(tensor.shape) == 4 and tensor.shape[0] != 1:
             raise N6Error(
                 "N6-NET-005",
                 f"tensor {shown(tensor)} has a batch of {tensor.shape[0]}: shape {list(tensor.shape)}",
@@ -76,7 +77,7 @@ def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[P
     candidates = [
         tensor for position, tensor in enumerate(operands.inputs) if tensor and position not in rule.constants
     ]
-    for candidate in [*candidates, operands.output]:
+    for candidate in [*candidates, operands.output] if rule.quantised else []:
         if candidate.dtype in ("int8", "uint8", "int16"):
             yield from check_per_tensor(candidate)
 

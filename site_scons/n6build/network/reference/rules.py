@@ -37,7 +37,8 @@ class Problem:
 class Rule:
     """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
     constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
-    required: how many inputs must be present. check: what is particular to the operator, called when the rest is right."""
+    required: how many inputs must be present. check: what is particular to the operator, called when the rest is right.
+    quantised: False where scales change nothing and need not be there."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
@@ -46,6 +47,7 @@ class Rule:
     check: Callable[[Operands], Iterator[Problem]]
     first_may_be_constant: bool = False
     most: int = 0
+    quantised: bool = True
 
     def types_of(self, position: int) -> tuple[DType, ...]:
         """Of an input."""
