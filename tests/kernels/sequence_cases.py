@@ -1,0 +1,113 @@
+"""Random operators that reduce, normalise, search or keep a state, as calls of their kernels."""
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import sequence_models as models
+from numpy.typing import NDArray
+from one_op_models import Quantisation
+
+from kernels.compiled_cases import case_of
+from kernels.kernel_descriptors import Case
+
+
+def int8(rng: np.random.Generator, shape: Sequence[int]) -> NDArray[np.int8]:
+    return rng.integers(-128, 128, shape, dtype=np.int8)
+
+
+def scale(value: float) -> float:
+    return float(np.float32(value))
+
+
+def quantisation(rng: np.random.Generator) -> Quantisation:
+    """One time in three with a power of two, under which many scaled values are halfway between integers."""
+    value = 2.0 ** int(rng.integers(-8, -2)) if rng.random() < 0.3 else rng.uniform(0.005, 0.2)
+    return Quantisation(scale(value), int(rng.integers(-128, 128)))
+
+
+def a_shape(rng: np.random.Generator, ranks: tuple[int, int] = (1, 5), elements: int = 4000) -> tuple[int, ...]:
+    """Small sizes, many of them 1; sometimes a last one that is larger than a vector."""
+    rank = int(rng.integers(ranks[0], ranks[1] + 1))
+    shape = [int(rng.choice([1, 1, 2, 3, 4, 5, 7, 9])) for _ in range(rank)]
+    shape[int(rng.integers(rank))] = int(rng.integers(1, 50))
+    while np.prod(shape) > elements:
+        largest = int(np.argmax(shape))
+        shape[largest] = (shape[largest] + 1) // 2
+    return tuple(shape)
+
+
+def some_axes(rng: np.random.Generator, rank: int) -> tuple[int, ...]:
+    chosen = [axis for axis in range(rank) if rng.random() < 0.5] or [int(rng.integers(rank))]
+    return tuple(axis - rank if rng.random() < 0.3 else axis for axis in rng.permutation(chosen).tolist())
+
+
+def mean(
+    rng: np.random.Generator, shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool = True, gain: float = 1.0
+) -> Case:
+    """gain: input scale / output scale."""
+    return _sum("MEAN", rng, shape, axes, keep_dims, gain)
+
+
+def _sum(
+    kind: str, rng: np.random.Generator, shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool, gain: float
+) -> Case:
+    given = quantisation(rng)
+    target = Quantisation(scale(given.per_tensor / gain), int(rng.integers(-128, 128)))
+    model = models.reduction(kind, shape, axes, given, target, keep_dims)
+    return case_of(f"{kind} {shape} over {axes} gain {gain:.3f}", model, [int8(rng, shape)], int(np.prod(shape)))
+
+
+def extreme(
+    kind: str, rng: np.random.Generator, shape: tuple[int, ...], axes: Sequence[int], keep_dims: bool = True
+) -> Case:
+    """kind: REDUCE_MAX or REDUCE_MIN."""
+    given = quantisation(rng)
+    model = models.reduction(kind, shape, axes, given, given, keep_dims)
+    return case_of(f"{kind} {shape} over {axes}", model, [int8(rng, shape)], int(np.prod(shape)))
+
+
+def sum_within_bytes(rng: np.random.Generator) -> Case:
+    """A SUM in whose elements, zero points and results the reference's mistake of reading them as uint8 does not show."""
+    shape = (1, int(rng.integers(1, 9)), int(rng.integers(1, 40)))
+    given = Quantisation(scale(rng.uniform(0.005, 0.2)), int(rng.integers(0, 10)))
+    target = Quantisation(scale(given.per_tensor * shape[1] * rng.uniform(1.3, 4)), int(rng.integers(5, 20)))
+    values = rng.integers(0, 128, shape).astype(np.int8)
+    return case_of(f"SUM {shape}", models.reduction("SUM", shape, (1,), given, target), [values], values.size)
+
+
+def sum_of(rng: np.random.Generator) -> Case:
+    """Any SUM."""
+    shape, axes = _shape_and_axes(rng)
+    return _sum("SUM", rng, shape, axes, bool(rng.random() < 0.5), float(10 ** rng.uniform(-2.5, 1)))
+
+
+def _shape_and_axes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Axes that lie in one or two places."""
+    while True:
+        shape = a_shape(rng)
+        axes = some_axes(rng, len(shape))
+        named = [axis in {each % len(shape) for each in axes} for axis, size in enumerate(shape) if size > 1]
+        if sum(one and not before for before, one in itertools.pairwise([False, *named])) <= 2:
+            return shape, axes
+
+
+def _random_mean(rng: np.random.Generator) -> Case:
+    shape, axes = _shape_and_axes(rng)
+    return mean(rng, shape, axes, bool(rng.random() < 0.5), float(10 ** rng.uniform(-0.5, 1.5)))
+
+
+def _random_extreme(kind: str, rng: np.random.Generator) -> Case:
+    return extreme(kind, rng, *_shape_and_axes(rng), bool(rng.random() < 0.5))
+
+
+_RANDOM: dict[str, Callable[[np.random.Generator], Case]] = {
+    "sum": _random_mean,
+    "reduce_max": lambda rng: _random_extreme("REDUCE_MAX", rng),
+    "reduce_min": lambda rng: _random_extreme("REDUCE_MIN", rng),
+}
+
+
+def random_case(kernel: str, rng: np.random.Generator) -> Case:
+    """Any operator of that kernel, small enough to be quick."""
+    return _RANDOM[kernel](rng)
