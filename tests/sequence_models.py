@@ -1,9 +1,11 @@
 """Writer of .tflite models of one operator that reduces, normalises, searches or keeps a state, for tests."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from numpy.typing import NDArray
 from one_op_models import Quantisation, Tensor, write_model
 
 
@@ -32,3 +34,97 @@ def reduction(
     ]
     opcode = getattr(schema.BuiltinOperator, kind)
     return write_model(opcode, tensors, options, schema.BuiltinOptions.ReducerOptions, version=2)
+
+
+def with_states(
+    model: bytes, states: Collection[int], absent: Mapping[int, int] | None = None, intermediates: Collection[int] = ()
+) -> bytes:
+    """A model of one operator, of whose tensors some are states, some are intermediates and not inputs, and whose inputs have
+    gaps: absent says before which tensor how many inputs are not there."""
+    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    graph = tree.subgraphs[0]
+    (operator,) = graph.operators
+    for index in states:
+        graph.tensors[index].isVariable = True
+    inputs: list[int] = []
+    for index in map(int, operator.inputs):
+        inputs += [-1] * (absent or {}).get(index, 0)
+        if index not in intermediates:
+            inputs.append(index)
+    operator.inputs = inputs
+    operator.intermediates = list(intermediates)
+    graph.inputs = [index for index in map(int, graph.inputs) if index not in (*states, *intermediates)]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def lstm(
+    steps: int,
+    weights: Sequence[NDArray[np.int8]],
+    recurrent: Sequence[NDArray[np.int8]],
+    biases: Sequence[NDArray[np.int32]],
+    scales: Sequence[float],
+    recurrent_scales: Sequence[float],
+    given: Quantisation,
+    output: Quantisation,
+    cell_scale: float = 2.0**-11,
+    hidden: Quantisation | None = None,
+    cell_clip: float = 0.0,
+    time_major: bool = False,
+) -> bytes:
+    """weights [cells][inputs], recurrent [cells][cells], biases [cells]: of the gates input, forget, cell, output."""
+    options = schema.UnidirectionalSequenceLSTMOptionsT()
+    options.fusedActivationFunction = schema.ActivationFunctionType.TANH
+    options.cellClip, options.timeMajor = cell_clip, time_major
+    cells, inputs = weights[0].shape
+    shape = (steps, 1) if time_major else (1, steps)
+    tensors = [Tensor("input", (*shape, inputs), np.int8, given)]
+    for name, values, of_values in (("weights", weights, scales), ("recurrent", recurrent, recurrent_scales)):
+        for gate, (each, scale) in enumerate(zip(values, of_values, strict=True)):
+            tensors.append(Tensor(f"{name}{gate}", each.shape, np.int8, Quantisation(scale), each))
+    tensors += [Tensor(f"bias{gate}", each.shape, np.int32, Quantisation(1.0), each) for gate, each in enumerate(biases)]
+    states = len(tensors), len(tensors) + 1
+    tensors.append(Tensor("output state", (1, cells), np.int8, output))
+    tensors.append(Tensor("cell state", (1, cells), np.int16, Quantisation(cell_scale)))
+    inside = range(len(tensors), len(tensors) + 5)
+    tensors += [Tensor(f"intermediate{gate}", (), np.int16, Quantisation(2.0**-12)) for gate in range(4)]
+    tensors.append(Tensor("hidden", (), np.int8, hidden or output))
+    tensors.append(Tensor("output", (*shape, cells), np.int8, output))
+    model = write_model(
+        schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM,
+        tensors,
+        options,
+        schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions,
+        version=3,
+    )
+    # Neither peepholes before the biases nor a projection before the states.
+    return with_states(model, states, {9: 3, states[0]: 2}, inside)
+
+
+def svdf(
+    features: NDArray[np.int8],
+    time: NDArray[np.int16],
+    bias: NDArray[np.int32],
+    scales: tuple[float, float, float],
+    given: Quantisation,
+    output: Quantisation,
+    rank: int = 1,
+) -> bytes:
+    """features [filters][inputs], time [filters][memory], bias [filters / rank]. scales: of features, time, state."""
+    options = schema.SVDFOptionsT()
+    options.rank = rank
+    options.fusedActivationFunction = schema.ActivationFunctionType.RELU
+    filters, inputs = features.shape
+    tensors = [
+        Tensor("input", (1, inputs), np.int8, given),
+        Tensor("features", features.shape, np.int8, Quantisation(scales[0]), features),
+        Tensor("time", time.shape, np.int16, Quantisation(scales[1]), time),
+        Tensor("bias", bias.shape, np.int32, Quantisation(1.0), bias),
+        Tensor("state", (1, filters * time.shape[1]), np.int16, Quantisation(scales[2])),
+        Tensor("output", (1, filters // rank), np.int8, output),
+    ]
+    model = write_model(
+        schema.BuiltinOperator.SVDF, tensors, options, schema.BuiltinOptions.SVDFOptions, version=3
+    )
+    return with_states(model, [4])

@@ -65,7 +65,8 @@ def _content(network: Network, address: Address, inputs: Sequence[NDArray[np.gen
         if port.buffer == address.name:
             return values
     (state,) = (state for state in network.states if state.buffer == address.name)
-    return np.full(state.tensor.shape, state.start, state.tensor.dtype)
+    filled = np.full(state.tensor.bytes, state.start, np.uint8)
+    return filled.view(state.tensor.dtype).reshape(state.tensor.shape)
 
 
 def _in_c(value: object, kind: object) -> object:

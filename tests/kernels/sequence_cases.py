@@ -101,9 +101,71 @@ def _random_extreme(kind: str, rng: np.random.Generator) -> Case:
     return extreme(kind, rng, *_shape_and_axes(rng), bool(rng.random() < 0.5))
 
 
+def lstm(
+    rng: np.random.Generator, steps: int, inputs: int, cells: int, loud: float = 1.0, cell_clip: float = 0.0
+) -> Case:
+    """loud: how far the gates are driven, 1: over most of the range of their functions."""
+    given = Quantisation(scale(rng.uniform(0.01, 0.1)), int(rng.integers(-128, 128)))
+    output = Quantisation(scale(rng.uniform(0.004, 0.0079)), int(rng.integers(-20, 20)))
+    hidden = Quantisation(scale(rng.uniform(0.004, 0.0079)), int(rng.integers(-20, 20)))
+    wide = loud * 4 / (np.sqrt(inputs) * 74 * 74 * given.per_tensor)
+    deep = loud * 2 / (np.sqrt(cells) * 74 * 74 * output.per_tensor)
+    shape, square = (cells, inputs), (cells, cells)
+    model = models.lstm(
+        steps,
+        [rng.integers(-127, 128, shape, dtype=np.int8) for _ in range(4)],
+        [rng.integers(-127, 128, square, dtype=np.int8) for _ in range(4)],
+        [rng.integers(-3000, 3000, cells, dtype=np.int32) for _ in range(4)],
+        [scale(wide * rng.uniform(0.3, 1.5)) for _ in range(4)],
+        [scale(deep * rng.uniform(0.3, 1.5)) for _ in range(4)],
+        given,
+        output,
+        2.0 ** int(rng.integers(-15, -8)),
+        hidden if rng.random() < 0.5 else output,
+        cell_clip,
+        bool(rng.random() < 0.3),
+    )
+    name = f"LSTM {steps} steps of {inputs} to {cells} loud {loud:.2f} clip {cell_clip:.2f}"
+    return case_of(name, model, [int8(rng, (steps, inputs))], steps * 4 * cells * (inputs + cells))
+
+
+def _random_lstm(rng: np.random.Generator) -> Case:
+    steps, inputs, cells = int(rng.integers(1, 12)), int(rng.integers(1, 40)), int(rng.integers(1, 40))
+    clip = float(rng.uniform(0.01, 3)) if rng.random() < 0.3 else 0.0
+    return lstm(rng, steps, inputs, cells, float(10 ** rng.uniform(-1, 0.7)), clip)
+
+
+def svdf(rng: np.random.Generator, inputs: int, units: int, rank: int, memory: int, gain: float = 1.0) -> Case:
+    """gain: how much of the int16 range the features fill."""
+    filters = units * rank
+    given = quantisation(rng)
+    feature_scale = scale(rng.uniform(0.0005, 0.02))
+    state_scale = scale(np.sqrt(inputs) * 74 * 74 * given.per_tensor * feature_scale / 10000 / gain)
+    time_scale = scale(rng.uniform(1e-6, 1e-4))
+    output_scale = scale(np.sqrt(memory * rank) * 10000 * 8000 * state_scale * time_scale / 60)
+    model = models.svdf(
+        rng.integers(-127, 128, (filters, inputs), dtype=np.int8),
+        rng.integers(-12000, 12001, (filters, memory), dtype=np.int16),
+        rng.integers(-30000, 30000, units, dtype=np.int32),
+        (feature_scale, time_scale, state_scale),
+        given,
+        Quantisation(output_scale, int(rng.integers(-60, 60))),
+        rank,
+    )
+    work = filters * (inputs + memory)
+    return case_of(f"SVDF {inputs} to {units} rank {rank} memory {memory}", model, [int8(rng, (1, inputs))], work)
+
+
+def _random_svdf(rng: np.random.Generator) -> Case:
+    inputs, units, memory = int(rng.integers(1, 60)), int(rng.integers(1, 12)), int(rng.integers(1, 20))
+    return svdf(rng, inputs, units, int(rng.integers(1, 4)), memory, float(rng.uniform(0.3, 4)))
+
+
 _RANDOM: dict[str, Callable[[np.random.Generator], Case]] = {
     "sum": _random_mean,
     "reduce_max": lambda rng: _random_extreme("REDUCE_MAX", rng),
+    "lstm": _random_lstm,
+    "svdf": _random_svdf,
     "reduce_min": lambda rng: _random_extreme("REDUCE_MIN", rng),
 }
 

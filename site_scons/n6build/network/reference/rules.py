@@ -122,3 +122,13 @@ def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
         yield Problem(
             "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT
         )
+
+
+def check_shape(tensor: Tensor, expected: tuple[int, ...]) -> Iterator[Problem]:
+    """expected: what the operator's other tensors ask for."""
+    if tensor.shape != expected:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(tensor)} has the shape {list(tensor.shape)} instead of {list(expected)}",
+            CONVERT,
+        )
