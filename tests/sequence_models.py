@@ -128,3 +128,27 @@ def svdf(
         schema.BuiltinOperator.SVDF, tensors, options, schema.BuiltinOptions.SVDFOptions, version=3
     )
     return with_states(model, [4])
+
+
+def by_rows(kind: str, shape: tuple[int, ...], given: Quantisation) -> bytes:
+    """kind: LOG_SOFTMAX or L2_NORMALIZATION, over the last dimension."""
+    code = {"LOG_SOFTMAX": "LogSoftmaxOptions", "L2_NORMALIZATION": "L2NormOptions"}[kind]
+    output = Quantisation(1 / 16, 127) if kind == "LOG_SOFTMAX" else Quantisation(1 / 128, 0)
+    tensors = [Tensor("input", shape, np.int8, given), Tensor("output", shape, np.int8, output)]
+    options = getattr(schema, f"{code}T")()
+    return write_model(
+        getattr(schema.BuiltinOperator, kind), tensors, options, getattr(schema.BuiltinOptions, code), version=2
+    )
+
+
+def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.generic], given: Quantisation) -> bytes:
+    """kind: Max or Min. index_type: of the output."""
+    options = getattr(schema, f"Arg{kind}OptionsT")()
+    options.outputType = {np.int32: schema.TensorType.INT32, np.int64: schema.TensorType.INT64}[index_type]
+    tensors = [
+        Tensor("input", shape, np.int8, given),
+        Tensor("axis", (), np.int32, None, np.array(axis, np.int32)),
+        Tensor("output", reduced_shape(shape, [axis], keep_dims=False), index_type),
+    ]
+    opcode = getattr(schema.BuiltinOperator, f"ARG_{kind.upper()}")
+    return write_model(opcode, tensors, options, getattr(schema.BuiltinOptions, f"Arg{kind}Options"), version=2)

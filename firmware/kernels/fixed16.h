@@ -3,7 +3,8 @@
  * Logistic function and hyperbolic tangent of 16-bit fixed-point numbers, as the reference resolver computes them. Qi.f: i
  * integer bits, f fractional bits, one sign bit. Internal to the kernels.
  *
- * Each function is here twice, for one number and for eight lanes, step by step the same.
+ * Each function is here twice, for one number and for eight lanes, step by step the same. Those for lanes are called: gcc 12.2
+ * ends with an internal error where it has them all in one function.
  */
 #ifndef N6K_FIXED16_H
 #define N6K_FIXED16_H
@@ -18,27 +19,6 @@
 #define N6K_48_17 23130 /* Q2.13 */
 #define N6K_MINUS_32_17 -15420
 
-/* exp(-2^k), k = -2..3, Q0.15; exp(-16) is 0. As code, because a table would be data with an address. */
-static inline int16_t n6k_exp_minus_power(int32_t k)
-{
-    switch (k) {
-    case -2:
-        return 25520;
-    case -1:
-        return 19875;
-    case 0:
-        return 12055;
-    case 1:
-        return 4435;
-    case 2:
-        return 600;
-    case 3:
-        return 11;
-    default:
-        return 0;
-    }
-}
-
 static inline int32_t n6k_saturate16(int32_t x)
 {
     return x > INT16_MAX ? INT16_MAX : (x < INT16_MIN ? INT16_MIN : x);
@@ -48,6 +28,11 @@ static inline int32_t n6k_saturate16(int32_t x)
 static inline int32_t n6k_multiply16(int32_t a, int32_t b)
 {
     return n6k_saturate16((a * b + (1 << 14)) >> 15);
+}
+
+static inline int32_t n6k_multiply16_if(int32_t condition, int32_t x, int32_t factor)
+{
+    return condition != 0 ? n6k_multiply16(x, factor) : x;
 }
 
 /* exp(x) for x <= 0 with that many integer bits, Q0.15. */
@@ -66,11 +51,14 @@ static inline int32_t n6k_exp16(int32_t x, int32_t integer_bits)
     const int32_t tail = n6k_rounding_divide(n6k_multiply16(d4_4 + d3, N6K_THIRD) + d2, 1);
     int32_t result = n6k_saturate16(N6K_EXP_MINUS_EIGHTH + n6k_multiply16(N6K_EXP_MINUS_EIGHTH, d + tail));
 
-    for (int32_t k = -2; k < integer_bits && k < 5; k++) {
-        if (rest & (1 << (fraction_bits + k))) {
-            result = n6k_multiply16(result, n6k_exp_minus_power(k));
-        }
-    }
+    /* exp(-2^k), k = -2..4, as code, because a table would be data with an address; `rest` has no bits beyond the number's. */
+    result = n6k_multiply16_if(rest & quarter, result, 25520);
+    result = n6k_multiply16_if(rest & (quarter << 1), result, 19875);
+    result = n6k_multiply16_if(rest & (quarter << 2), result, 12055);
+    result = n6k_multiply16_if(rest & (quarter << 3), result, 4435);
+    result = n6k_multiply16_if(rest & (quarter << 4), result, 600);
+    result = n6k_multiply16_if(rest & (quarter << 5), result, 11);
+    result = n6k_multiply16_if(rest & (quarter << 6), result, 0);
     if (integer_bits > 5 && x < -(1 << (20 - integer_bits))) {
         result = 0;
     }
@@ -120,11 +108,19 @@ static inline int16x8_t n6k_halve_x8(int16x8_t x, int negative_exponent)
     return vrshlq_s16(vqaddq_s16(x, correction), exponent);
 }
 
-static inline int16x8_t n6k_exp16_x8(int16x8_t x, int32_t integer_bits)
+/* Lanes of x times a factor where a bit of `bits` is set; a bit beyond the lanes is not. */
+static inline int16x8_t n6k_multiply16_if_x8(int16x8_t bits, int32_t bit, int16x8_t x, int16_t factor)
+{
+    const int16x8_t set = vandq_s16(bits, vdupq_n_s16((int16_t)bit));
+    return vqrdmulhq_m_n_s16(x, x, factor, vcmpneq_n_s16(set, 0));
+}
+
+static __attribute__((noinline)) int16x8_t n6k_exp16_x8(int16x8_t x, int32_t integer_bits)
 {
     const int32_t fraction_bits = 15 - integer_bits;
-    const int16_t quarter = (int16_t)(1 << (fraction_bits - 2));
-    const int16x8_t last_quarter = vsubq_n_s16(vandq_s16(x, vdupq_n_s16((int16_t)(quarter - 1))), quarter);
+    const int32_t quarter = 1 << (fraction_bits - 2);
+    const int16x8_t within = vandq_s16(x, vdupq_n_s16((int16_t)(quarter - 1)));
+    const int16x8_t last_quarter = vsubq_n_s16(within, (int16_t)quarter);
     const int16x8_t rest = vsubq_s16(last_quarter, x);
 
     const int16x8_t d = vaddq_n_s16(vqshlq_s16(last_quarter, vdupq_n_s16((int16_t)integer_bits)), 1 << 12);
@@ -135,15 +131,17 @@ static inline int16x8_t n6k_exp16_x8(int16x8_t x, int32_t integer_bits)
     int16x8_t result = vqrdmulhq_n_s16(vaddq_s16(d, tail), N6K_EXP_MINUS_EIGHTH);
     result = vqaddq_n_s16(result, N6K_EXP_MINUS_EIGHTH);
 
-    for (int32_t k = -2; k < integer_bits && k < 5; k++) {
-        const int16x8_t bit = vandq_s16(rest, vdupq_n_s16((int16_t)(1 << (fraction_bits + k))));
-        const int16x8_t smaller = vqrdmulhq_n_s16(result, n6k_exp_minus_power(k));
-        result = vpselq_s16(smaller, result, vcmpneq_n_s16(bit, 0));
-    }
+    result = n6k_multiply16_if_x8(rest, quarter, result, 25520);
+    result = n6k_multiply16_if_x8(rest, quarter << 1, result, 19875);
+    result = n6k_multiply16_if_x8(rest, quarter << 2, result, 12055);
+    result = n6k_multiply16_if_x8(rest, quarter << 3, result, 4435);
+    result = n6k_multiply16_if_x8(rest, quarter << 4, result, 600);
+    result = n6k_multiply16_if_x8(rest, quarter << 5, result, 11);
+    result = n6k_multiply16_if_x8(rest, quarter << 6, result, 0);
     if (integer_bits > 5) {
-        result = vpselq_s16(vdupq_n_s16(0), result, vcmpltq_n_s16(x, (int16_t)-(1 << (20 - integer_bits))));
+        result = vdupq_m_n_s16(result, 0, vcmpltq_n_s16(x, (int16_t)-(1 << (20 - integer_bits))));
     }
-    return vpselq_s16(vdupq_n_s16(N6K_Q15_ONE), result, vcmpeqq_n_s16(x, 0));
+    return vdupq_m_n_s16(result, N6K_Q15_ONE, vcmpeqq_n_s16(x, 0));
 }
 
 static inline int16x8_t n6k_twice_reciprocal16_x8(int16x8_t x)
@@ -157,23 +155,24 @@ static inline int16x8_t n6k_twice_reciprocal16_x8(int16x8_t x)
     return r;
 }
 
-static inline int16x8_t n6k_logistic16_x8(int16x8_t x)
+static __attribute__((noinline)) int16x8_t n6k_logistic16_x8(int16x8_t x)
 {
     const mve_pred16_t positive = vcmpgtq_n_s16(x, 0);
-    const int16x8_t negative = vpselq_s16(vnegq_s16(x), x, positive);
+    const int16x8_t negative = vnegq_m_s16(x, x, positive);
     const int16x8_t of_magnitude = vqshlq_n_s16(n6k_twice_reciprocal16_x8(n6k_exp16_x8(negative, 3)), 1);
-    const int16x8_t result = vpselq_s16(of_magnitude, vsubq_s16(vdupq_n_s16(N6K_Q15_ONE), of_magnitude), positive);
-    return vpselq_s16(vdupq_n_s16(1 << 14), result, vcmpeqq_n_s16(x, 0));
+    const int16x8_t negated = vsubq_s16(vdupq_n_s16(N6K_Q15_ONE), of_magnitude);
+    const int16x8_t result = vorrq_m_s16(negated, of_magnitude, of_magnitude, positive);
+    return vdupq_m_n_s16(result, 1 << 14, vcmpeqq_n_s16(x, 0));
 }
 
-static inline int16x8_t n6k_tanh16_x8(int16x8_t x, int32_t integer_bits)
+static __attribute__((noinline)) int16x8_t n6k_tanh16_x8(int16x8_t x, int32_t integer_bits)
 {
     const mve_pred16_t positive = vcmpgtq_n_s16(x, 0);
-    const int16x8_t negative = vpselq_s16(vnegq_s16(x), x, positive);
+    const int16x8_t negative = vnegq_m_s16(x, x, positive);
     const int16x8_t twice = n6k_twice_reciprocal16_x8(n6k_exp16_x8(negative, integer_bits + 1));
     const int16x8_t of_magnitude = vqshlq_n_s16(vsubq_n_s16(twice, 1 << 13), 2);
-    const int16x8_t result = vpselq_s16(of_magnitude, vnegq_s16(of_magnitude), positive);
-    return vpselq_s16(vdupq_n_s16(0), result, vcmpeqq_n_s16(x, 0));
+    const int16x8_t result = vnegq_m_s16(of_magnitude, of_magnitude, vcmpltq_n_s16(x, 0));
+    return vdupq_m_n_s16(result, 0, vcmpeqq_n_s16(x, 0));
 }
 
 #endif

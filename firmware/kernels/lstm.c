@@ -55,12 +55,6 @@ void n6k_plain_lstm(const n6k_lstm_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-static inline int32x4_t scale_x4(int32x4_t x, int32_t multiplier, int32_t shift)
-{
-    x = vshlq_s32(x, vdupq_n_s32(shift > 0 ? shift : 0));
-    return n6k_rounding_divide_x4(vqrdmulhq_n_s32(x, multiplier), vdupq_n_s32(shift > 0 ? 0 : shift));
-}
-
 static inline int32x4_t saturate16_x4(int32x4_t x)
 {
     return vminq_s32(vmaxq_s32(x, vdupq_n_s32(INT16_MIN)), vdupq_n_s32(INT16_MAX));
@@ -75,10 +69,10 @@ static void gate_sums(const n6k_lstm_t *op, const int8_t *input, uint32_t gate)
         int32_t sums[4];
         vst1q_s32(sums, vldrwq_z_s32(op->input_bias + row, lanes));
         n6k_dot_rows(input, op->input_weights + row * op->inputs, op->inputs, count, op->inputs, sums);
-        const int32x4_t of_input = scale_x4(vld1q_s32(sums), op->input_multiplier[gate], op->input_shift[gate]);
+        const int32x4_t of_input = n6k_scale_x4(vld1q_s32(sums), op->input_multiplier[gate], op->input_shift[gate]);
         vst1q_s32(sums, vldrwq_z_s32(op->recurrent_bias + row, lanes));
         n6k_dot_rows(op->output_state, op->recurrent_weights + row * op->cells, op->cells, count, op->cells, sums);
-        const int32x4_t of_state = scale_x4(vld1q_s32(sums), op->recurrent_multiplier[gate], op->recurrent_shift[gate]);
+        const int32x4_t of_state = n6k_scale_x4(vld1q_s32(sums), op->recurrent_multiplier[gate], op->recurrent_shift[gate]);
         const int32x4_t sum = saturate16_x4(vqaddq_s32(saturate16_x4(of_input), of_state));
         vstrhq_p_s32(op->scratch + row, sum, lanes);
     }
@@ -124,15 +118,12 @@ static void update_cells(const n6k_lstm_t *op)
 static void write_output(const n6k_lstm_t *op, int8_t *output)
 {
     const int16_t *gates = op->scratch;
-    const int32_t zero_point = op->range.zero_point;
-    const int32x4_t low = vdupq_n_s32(op->range.clamp_min - zero_point);
-    const int32x4_t high = vdupq_n_s32(op->range.clamp_max - zero_point);
     for (uint32_t i = 0; i < op->cells; i += 4) {
         const mve_pred16_t lanes = vctp32q(op->cells - i);
         const int32x4_t gate = vldrhq_z_s32(gates + OUTPUT * op->cells + i, lanes);
         const int32x4_t state = vldrhq_z_s32(gates + INPUT * op->cells + i, lanes);
-        int32x4_t hidden = scale_x4(vmulq_s32(gate, state), op->hidden_multiplier, op->hidden_shift);
-        hidden = vaddq_n_s32(vminq_s32(vmaxq_s32(hidden, low), high), zero_point);
+        int32x4_t hidden = n6k_scale_x4(vmulq_s32(gate, state), op->hidden_multiplier, op->hidden_shift);
+        hidden = n6k_to_output_x4(hidden, op->range);
         vstrbq_p_s32(output + i, hidden, lanes);
         vstrbq_p_s32(op->output_state + i, hidden, lanes);
     }

@@ -59,11 +59,6 @@ static int8_t *sum_runs(const n6k_sum_t *op, const int8_t *input, uint32_t strid
 static int8_t *sum_columns(const n6k_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
 {
     const n6k_reduction_t *of = &op->reduction;
-    const int32x4_t left = vdupq_n_s32(op->shift > 0 ? op->shift : 0);
-    const int32x4_t negative_right = vdupq_n_s32(op->shift > 0 ? 0 : op->shift);
-    const int32_t zero_point = op->range.zero_point;
-    const int32x4_t low = vdupq_n_s32(op->range.clamp_min - zero_point);
-    const int32x4_t high = vdupq_n_s32(op->range.clamp_max - zero_point);
     for (uint32_t inner = 0; inner < of->inner; inner += 4) {
         const mve_pred16_t lanes = vctp32q(of->inner - inner);
         int32x4_t sum = vdupq_n_s32(op->bias);
@@ -73,10 +68,8 @@ static int8_t *sum_columns(const n6k_sum_t *op, const int8_t *input, uint32_t st
                 sum = vaddq_s32(sum, vldrbq_z_s32(row, lanes));
             }
         }
-        int32x4_t scaled = vqrdmulhq_n_s32(vshlq_s32(sum, left), op->multiplier);
-        scaled = n6k_rounding_divide_x4(scaled, negative_right);
-        scaled = vaddq_n_s32(vminq_s32(vmaxq_s32(scaled, low), high), zero_point);
-        vstrbq_p_s32(output + inner, scaled, lanes);
+        const int32x4_t scaled = n6k_scale_x4(sum, op->multiplier, op->shift);
+        vstrbq_p_s32(output + inner, n6k_to_output_x4(scaled, op->range), lanes);
     }
     return output + of->inner;
 }

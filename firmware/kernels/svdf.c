@@ -50,27 +50,45 @@ static void forget(const n6k_svdf_t *op)
     }
 }
 
+/* The newest feature of up to four filters. */
+static void remember(const n6k_svdf_t *op, uint32_t filter)
+{
+    const uint32_t count = op->filters - filter < 4 ? op->filters - filter : 4;
+    const mve_pred16_t lanes = vctp32q(count);
+    int32_t sums[4];
+    vst1q_s32(sums, vldrwq_z_s32(op->feature_bias + filter, lanes));
+    n6k_dot_rows(op->input, op->feature_weights + filter * op->inputs, op->inputs, count, op->inputs, sums);
+    int32x4_t feature = n6k_scale_x4(vld1q_s32(sums), op->feature_multiplier, op->feature_shift);
+    feature = vminq_s32(vmaxq_s32(feature, vdupq_n_s32(INT16_MIN)), vdupq_n_s32(INT16_MAX));
+    int16_t *newest = op->state + filter * op->memory + op->memory - 1;
+    vstrhq_scatter_shifted_offset_p_s32(newest, vmulq_n_u32(vidupq_n_u32(0, 1), op->memory), feature, lanes);
+}
+
+static int32_t filtered(const int16_t *state, const int16_t *weights, uint32_t count, int32_t sum)
+{
+    for (uint32_t i = 0; i < count; i += 8) {
+        const mve_pred16_t lanes = vctp16q(count - i);
+        sum = vmladavaq_s16(sum, vldrhq_z_s16(state + i, lanes), vldrhq_z_s16(weights + i, lanes));
+    }
+    return sum;
+}
+
 void n6k_svdf(const n6k_svdf_t *op)
 {
     forget(op);
     for (uint32_t filter = 0; filter < op->filters; filter += 4) {
-        const uint32_t count = op->filters - filter < 4 ? op->filters - filter : 4;
-        int32_t sums[4];
-        vst1q_s32(sums, vldrwq_z_s32(op->feature_bias + filter, vctp32q(count)));
-        n6k_dot_rows(op->input, op->feature_weights + filter * op->inputs, op->inputs, count, op->inputs, sums);
-        for (uint32_t i = 0; i < count; i++) {
-            op->state[(filter + i) * op->memory + op->memory - 1] = to_state(op, sums[i]);
-        }
+        remember(op, filter);
     }
     const uint32_t each = op->filters / op->units * op->memory;
-    const int16_t *state = op->state, *weights = op->time_weights;
-    for (uint32_t unit = 0; unit < op->units; unit++, state += each, weights += each) {
-        int32_t sum = op->bias[unit];
-        for (uint32_t i = 0; i < each; i += 8) {
-            const mve_pred16_t lanes = vctp16q(each - i);
-            sum = vmladavaq_s16(sum, vldrhq_z_s16(state + i, lanes), vldrhq_z_s16(weights + i, lanes));
+    for (uint32_t unit = 0; unit < op->units; unit += 4) {
+        const uint32_t count = op->units - unit < 4 ? op->units - unit : 4;
+        int32_t sums[4] = {0, 0, 0, 0};
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t start = (unit + i) * each;
+            sums[i] = filtered(op->state + start, op->time_weights + start, each, op->bias[unit + i]);
         }
-        op->output[unit] = n6k_to_output(n6k_scale_double(sum, op->multiplier, op->shift), op->range);
+        const int32x4_t scaled = n6k_scale_x4(vld1q_s32(sums), op->multiplier, op->shift);
+        vstrbq_p_s32(op->output + unit, n6k_to_output_x4(scaled, op->range), vctp32q(count));
     }
 }
 

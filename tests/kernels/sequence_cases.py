@@ -161,9 +161,50 @@ def _random_svdf(rng: np.random.Generator) -> Case:
     return svdf(rng, inputs, units, int(rng.integers(1, 4)), memory, float(rng.uniform(0.3, 4)))
 
 
+def by_rows(kind: str, rng: np.random.Generator, shape: tuple[int, ...], given: Quantisation) -> Case:
+    """kind: LOG_SOFTMAX or L2_NORMALIZATION. A row in ten is all the same, or all but the zero point."""
+    values = int8(rng, shape)
+    rows = values.reshape(-1, shape[-1])
+    for row in rows[rng.random(len(rows)) < 0.1]:
+        row[:] = int(rng.integers(-128, 128))
+    rows[rng.random(len(rows)) < 0.1] = given.zero_point
+    return case_of(f"{kind} {shape} scale {given.scale}", models.by_rows(kind, shape, given), [values], values.size)
+
+
+def _random_log_softmax(rng: np.random.Generator) -> Case:
+    given = Quantisation(scale(10 ** rng.uniform(-3, 0.6)), int(rng.integers(-128, 128)))
+    return by_rows("LOG_SOFTMAX", rng, (1, *a_shape(rng, (1, 3), 600)), given)
+
+
+def _random_l2_normalization(rng: np.random.Generator) -> Case:
+    shape = (1, *a_shape(rng, (1, 3), 600))
+    if rng.random() < 0.2:
+        shape = (1, int(rng.integers(500, 3000)))
+    return by_rows("L2_NORMALIZATION", rng, shape, quantisation(rng))
+
+
+def search(
+    kind: str, rng: np.random.Generator, shape: tuple[int, ...], axis: int, index_type: type[np.generic] = np.int32
+) -> Case:
+    """kind: Max or Min. Half of the time with few different elements, so that many are equal."""
+    values = int8(rng, shape) // (1 if rng.random() < 0.5 else 40)
+    model = models.search(kind, shape, axis, index_type, quantisation(rng))
+    return case_of(f"Arg{kind} {shape} along {axis}", model, [values], values.size)
+
+
+def _random_search(kind: str, rng: np.random.Generator) -> Case:
+    shape = a_shape(rng)
+    axis = int(rng.integers(-len(shape), len(shape)))
+    return search(kind, rng, shape, axis, np.int64 if rng.random() < 0.4 else np.int32)
+
+
 _RANDOM: dict[str, Callable[[np.random.Generator], Case]] = {
     "sum": _random_mean,
     "reduce_max": lambda rng: _random_extreme("REDUCE_MAX", rng),
+    "arg_max": lambda rng: _random_search("Max", rng),
+    "arg_min": lambda rng: _random_search("Min", rng),
+    "l2_normalization": _random_l2_normalization,
+    "log_softmax": _random_log_softmax,
     "lstm": _random_lstm,
     "svdf": _random_svdf,
     "reduce_min": lambda rng: _random_extreme("REDUCE_MIN", rng),

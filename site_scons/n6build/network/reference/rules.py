@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -131,4 +132,17 @@ def check_shape(tensor: Tensor, expected: tuple[int, ...]) -> Iterator[Problem]:
             "N6-NET-007",
             f"tensor {shown(tensor)} has the shape {list(tensor.shape)} instead of {list(expected)}",
             CONVERT,
+        )
+
+
+def check_output_quantisation(output: Tensor, scale: float, zero_point: int) -> Iterator[Problem]:
+    """What the operator's definition fixes."""
+    quantisation = output.quantisation
+    assert quantisation is not None
+    if quantisation.zero_point != zero_point or not math.isclose(quantisation.scale, scale, rel_tol=1e-6):
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(output)} has scale {quantisation.scale:g} and zero point {quantisation.zero_point}; "
+            f"this operator makes 1/{round(1 / scale)} and {zero_point}",
+            QUANTISE,
         )

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 import tflite
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.fixed_point import exponent_scaling
 from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
-from n6build.network.reference.rules import CONVERT, INT8, QUANTISE, Problem, Rule, shown
-
-# Of the reference resolver's fixed-point exponents.
-_INTEGER_BITS = 5
+from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_output_quantisation, shown
 
 _KERNEL = Kernel(
     "softmax",
@@ -50,25 +47,9 @@ def _read(table: tflite.SoftmaxOptions) -> _Options:
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    quantisation = required_quantisation(operands.output)
-    if quantisation.zero_point != -128 or not math.isclose(quantisation.scale, 1 / 256, rel_tol=1e-6):
-        yield Problem(
-            "N6-NET-006",
-            f"tensor {shown(operands.output)} has scale {quantisation.scale:g} and zero point {quantisation.zero_point}; "
-            "a softmax has 1/256 and -128",
-            QUANTISE,
-        )
+    yield from check_output_quantisation(operands.output, 1 / 256, -128)
     if operands.first.elements != operands.output.elements or not operands.first.shape:
         yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
-
-
-def _constants(beta: float, input_scale: float) -> tuple[int, int, int]:
-    """(multiplier, left shift, smallest difference to the maximum that counts) of Q5.26 exponents."""
-    fraction_bits = 31 - _INTEGER_BITS
-    real = min(beta * input_scale * (1 << fraction_bits), float((1 << 31) - 1))
-    multiplier, left_shift = quantize_multiplier(real)
-    radius = ((1 << _INTEGER_BITS) - 1) * (1 << fraction_bits) / 2.0**left_shift
-    return multiplier, left_shift, -math.floor(radius)
 
 
 def _lower(operands: Operands) -> KernelCall:
@@ -76,9 +57,7 @@ def _lower(operands: Operands) -> KernelCall:
     assert isinstance(options, _Options)
     depth = operands.first.shape[-1]
     scale = required_quantisation(operands.first).scale
-    multiplier, left_shift, diff_min = _constants(options.beta, scale)
-    if left_shift < 1:
-        raise ScaleError(f"its input has the scale {scale:g}, too fine for its fixed point")
+    scaling = exponent_scaling(options.beta * scale)
     return KernelCall(
         _KERNEL,
         {
@@ -86,9 +65,9 @@ def _lower(operands: Operands) -> KernelCall:
             "output": operands.output,
             "rows": operands.first.elements // depth,
             "depth": depth,
-            "multiplier": multiplier,
-            "left_shift": left_shift,
-            "diff_min": diff_min,
+            "multiplier": scaling.multiplier,
+            "left_shift": scaling.left_shift,
+            "diff_min": scaling.diff_min,
         },
     )
 
