@@ -6,7 +6,7 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from numpy.typing import NDArray
-from one_op_models import Quantisation, Tensor, write_model
+from one_op_models import Quantisation, Tensor, window_output, write_model
 
 
 def reduced_shape(shape: Sequence[int], axes: Sequence[int], keep_dims: bool) -> tuple[int, ...]:
@@ -152,3 +152,66 @@ def search(kind: str, shape: tuple[int, ...], axis: int, index_type: type[np.gen
     ]
     opcode = getattr(schema.BuiltinOperator, f"ARG_{kind.upper()}")
     return write_model(opcode, tensors, options, getattr(schema.BuiltinOptions, f"Arg{kind}Options"), version=2)
+
+
+def batch_matmul(
+    x_shape: tuple[int, ...],
+    y_shape: tuple[int, ...],
+    x: Quantisation,
+    y: Quantisation,
+    output: Quantisation,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    y_values: NDArray[np.int8] | None = None,
+) -> bytes:
+    """y_values: of a constant second matrix."""
+    options = schema.BatchMatMulOptionsT()
+    options.adjX, options.adjY = adj_x, adj_y
+    rank = max(len(x_shape), len(y_shape))
+    batches = np.broadcast_shapes((1,) * (rank - 2), x_shape[:-2], y_shape[:-2])
+    rows, columns = x_shape[-1 if adj_x else -2], y_shape[-2 if adj_y else -1]
+    tensors = [
+        Tensor("x", x_shape, np.int8, x),
+        Tensor("y", y_shape, np.int8, y, y_values),
+        Tensor("output", (*batches, rows, columns), np.int8, output),
+    ]
+    return write_model(
+        schema.BuiltinOperator.BATCH_MATMUL, tensors, options, schema.BuiltinOptions.BatchMatMulOptions, version=2
+    )
+
+
+def transpose_conv(
+    output_shape: tuple[int, int, int],
+    weights: NDArray[np.int8],
+    bias: NDArray[np.int32] | None,
+    scales: Sequence[float],
+    given: Quantisation,
+    output: Quantisation,
+    stride: tuple[int, int] = (2, 2),
+    padding: str = "SAME",
+    activation: str = "NONE",
+) -> bytes:
+    """weights [output channel][height][width][input channel]."""
+    options = schema.TransposeConvOptionsT()
+    options.padding = getattr(schema.Padding, padding)
+    options.strideH, options.strideW = stride
+    options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
+    sizes = [
+        window_output(output_shape[axis], weights.shape[1 + axis], stride[axis], 1, padding)[0] for axis in (0, 1)
+    ]
+    shape = np.array([1, *output_shape], np.int32)
+    tensors = [
+        Tensor("shape", (4,), np.int32, None, shape),
+        Tensor("weights", weights.shape, np.int8, Quantisation(scales, 0, 0), weights),
+        Tensor("input", (1, *sizes, weights.shape[3]), np.int8, given),
+    ]
+    if bias is not None:
+        tensors.append(Tensor("bias", bias.shape, np.int32, Quantisation([1.0] * len(scales)), bias))
+    tensors.append(Tensor("output", (1, *output_shape), np.int8, output))
+    return write_model(
+        schema.BuiltinOperator.TRANSPOSE_CONV,
+        tensors,
+        options,
+        schema.BuiltinOptions.TransposeConvOptions,
+        version=3 if activation == "NONE" else 4,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import sequence_models as models
 from numpy.typing import NDArray
-from one_op_models import Quantisation
+from one_op_models import Quantisation, window_output
 
 from kernels.compiled_cases import case_of
 from kernels.kernel_descriptors import Case
@@ -198,11 +198,82 @@ def _random_search(kind: str, rng: np.random.Generator) -> Case:
     return search(kind, rng, shape, axis, np.int64 if rng.random() < 0.4 else np.int32)
 
 
+def batch_matmul(
+    rng: np.random.Generator,
+    x_shape: tuple[int, ...],
+    y_shape: tuple[int, ...],
+    adj_x: bool = False,
+    adj_y: bool = False,
+    constant: bool = False,
+) -> Case:
+    """constant: whether the second matrix is one."""
+    x, y = quantisation(rng), quantisation(rng)
+    depth = x_shape[-2 if adj_x else -1]
+    target = scale(np.sqrt(depth) * 100 * 100 * x.per_tensor * y.per_tensor / 80 / rng.uniform(0.3, 3))
+    given = [int8(rng, x_shape), int8(rng, y_shape)]
+    output = Quantisation(target, int(rng.integers(-60, 60)))
+    fixed = given[1] if constant else None
+    model = models.batch_matmul(x_shape, y_shape, x, y, output, adj_x, adj_y, fixed)
+    name = f"matrices {x_shape} {'T' * adj_x} and {y_shape} {'T' * adj_y} {'constant' * constant}"
+    work = int(np.prod(x_shape)) * y_shape[-2 if adj_y else -1]
+    return case_of(name, model, given[:1] if constant else given, work)
+
+
+def _random_batch_matmul(rng: np.random.Generator) -> Case:
+    rows, columns, depth = (int(rng.integers(1, 24)) for _ in range(3))
+    batches = tuple(int(rng.integers(1, 4)) for _ in range(int(rng.integers(0, 3))))
+    adj_x, adj_y = (bool(each) for each in rng.random(2) < 0.5)
+    x = (depth, rows) if adj_x else (rows, depth)
+    y = (columns, depth) if adj_y else (depth, columns)
+    alone = int(rng.integers(0, 3))
+    x_batches = (1,) * len(batches) if alone == 1 else batches
+    y_batches = () if alone == 2 else batches
+    return batch_matmul(rng, (*x_batches, *x), (*y_batches, *y), adj_x, adj_y, bool(rng.random() < 0.3))
+
+
+def transpose_conv(
+    rng: np.random.Generator,
+    output_shape: tuple[int, int, int],
+    depth: int,
+    window: tuple[int, int],
+    stride: tuple[int, int] = (2, 2),
+    padding: str = "SAME",
+    activation: str = "NONE",
+    per_channel: bool = True,
+) -> Case:
+    given = quantisation(rng)
+    channels = output_shape[2]
+    weights = rng.integers(-127, 128, (channels, *window, depth), dtype=np.int8)
+    scales = [scale(each) for each in rng.uniform(0.002, 0.02, channels if per_channel else 1)]
+    target = scale(np.sqrt(depth * 3) * 74 * 74 * given.per_tensor * 0.01 / 60)
+    bias = rng.integers(-3000, 3000, channels, dtype=np.int32) if rng.random() < 0.7 else None
+    output = Quantisation(target, int(rng.integers(-60, 60)))
+    model = models.transpose_conv(output_shape, weights, bias, scales, given, output, stride, padding, activation)
+    sizes = [window_output(output_shape[axis], window[axis], stride[axis], 1, padding)[0] for axis in (0, 1)]
+    values = int8(rng, (1, *sizes, depth))
+    name = f"transposed conv {values.shape} to {output_shape} window {window} stride {stride} {padding} {activation}"
+    return case_of(name, model, [values], values.size * window[0] * window[1] * channels)
+
+
+def _random_transpose_conv(rng: np.random.Generator) -> Case:
+    window, stride = (tuple(int(each) for each in rng.integers(1, 5, 2)) for _ in range(2))
+    padding = "SAME" if rng.random() < 0.5 else "VALID"
+    height, width = (int(rng.integers(window[axis], window[axis] + 9)) for axis in (0, 1))
+    activation = str(rng.choice(["NONE", "NONE", "RELU", "RELU6"]))
+    shape = (height, width, int(rng.integers(1, 12)))
+    depth = int(rng.integers(1, 24))
+    return transpose_conv(
+        rng, shape, depth, (window[0], window[1]), (stride[0], stride[1]), padding, activation, bool(rng.random() < 0.6)
+    )
+
+
 _RANDOM: dict[str, Callable[[np.random.Generator], Case]] = {
     "sum": _random_mean,
     "reduce_max": lambda rng: _random_extreme("REDUCE_MAX", rng),
     "arg_max": lambda rng: _random_search("Max", rng),
     "arg_min": lambda rng: _random_search("Min", rng),
+    "batch_matmul": _random_batch_matmul,
+    "transpose_conv": _random_transpose_conv,
     "l2_normalization": _random_l2_normalization,
     "log_softmax": _random_log_softmax,
     "lstm": _random_lstm,

@@ -30,13 +30,14 @@ def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
     """One scale, or one for each output channel along `channel_axis`; symmetric; a bias, if any, with one value for each
     channel."""
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
-    yield from _check_quantisation(weights, channel_axis)
+    yield from check_channel_scales(weights, channel_axis)
     channels = weights.shape[channel_axis]
     if bias is not None and bias.elements != channels:
         yield Problem("N6-NET-007", f"tensor {shown(bias)} has {bias.elements} values instead of {channels}", CONVERT)
 
 
-def _check_quantisation(weights: Tensor, axis: int) -> Iterator[Problem]:
+def check_channel_scales(weights: Tensor, axis: int) -> Iterator[Problem]:
+    """One scale, or one for each output channel along `axis`; symmetric."""
     quantisation = weights.quantisation
     if quantisation is None:
         yield Problem("N6-NET-006", f"tensor {shown(weights)} has no quantisation", QUANTISE)
@@ -81,8 +82,12 @@ def folded_bias(weights: Tensor, bias: Tensor | None, zero_point: int, channel_a
     start = np.zeros(weights.shape[channel_axis], np.int64)
     if bias is not None and bias.data is not None:
         start = bias.data.reshape(-1).astype(np.int64)
-    # As the int32 accumulator would: modulo 2^32.
-    return ((start - zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    return wrapped_int32(start - zero_point * sums)
+
+
+def wrapped_int32(values: NDArray[np.int64]) -> NDArray[np.int32]:
+    """As an int32 accumulator would have them: modulo 2^32."""
+    return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
