@@ -13,11 +13,10 @@ from n6build.network.reference.windows import MAX_DIMENSION
 
 
 def check_graph(graph: Graph, where: str) -> None:
-    """Raises N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), for
+    """Raises N6-NET-004 (type), N6-NET-005 (shape), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), for
     the first operator in question; the message says how many more are like it."""
     problems = [(operator, problem) for operator in graph.operators if (problem := problem_of(graph, operator))]
     if not problems:
-        _check_batches(graph, where)
         return
     operator, problem = problems[0]
     alike = sum(other.id == problem.id for _, other in problems[1:])
@@ -32,6 +31,7 @@ def problem_of(graph: Graph, operator: Operator) -> Problem | None:
     checks = (
         _check_arity(operands, rule),
         _check_types(operands, rule),
+        _check_states(operands, rule),
         _check_activation_quantisation(operands, rule),
         _check_dimensions(operands),
     )
@@ -40,18 +40,6 @@ def problem_of(graph: Graph, operator: Operator) -> Problem | None:
         if problem:
             return problem
     return next(rule.check(operands), None)
-
-
-def _check_batches(graph: Graph, where: str) -> None:
-    for index in (*graph.inputs, *graph.outputs):
-        tensor = graph.tensors[index]
-        if len(tensor.shape) == 4 and tensor.shape[0] != 1:
-            raise N6Error(
-                "N6-NET-005",
-                f"tensor {shown(tensor)} has a batch of {tensor.shape[0]}: shape {list(tensor.shape)}",
-                where=where,
-                hint="convert the model with batch 1",
-            )
 
 
 def _check_arity(operands: Operands, rule: Rule) -> Iterator[Problem]:
@@ -71,6 +59,13 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} has to be a constant", "freeze the model's weights")
         if operand is not None and position == 0 and operand.data is not None and not rule.first_may_be_constant:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} is a constant", "fold constants before converting")
+
+
+def _check_states(operands: Operands, rule: Rule) -> Iterator[Problem]:
+    for position, operand in enumerate(operands.inputs):
+        if operand is not None and operand.is_state != (position in rule.states):
+            what = "is a variable" if operand.is_state else "has to be a variable, which keeps the operator's state"
+            yield Problem("N6-NET-007", f"tensor {shown(operand)} {what}", CONVERT)
 
 
 def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[Problem]:

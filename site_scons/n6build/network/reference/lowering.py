@@ -22,6 +22,7 @@ from n6build.network.reference.epochs import (
     Network,
     Port,
     ScratchBuffer,
+    State,
     Value,
 )
 from n6build.network.reference.fixed_point import ScaleError
@@ -30,6 +31,7 @@ from n6build.network.reference.kernel_call import Argument, Constant, KernelCall
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Padding, operands_of
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.states import start_of
 from n6build.network.reference.windows import MAX_DIMENSION
 
 
@@ -58,6 +60,9 @@ class _Lowering:
     def network(self) -> Network:
         for position, index in enumerate(self._graph.inputs):
             self._names[index] = f"Input_{position}_out_0"
+        states = [tensor for tensor in self._graph.tensors.values() if tensor.is_state]
+        for position, tensor in enumerate(states):
+            self._names[tensor.index] = f"State_{position}_out_0"
         for operator in self._graph.operators:
             if operator.output in self._taken_over:
                 continue
@@ -75,6 +80,7 @@ class _Lowering:
             initializers=tuple(self._initializers.values()),
             inputs=tuple(self._port(index) for index in self._graph.inputs),
             outputs=tuple(self._port(index) for index in self._graph.outputs),
+            states=tuple(State(self._names[tensor.index], tensor, start_of(tensor)) for tensor in states),
         )
 
     # Buffers and their life
@@ -118,6 +124,8 @@ class _Lowering:
         end = len(self._epochs)
         first = dict.fromkeys((self._names[index] for index in self._graph.inputs), 0)
         last = dict(first)
+        kept = [name for index, name in self._names.items() if self._graph.tensors[index].is_state]
+        first |= dict.fromkeys(kept, 0)
         for epoch in self._epochs:
             first.setdefault(epoch.output, epoch.index)
             last[epoch.output] = epoch.index
@@ -125,6 +133,7 @@ class _Lowering:
                 last[name] = epoch.index
         for index in self._graph.outputs:
             last[self._names[self._root(index)[0]]] = end
+        last |= dict.fromkeys(kept, end)
         tensors = {name: self._graph.tensors[index] for index, name in self._names.items()}
         buffers = [Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()]
         for epoch in self._epochs:

@@ -37,8 +37,9 @@ class Problem:
 class Rule:
     """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
     constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
-    required: how many inputs must be present. check: what is particular to the operator, called when the rest is right.
-    quantised: False where scales change nothing and need not be there."""
+    states: positions of what the operator keeps between inferences. required: how many inputs must be present. check: what is
+    particular to the operator, called when the rest is right. quantised: False where scales change nothing and need not be
+    there."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
@@ -48,6 +49,7 @@ class Rule:
     first_may_be_constant: bool = False
     most: int = 0
     quantised: bool = True
+    states: tuple[int, ...] = ()
 
     def types_of(self, position: int) -> tuple[DType, ...]:
         """Of an input."""
@@ -136,4 +138,14 @@ def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
     if output.elements != expected:
         yield Problem(
             "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT
+        )
+
+
+def check_shape(tensor: Tensor, expected: tuple[int, ...]) -> Iterator[Problem]:
+    """expected: what the operator's other tensors ask for."""
+    if tensor.shape != expected:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(tensor)} has the shape {list(tensor.shape)} instead of {list(expected)}",
+            CONVERT,
         )

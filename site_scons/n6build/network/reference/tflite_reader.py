@@ -155,6 +155,7 @@ class _Reader:
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
+        intermediates = _bounded(table.IntermediatesLength(), MAX_OPERANDS, f"intermediates of {label}")
         if outputs < 1 or (outputs > 1 and not KINDS[kind].several_outputs):
             raise DamagedError(f"{label} has {outputs} outputs instead of one")
         try:
@@ -164,6 +165,7 @@ class _Reader:
                 inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
                 output=self._required(int(table.Outputs(0)), label),
                 options=_options(table, KINDS[kind].options),
+                intermediates=tuple(self._operand(int(table.Intermediates(i)), label) for i in range(intermediates)),
             )
             rest = (self._required(int(table.Outputs(part)), label) for part in range(1, outputs))
             return [first, *(replace(first, output=made, part=part) for part, made in enumerate(rest, 1))]
@@ -194,8 +196,8 @@ class _Reader:
     def _tensor(self, index: int, user: str) -> Tensor:
         table = self._subgraph.Tensors(index)
         name = _name(table.Name())
-        if table.IsVariable() or table.Sparsity() is not None:
-            raise UnsupportedError(f"tensor {name!a} is a variable or sparse", "use a stateless, dense model")
+        if table.Sparsity() is not None:
+            raise UnsupportedError(f"tensor {name!a} is sparse", "use a dense model")
         dtype = self._dtype(table, name, user)
         tensor = Tensor(
             index=index,
@@ -203,8 +205,12 @@ class _Reader:
             dtype=dtype,
             shape=self._shape(table, name, user),
             quantisation=None if dtype == "float32" else _quantisation(table.Quantization(), name),
+            is_state=bool(table.IsVariable()),
         )
-        return replace(tensor, data=self._constant(table, tensor))
+        data = self._constant(table, tensor)
+        if tensor.is_state and data is not None:
+            raise DamagedError(f"tensor {name!a} is a variable and a constant")
+        return replace(tensor, data=data)
 
     def _dtype(self, table: Any, name: str, user: str) -> DType:
         found: Any = _TYPE_NAMES.get(table.Type(), f"type {table.Type()}")
@@ -289,7 +295,8 @@ def _quantisation(table: Any, name: str) -> Quantisation | None:
 
 def _check_flow(graph: Graph) -> None:
     """Every tensor is made once, before it is used."""
-    made = {index for index, tensor in graph.tensors.items() if tensor.data is not None} | set(graph.inputs)
+    made = {index for index, tensor in graph.tensors.items() if tensor.data is not None or tensor.is_state}
+    made |= set(graph.inputs)
     for operator in graph.operators:
         for index in operator.inputs:
             if index is not None and index not in made:
@@ -298,8 +305,9 @@ def _check_flow(graph: Graph) -> None:
             raise DamagedError(f"{operator} makes tensor {operator.output} a second time")
         made.add(operator.output)
     for index in graph.outputs:
-        if index not in made or index in graph.inputs or graph.tensors[index].data is not None:
+        tensor = graph.tensors[index]
+        if index not in made or index in graph.inputs or tensor.data is not None or tensor.is_state:
             raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
-        if graph.tensors[index].data is not None:
-            raise DamagedError(f"the model's input, tensor {index}, is a constant")
+        if graph.tensors[index].data is not None or graph.tensors[index].is_state:
+            raise DamagedError(f"the model's input, tensor {index}, is a constant or a variable")
