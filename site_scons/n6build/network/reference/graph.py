@@ -80,10 +80,34 @@ class Operator:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why an operator cannot be compiled. operator: its index. id: N6-NET-0xx. text: names operator, tensor and type. hint: the
+    nearest change of the model that would help. dtype: the type that is in the way, where one is."""
+
+    operator: int
+    kind: str
+    id: str
+    text: str
+    hint: str
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The name under which the model file offers its function, and those of the function's inputs."""
+
+    key: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Graph:
-    """Operators in an order that can be executed. tensors: by index."""
+    """Operators in an order that can be executed. tensors: by index. refused: operators of the file that could not be read and
+    are not among `operators`; such a graph does not pass graph_checks."""
 
     tensors: dict[int, Tensor]
     operators: tuple[Operator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    refused: tuple[Refusal, ...] = ()
+    signature: Signature | None = None

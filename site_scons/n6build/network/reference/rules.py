@@ -25,11 +25,13 @@ CONVERT = "convert the model again; if it persists, this graph is not what the o
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx."""
+    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx. dtype: the type that is in the way,
+    where one is."""
 
     id: str
     what: str
     hint: str
+    dtype: str = ""
 
 
 @dataclass(frozen=True)
