@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 _SCALARS = {
     "int8_t": ctypes.c_int8,
     "uint8_t": ctypes.c_uint8,
+    "int16_t": ctypes.c_int16,
     "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
     "float": ctypes.c_float,
 }
 
@@ -31,19 +33,19 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
             case Pointer():
                 return pointer
             case Structure():
-                return _inner(member.type)
+                return inner(member.type)
         return _SCALARS[member.type]
 
     fields = [(member.name, kind(member)) for member in structure.members]
     return type(structure.name, (ctypes.Structure,), {"_fields_": fields})
 
 
-def _inner(structure: Structure) -> type[ctypes.Structure]:
+def inner(structure: Structure) -> type[ctypes.Structure]:
     """One without pointers: its layout is the same on every machine."""
     return _layout(structure, ctypes.c_uint32)
 
 
-Shape, Window, Output = map(_inner, (SHAPE, WINDOW, RANGE))
+Shape, Window, Output = map(inner, (SHAPE, WINDOW, RANGE))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
 KERNELS = list(DESCRIPTORS)
 

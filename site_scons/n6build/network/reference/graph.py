@@ -43,7 +43,8 @@ class Quantisation:
 
 @dataclass(frozen=True)
 class Tensor:
-    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation."""
+    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation. unsigned: uint8 in
+    the model file, held as int8 with 128 less (`unsigned.as_signed`)."""
 
     index: int
     name: str
@@ -51,6 +52,7 @@ class Tensor:
     shape: tuple[int, ...]
     quantisation: Quantisation | None
     data: NDArray[np.generic] | None = field(default=None, compare=False)
+    unsigned: bool = False
 
     @property
     def elements(self) -> int:
@@ -66,7 +68,8 @@ class Tensor:
 @dataclass(frozen=True)
 class Operator:
     """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
-    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each."""
+    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each. added: it is
+    not in the model file."""
 
     index: int
     kind: str
@@ -74,6 +77,7 @@ class Operator:
     output: int
     options: object = None
     part: int = 0
+    added: bool = False
 
     def __str__(self) -> str:
         return f"operator {self.index} ({self.kind})"

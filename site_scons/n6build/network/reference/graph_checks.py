@@ -19,7 +19,7 @@ def check_graph(graph: Graph, where: str) -> None:
     (options)."""
     refusals = {refusal.operator: refusal for refusal in graph.refused}
     for operator in graph.operators:
-        problem = None if operator.index in refusals else _problem(graph, operator)
+        problem = None if operator.added or operator.index in refusals else _problem(graph, operator)
         if problem:
             text = f"{operator}: {problem.what}"
             refusals[operator.index] = Refusal(

@@ -54,8 +54,8 @@ class Rule:
 
 
 def shown(tensor: Tensor) -> str:
-    """Name and type, for messages."""
-    return f"{tensor.name!a} ({tensor.dtype})"
+    """Name and type in the model file, for messages."""
+    return f"{tensor.name!a} ({'uint8' if tensor.unsigned else tensor.dtype})"
 
 
 def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
