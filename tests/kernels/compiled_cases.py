@@ -14,10 +14,17 @@ from n6build.network.reference.operands import Operands, operands_of
 from n6build.network.reference.tflite_reader import read_graph
 from n6build.network.reference.unsigned import as_signed
 from numpy.typing import NDArray
+from uint8_models import raised
 
 from kernels.kernel_descriptors import Case, inner
 
-_NUMPY = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "int32": np.int32, "float32": np.float32}
+_NUMPY: dict[str, type[np.generic]] = {
+    "int8": np.int8,
+    "uint8": np.uint8,
+    "int16": np.int16,
+    "int32": np.int32,
+    "float32": np.float32,
+}
 
 
 def compiled_case(name: str, model: bytes, inputs: Sequence[NDArray[np.generic]]) -> Case:
@@ -41,7 +48,7 @@ def compiled_case(name: str, model: bytes, inputs: Sequence[NDArray[np.generic]]
                 pass
             case Tensor():
                 given = activations[argument.index]
-                buffers[member.name] = (given ^ np.uint8(128)).view(np.int8) if argument.unsigned else given
+                buffers[member.name] = raised(given).view(np.int8) if argument.unsigned else given
             case Parameter(tensor):
                 assert tensor.data is not None
                 buffers[member.name] = tensor.data

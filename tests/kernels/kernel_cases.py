@@ -635,6 +635,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
-    from kernels import uint8_cases  # noqa: PLC0415 - they use what is here.
+    from kernels import uint8_cases
 
     return uint8_cases.CASES[kernel](rng)

@@ -29,7 +29,10 @@ def _zero_point(rng: np.random.Generator) -> int:
 
 
 def _window(rng: np.random.Generator) -> dict[str, Any]:
-    pair = lambda most: (int(rng.integers(1, most + 1)), int(rng.integers(1, most + 1)))  # noqa: E731
+
+    def pair(most: int) -> tuple[int, int]:
+        return int(rng.integers(1, most + 1)), int(rng.integers(1, most + 1))
+
     dilated = rng.random() < 0.3
     return {
         "stride": (1, 1) if dilated else pair(3),
@@ -66,7 +69,7 @@ def depthwise_conv_2d(
     shape = shape or _image(rng, window, options.get("dilation", (1, 1)), 20)
     multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
     weights = _int8(rng, (1, *window, shape[2] * multiplier))
-    bias = rng.integers(-3000, 3000, weights.shape[3], dtype=np.int32)
+    bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
     source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(window[0] * window[1]) / 40)
     model = one_op_models.depthwise_conv_2d(shape, weights, bias, [scale], source, target, **options)

@@ -17,24 +17,18 @@ from n6build.network.reference.graph import Graph, Operator, Quantisation, Refus
 from n6build.network.reference.kinds import KINDS
 
 _HALF = 128
-# Operators with the same bits, compared with the reference interpreter (tests/network/test_uint8.py).
-SAME_SHIFTED = frozenset(
-    {
-        "ADD",
-        "AVERAGE_POOL_2D",
-        "CONV_2D",
-        "DEPTHWISE_CONV_2D",
-        "DEQUANTIZE",
-        "FULLY_CONNECTED",
-        "MAX_POOL_2D",
-        "MEAN",
-        "PAD",
-        "PADV2",
-        "QUANTIZE",
-        "RESHAPE",
-        "SOFTMAX",
-    }
-)
+# Those that only move values have the same bits anyway.
+_MOVE = """
+    BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS GATHER MIRROR_PAD PACK PAD PADV2 RESHAPE
+    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE
+    TRANSPOSE UNPACK"""
+# With the same bits in the reference interpreter (tests/network/test_uint8_shift.py); of convolutions and average pooling with
+# kernels of their own. Not so: RESIZE_BILINEAR, SUM, L2_NORMALIZATION.
+_COMPUTE = """
+    ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE FULLY_CONNECTED HARD_SWISH LEAKY_RELU
+    LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1
+    SOFTMAX SUB TANH"""
+SAME_SHIFTED = frozenset((_MOVE + _COMPUTE).split())
 _INT8 = "convert the model to int8; this operator does not round the same way for uint8"
 
 
