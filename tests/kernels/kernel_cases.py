@@ -11,7 +11,7 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases, movement_cases, sequence_cases
+from kernels import elementwise_cases, movement_cases, sequence_cases, uint8_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
 from kernels.lowered_cases import case_of
 
@@ -588,4 +588,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
         case "move" | "gather" | "resize_bilinear" | "cast":
             case: Case = getattr(movement_cases, kernel)(rng)
             return case
+    if kernel in uint8_cases.CASES:
+        return uint8_cases.CASES[kernel](rng)
     return sequence_cases.random_case(kernel, rng)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 _SCALARS = {
     "int8_t": ctypes.c_int8,
     "uint8_t": ctypes.c_uint8,
-    "uint16_t": ctypes.c_uint16,
     "int16_t": ctypes.c_int16,
+    "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
     "int64_t": ctypes.c_int64,

@@ -16,7 +16,7 @@ def test_a_sum_equals_the_reference_where_that_reads_its_elements_right(host_ker
     assert_equals_reference(host_kernels, sequence_cases.sum_within_bytes(np.random.default_rng(seed)))
 
 
-def _other_resolver(case: Case) -> np.ndarray:
+def _other_resolver(case: Case) -> NDArray[Any]:
     interpreter = Interpreter(
         model_content=case.model, experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     )

@@ -23,6 +23,7 @@ from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
+from n6build.network.reference.unsigned import as_signed
 
 TOOL = "n6build reference backend"
 # Of the generated files: raised with every change to them, since version control is not part of an installed library.
@@ -48,7 +49,7 @@ def compile_network(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = dilated(folded(read_graph(model)))
+    graph = as_signed(dilated(folded(read_graph(model))))
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)

@@ -150,7 +150,7 @@ class _Lowering:
         for number, call in enumerate(calls, 1):
             # The last one, which completes the output, has the name of the whole.
             node = _node(operator) if number == len(calls) else f"{_node(operator)}_part_{number}"
-            operators = (*((padding.operator,) if padding else ()), operator.index)
+            operators = (*((padding.operator,) if padding else ()), *(() if operator.added else (operator.index,)))
             self._epochs.append(self._epoch(operator.output, kind, node, operators, call))
 
     def _epoch(self, output: int, kind: OperatorKind, node: str, operators: tuple[int, ...], call: KernelCall) -> Epoch:

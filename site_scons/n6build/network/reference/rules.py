@@ -26,11 +26,13 @@ CONVERT = "convert the model again; if it persists, this graph is not what the o
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx."""
+    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx. dtype: the type that is in the way,
+    where one is."""
 
     id: str
     what: str
     hint: str
+    dtype: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Rule:
 
 
 def shown(tensor: Tensor) -> str:
-    """Name and type, for messages."""
-    return f"{tensor.name!a} ({tensor.dtype})"
+    """Name and type in the model file, for messages."""
+    return f"{tensor.name!a} ({'uint8' if tensor.unsigned else tensor.dtype})"
 
 
 def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:

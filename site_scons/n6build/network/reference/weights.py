@@ -52,7 +52,9 @@ def check_channel_scales(weights: Tensor, axis: int) -> Iterator[Problem]:
         )
     if any(not math.isfinite(scale) or scale <= 0 for scale in quantisation.scales):
         yield Problem("N6-NET-006", f"tensor {shown(weights)} has a scale that is not positive", QUANTISE)
-    if any(zero_point != 0 for zero_point in quantisation.zero_points):
+    if weights.unsigned:
+        yield from check_per_tensor(weights)
+    elif any(zero_point != 0 for zero_point in quantisation.zero_points):
         yield Problem(
             "N6-NET-006", f"tensor {shown(weights)} has a zero point other than 0", "use symmetric int8 weights"
         )
@@ -78,7 +80,8 @@ def folded_bias(weights: Tensor, bias: Tensor | None, zero_point: int, channel_a
     """bias - zero point * sum of the weights of each output channel. zero_point: of what the weights are multiplied with."""
     assert weights.data is not None
     other_axes = tuple(axis for axis in range(len(weights.shape)) if axis != channel_axis)
-    sums = weights.data.astype(np.int64).sum(axis=other_axes)
+    taps = weights.elements // weights.shape[channel_axis]
+    sums = weights.data.sum(axis=other_axes, dtype=np.int64) - required_quantisation(weights).zero_point * taps
     start = np.zeros(weights.shape[channel_axis], np.int64)
     if bias is not None and bias.data is not None:
         start = bias.data.reshape(-1).astype(np.int64)
@@ -90,6 +93,11 @@ def wrapped_int32(values: NDArray[np.int64]) -> NDArray[np.int32]:
     return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+def weights_zero_point(operands: Operands) -> int:
+    """Other than 0 only in models that were uint8."""
+    return required_quantisation(operands.required(WEIGHTS)).zero_point
+
+
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """Weights, biases and scaling, as `weight_arguments` and `_scaling_arguments`."""
     return {**weight_arguments(operands, channel_axis), **_scaling_arguments(operands, channel_axis)}
@@ -97,7 +105,7 @@ def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Ar
 
 def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """SCALING_MEMBERS, with one value for each output channel. Raises ScaleError."""
-    pairs = [accumulator_multiplier(real) for real in real_scales(operands, channel_axis)]
+    pairs = [accumulator_multiplier(real) for real in convolution_scales(operands, channel_axis)]
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
         "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
@@ -107,9 +115,18 @@ def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argum
 def real_scales(operands: Operands, channel_axis: int) -> list[float]:
     """input scale * weight scale / output scale for each output channel, in the reference resolver's precision: double of
     float32 values."""
+    return _real_scales(operands, channel_axis, np.float64)
+
+
+def convolution_scales(operands: Operands, channel_axis: int) -> list[float]:
+    """As `real_scales`; of uint8 convolutions the resolver multiplies the first two in float32."""
+    return _real_scales(operands, channel_axis, np.float32 if operands.required(WEIGHTS).unsigned else np.float64)
+
+
+def _real_scales(operands: Operands, channel_axis: int, precision: type[np.float32 | np.float64]) -> list[float]:
     weights = operands.required(WEIGHTS)
     channels = weights.shape[channel_axis]
     source = required_quantisation(operands.first).scale
     target = required_quantisation(operands.output).scale
-    real = [source * scale / target for scale in required_quantisation(weights).scales]
+    real = [float(precision(source) * precision(scale)) / target for scale in required_quantisation(weights).scales]
     return real if len(real) == channels else real * channels
