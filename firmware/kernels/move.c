@@ -9,12 +9,12 @@
 
 #define OUTER_LOOPS 5
 
-typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes);
+typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes);
 
 /* All loops but the innermost one, which is a row. */
 static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op, row_t row)
 {
-    const n6k_loop_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
+    const n6k_step_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
     uint32_t done[OUTER_LOOPS] = {0, 0, 0, 0, 0};
     const int8_t *from = (const int8_t *)op->input + op->in_offset;
     int8_t *to = (int8_t *)op->output + op->out_offset;
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op
     }
 }
 
-static void plain_row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
+static void plain_row(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes)
 {
     for (int32_t i = 0; i < (int32_t)loop->size; i++) {
         memcpy(to + i * loop->out_step, from + i * loop->in_step, bytes);
@@ -107,7 +107,7 @@ static inline int is_lane(uint32_t bytes, uintptr_t position)
     return (bytes == 1 || bytes == 2 || bytes == 4) && (position & (bytes - 1)) == 0;
 }
 
-static inline __attribute__((always_inline)) void collect(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
+static inline __attribute__((always_inline)) void collect(int8_t *to, const int8_t *from, const n6k_step_t *loop,
                                                           uint32_t bytes)
 {
     const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)loop->in_step);
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void collect(int8_t *to, const int8
     }
 }
 
-static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
+static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8_t *from, const n6k_step_t *loop,
                                                           uint32_t bytes)
 {
     const uint32x4_t lanes = vidupq_n_u32(0, 1);
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8
     }
 }
 
-static void row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
+static void row(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes)
 {
     const uintptr_t position = (uintptr_t)to | (uintptr_t)from | (uintptr_t)loop->in_step | (uintptr_t)loop->out_step;
     if (loop->size > 1 && is_lane(bytes, position)) {

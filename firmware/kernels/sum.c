@@ -7,7 +7,7 @@
 #include "n6_kernels_plain.h"
 #include "requantize.h"
 
-void n6k_plain_sum(const n6k_sum_t *op)
+void n6k_plain_sum(const n6k_reduced_sum_t *op)
 {
     const n6k_reduction_t *of = &op->reduction;
     int8_t *output = op->output;
@@ -45,7 +45,7 @@ static int32_t sum_of_bytes(const int8_t *from, uint32_t bytes, int32_t sum)
 }
 
 /* One output for each run of `second` elements, which lie side by side. */
-static int8_t *sum_runs(const n6k_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
+static int8_t *sum_runs(const n6k_reduced_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
 {
     int32_t sum = op->bias;
     for (uint32_t first = op->reduction.first; first > 0; first--, input += stride) {
@@ -56,7 +56,7 @@ static int8_t *sum_runs(const n6k_sum_t *op, const int8_t *input, uint32_t strid
 }
 
 /* Four outputs at a time, side by side; the last round has fewer lanes. */
-static int8_t *sum_columns(const n6k_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
+static int8_t *sum_columns(const n6k_reduced_sum_t *op, const int8_t *input, uint32_t stride, int8_t *output)
 {
     const n6k_reduction_t *of = &op->reduction;
     for (uint32_t inner = 0; inner < of->inner; inner += 4) {
@@ -74,7 +74,7 @@ static int8_t *sum_columns(const n6k_sum_t *op, const int8_t *input, uint32_t st
     return output + of->inner;
 }
 
-void n6k_sum(const n6k_sum_t *op)
+void n6k_sum(const n6k_reduced_sum_t *op)
 {
     const n6k_reduction_t *of = &op->reduction;
     const uint32_t block = of->second * of->inner, stride = of->middle * block;
@@ -89,7 +89,7 @@ void n6k_sum(const n6k_sum_t *op)
 
 #else
 
-void n6k_sum(const n6k_sum_t *op)
+void n6k_sum(const n6k_reduced_sum_t *op)
 {
     n6k_plain_sum(op);
 }

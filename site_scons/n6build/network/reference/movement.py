@@ -32,7 +32,7 @@ _LOOPS = 6
 _MAX_FOLDED = 1 << 24
 
 _LOOP = Structure(
-    "n6k_loop_t",
+    "n6k_step_t",
     (Member("size", "uint32_t"), Member("in_step", "int32_t"), Member("out_step", "int32_t")),
     doc="How often something is repeated, and by how many bytes input and output go on each time.",
 )

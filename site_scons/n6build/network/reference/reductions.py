@@ -26,7 +26,7 @@ REDUCTION = Structure(
 SUM = Kernel(
     "sum",
     Structure(
-        "n6k_sum_t",
+        "n6k_reduced_sum_t",
         (
             *ENDS,
             Member("reduction", REDUCTION),
