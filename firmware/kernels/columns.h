@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The elements under a window in a row, and the scaling of four accumulators. Internal to the kernels.
+ * The elements under a window in a row, and the scaling of accumulators by channel. Internal to the kernels.
  */
 #ifndef N6K_COLUMNS_H
 #define N6K_COLUMNS_H
@@ -60,15 +60,6 @@ static inline int32x4_t n6k_scale_double_x4(int32x4_t x, int32x4_t multiplier, i
     const int32x4_t zero = vdupq_n_s32(0);
     const int32x4_t shifted = vshlq_s32(x, vmaxq_s32(shift, zero));
     return n6k_rounding_divide_x4(vqrdmulhq_s32(shifted, multiplier), vminq_s32(shift, zero));
-}
-
-/* n6k_to_output of each lane. */
-static inline int32x4_t n6k_to_output_x4(int32x4_t scaled, n6k_output_t range)
-{
-    const int32_t zero_point = range.zero_point;
-    const int32x4_t low = vdupq_n_s32(range.clamp_min - zero_point);
-    const int32x4_t high = vdupq_n_s32(range.clamp_max - zero_point);
-    return vaddq_n_s32(vminq_s32(vmaxq_s32(scaled, low), high), zero_point);
 }
 
 #endif
