@@ -3,15 +3,10 @@
  * Softmax, int8, in fixed point. Qi.f: i integer bits, f fractional bits, one sign bit.
  */
 #include "n6_kernels_plain.h"
+#include "reciprocal.h"
 #include "requantize.h"
 
 #define SUM_INTEGER_BITS 12 /* the sum of exponentials is Q12.19 */
-
-static int32_t saturating_shift_left(int32_t x, int32_t bits)
-{
-    const int64_t wide = (int64_t)x * ((int64_t)1 << bits);
-    return wide > INT32_MAX ? INT32_MAX : (wide < INT32_MIN ? INT32_MIN : (int32_t)wide);
-}
 
 /* exp(x) for -1/4 <= x < 0, Q0.31: the Taylor series around -1/8 up to the fourth power. */
 static int32_t exp_of_last_quarter(int32_t x)
@@ -40,7 +35,7 @@ static int32_t exp_of_negative(int32_t x)
     }
     const int32_t last_quarter = (x & (quarter - 1)) - quarter;
     const int32_t rest = last_quarter - x;
-    int32_t result = exp_of_last_quarter(saturating_shift_left(last_quarter, 5));
+    int32_t result = exp_of_last_quarter(n6k_saturating_shift_left(last_quarter, 5));
     /* exp(-2^k), k = -2..4, Q0.31; as code, because a table would be data with an address. */
     result = times_if(rest & quarter, result, 1672461947);
     result = times_if(rest & (quarter << 1), result, 1302514674);
@@ -50,23 +45,6 @@ static int32_t exp_of_negative(int32_t x)
     result = times_if(rest & (quarter << 5), result, 720401);
     result = times_if(rest & (quarter << 6), result, 242);
     return result;
-}
-
-/* 1 / (1 + x) for 0 <= x < 1, Q0.31: three Newton-Raphson steps on half the denominator, in Q2.29. */
-static int32_t reciprocal_of_one_plus(int32_t x)
-{
-    const int32_t half_denominator = (int32_t)(((int64_t)x + INT32_MAX + 1) / 2);
-    int32_t r = 1515870810 + n6k_doubling_high_multiply(half_denominator, -1010580540); /* 48/17 - 32/17 * h */
-    for (int step = 0; step < 3; step++) {
-        const int32_t error = (1 << 29) - n6k_doubling_high_multiply(half_denominator, r);
-        r += saturating_shift_left(n6k_doubling_high_multiply(r, error), 2);
-    }
-    return saturating_shift_left(r, 1);
-}
-
-static int32_t leading_zeros(uint32_t x)
-{
-    return x == 0 ? 32 : __builtin_clz(x);
 }
 
 void n6k_plain_softmax(const n6k_softmax_t *op)
@@ -88,8 +66,8 @@ void n6k_plain_softmax(const n6k_softmax_t *op)
             }
         }
 
-        const int32_t zeros = leading_zeros((uint32_t)sum);
-        const int32_t scale = reciprocal_of_one_plus((int32_t)(((uint32_t)sum << zeros) - (UINT32_C(1) << 31)));
+        const int32_t zeros = n6k_leading_zeros((uint32_t)sum);
+        const int32_t scale = n6k_reciprocal_of_one_plus((int32_t)(((uint32_t)sum << zeros) - (UINT32_C(1) << 31)));
         const int32_t right = SUM_INTEGER_BITS - zeros + 31 - 8;
         for (uint32_t i = 0; i < op->depth; i++) {
             const int32_t difference = input[i] - largest;

@@ -614,6 +614,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return copy(rng, elements)
         case "lookup":
             return elementwise_cases.lookup(rng, elements)
-        case "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
+        case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
             return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
     raise AssertionError(f"no random cases of the kernel {kernel}")
