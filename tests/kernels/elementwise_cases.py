@@ -31,6 +31,16 @@ def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(a), tuple(b[int(rng.integers(rank)) :] if rng.random() < 0.3 else b)
 
 
+def integers(rng: np.random.Generator, operator: str) -> Case:
+    """Of int32, small ones and such that overflow."""
+    a, b = shapes(rng)
+    limit = int(rng.choice((10, 1000, 2**31 - 1)))
+    values = [rng.integers(-limit, limit, shape, dtype=np.int32) for shape in (a, b)]
+    if operator.startswith("FLOOR"):
+        values[1] = np.where(values[1] == 0, 3, values[1]).astype(np.int32)
+    return case_of(f"{operator} of int32 {a} and {b} below {limit}", ops.of_integers(operator, (a, b)), *values)
+
+
 def quotient_scale(rng: np.random.Generator, a: float, b: float) -> float:
     """Of an output: fine, and so coarse that the reference resolver's shifts have more than 31 bits."""
     return float(np.float32(a / b / 2 ** rng.uniform(-4, 11)))

@@ -616,4 +616,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return elementwise_cases.lookup(rng, elements)
         case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
             return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
+    if kernel.endswith("_int32"):
+        return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
     raise AssertionError(f"no random cases of the kernel {kernel}")
