@@ -7,23 +7,37 @@
 
 #include "n6_kernels.h"
 
+#define N6K_LOOPS 5
+
+/* a, b: where the operands' elements of this run begin, counted in elements. The rest is the walk's own. */
+typedef struct {
+    int32_t a;
+    int32_t b;
+
+    const n6k_broadcast_t *plan;
+    uint32_t rounds[N6K_LOOPS];
+} n6k_runs_t;
+
+/* To the first run. */
+void n6k_runs_start(n6k_runs_t *runs, const n6k_broadcast_t *plan);
+
+/* To the next run; 0 where there is none. */
+int n6k_runs_next(n6k_runs_t *runs);
+
 /* Elements of a piece in which an operand that stays is repeated. */
 #define N6K_PIECE 64
 
-#define N6K_LOOPS 5
-
-/* a, b, output, elements: the piece, in which all three advance. The rest is the walk's own. */
+/* Runs in pieces. a, b, output, elements: the piece, in which all three advance. The rest is the walk's own. */
 typedef struct {
     const int8_t *a;
     const int8_t *b;
     int8_t *output;
     uint32_t elements;
 
-    const n6k_broadcast_t *plan;
-    const int8_t *run_a;
-    const int8_t *run_b;
+    n6k_runs_t runs;
+    const int8_t *start_a;
+    const int8_t *start_b;
     uint32_t left; /* of the run, this piece included */
-    uint32_t rounds[N6K_LOOPS];
     int8_t repeated[N6K_PIECE];
 } n6k_walk_t;
 

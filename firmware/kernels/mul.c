@@ -7,7 +7,7 @@
 #include "n6_kernels_plain.h"
 #include "requantize.h"
 
-void n6k_plain_mul(const n6k_mul_t *op)
+void n6k_plain_mul(const n6k_product_t *op)
 {
     n6k_walk_t walk;
     n6k_walk_start(&walk, &op->broadcast, op->a, op->b, op->output);
@@ -67,7 +67,7 @@ static void __attribute__((noinline)) mul_elements(const constants_t *constants,
                      : "r4", "r5", "r6", "r8", "r10", "lr", "q0", "q1", "q2", "q4", "q5", "q6", "memory");
 }
 
-void n6k_mul(const n6k_mul_t *op)
+void n6k_mul(const n6k_product_t *op)
 {
     constants_t constants = {
         .right_shift = op->shift > 0 ? 0 : op->shift,
@@ -89,7 +89,7 @@ void n6k_mul(const n6k_mul_t *op)
 
 #else
 
-void n6k_mul(const n6k_mul_t *op)
+void n6k_mul(const n6k_product_t *op)
 {
     n6k_plain_mul(op);
 }

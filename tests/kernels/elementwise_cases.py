@@ -31,6 +31,21 @@ def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(a), tuple(b[int(rng.integers(rank)) :] if rng.random() < 0.3 else b)
 
 
+def integers(rng: np.random.Generator, operator: str) -> Case:
+    """Of int32, small ones and such that overflow."""
+    a, b = shapes(rng)
+    limit = int(rng.choice((10, 1000, 2**31 - 1)))
+    values = [rng.integers(-limit, limit, shape, dtype=np.int32) for shape in (a, b)]
+    if operator.startswith("FLOOR"):
+        values[1] = np.where(values[1] == 0, 3, values[1]).astype(np.int32)
+    return case_of(f"{operator} of int32 {a} and {b} below {limit}", ops.of_integers(operator, (a, b)), *values)
+
+
+def quotient_scale(rng: np.random.Generator, a: float, b: float) -> float:
+    """Of an output: fine, and so coarse that the reference resolver's shifts have more than 31 bits."""
+    return float(np.float32(a / b / 2 ** rng.uniform(-4, 11)))
+
+
 def broadcast(
     rng: np.random.Generator,
     operator: str,
@@ -49,12 +64,16 @@ def broadcast(
     elif operator == "SQUARED_DIFFERENCE":
         target = np.float32(max(scale_a, scale_b) ** 2 * 10 ** rng.uniform(0, 2.5))
         quantisations[2] = Quantisation(float(target), quantisations[2].zero_point)
+    elif operator == "DIV":
+        quantisations[2] = Quantisation(quotient_scale(rng, scale_a, scale_b), quantisations[2].zero_point)
     elif rng.random() < 0.7:
         product = operator in ("MUL", "PRELU")
         natural = scale_a * scale_b * 30 if product else scale_a + scale_b
         target = np.float32(natural * 10 ** rng.uniform(-1, 1))
         quantisations[2] = Quantisation(float(target), quantisations[2].zero_point)
     values = [rng.integers(-128, 128, shape, dtype=np.int8) for shape in (a, b)]
+    if operator == "DIV":
+        values[1] = ops.without(values[1], quantisations[1].zero_point)
     constants = [value if each == constant else None for each, value in zip("ab", values, strict=True)]
     activation = activation if operator in ops.ACTIVATED else "NONE"
     model = ops.binary(operator, (a, b), quantisations, activation, constants)
@@ -68,4 +87,8 @@ def every_pair(rng: np.random.Generator, operator: str) -> Case:
     case = broadcast(rng, operator, both=(shape, shape))
     every = np.arange(-128, 128).astype(np.int8)
     pairs = [np.repeat(every, 256).reshape(shape), np.tile(every, 256).reshape(shape)]
+    if operator == "DIV":
+        zero_point = case.values["b_zero_point"]
+        assert isinstance(zero_point, int)
+        pairs[1] = ops.without(pairs[1], zero_point)
     return replace(case, buffers=dict(zip("ab", pairs, strict=True)), inputs=pairs)

@@ -583,11 +583,13 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return copy(rng, elements)
         case "lookup":
             return elementwise_cases.lookup(rng, elements)
-        case "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
+        case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
             return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
         case "move" | "gather" | "resize_bilinear" | "cast":
             case: Case = getattr(movement_cases, kernel)(rng)
             return case
+    if kernel.endswith("_int32"):
+        return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
     if kernel in uint8_cases.CASES:
         return uint8_cases.CASES[kernel](rng)
     return sequence_cases.random_case(kernel, rng)

@@ -12,7 +12,7 @@ from kernels.test_helium_kernels import assert_equals_twins
 from kernels.test_instruction_budget import REPEATS
 from kernels.test_plain_kernels import assert_equals_reference
 
-OPERATORS = ("MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB")
+OPERATORS = ("DIV", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB")
 _RNG = np.random.default_rng(2)
 _IMAGE, _PIXEL, _CHANNELS = (1, 24, 24, 32), (1, 24, 24, 1), (1, 1, 1, 32)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from n6build.base.errors import N6Error
 from n6build.network.reference.kinds import all_kernels
+from numpy.typing import NDArray
 from one_op_models import Quantisation, conv_2d
 
 from network.equality import assert_equal_everywhere, random_inputs
@@ -17,7 +18,7 @@ Build = Callable[..., HostNetwork]
 Shapes = tuple[tuple[int, ...], tuple[int, ...]]
 
 A, B, OUT = Quantisation(0.05, 3), Quantisation(0.02, -9), Quantisation(0.06, -7)
-TARGETS = {"SQUARED_DIFFERENCE": Quantisation(0.03, -128)}
+TARGETS = {"DIV": Quantisation(0.006, -7), "SQUARED_DIFFERENCE": Quantisation(0.03, -128)}
 SHAPES: dict[str, Shapes] = {
     "equal": ((1, 3, 5, 2), (1, 3, 5, 2)),
     "channels": ((1, 3, 5, 7), (7,)),
@@ -36,10 +37,18 @@ SHAPES: dict[str, Shapes] = {
 }
 
 
+def _inputs(operator: str, model: bytes, seed: int, zero_point: int = B.zero_point) -> list[NDArray[np.generic]]:
+    """Without zeros among divisors."""
+    inputs = random_inputs(model, seed)
+    if operator == "DIV" and len(inputs) > 1:
+        inputs[1] = ops.without(inputs[1].astype(np.int8), zero_point)
+    return inputs
+
+
 def _model(operator: str, shapes: Shapes, constant: str) -> bytes:
     rng = np.random.default_rng(5)
     constants = [
-        rng.integers(-128, 128, shape, dtype=np.int8) if name == constant else None
+        ops.without(rng.integers(-128, 128, shape, dtype=np.int8), B.zero_point) if name == constant else None
         for name, shape in zip("ab", shapes, strict=True)
     ]
     quantisations = [A] * 3 if operator.endswith("IMUM") else [A, B, TARGETS.get(operator, OUT)]
@@ -63,14 +72,14 @@ def test_an_operator_alone(host_network: Build, operator: str) -> None:
         model = _model(operator, ((1, 5, 4, 6), (1, 4, 6)), constant)
         network = host_network(model)
         for seed in range(4):
-            assert_equal_everywhere(network, model, random_inputs(model, seed))
+            assert_equal_everywhere(network, model, _inputs(operator, model, seed))
 
 
 @pytest.mark.parametrize("activation", ["RELU", "RELU6", "RELU_N1_TO_1"])
 @pytest.mark.parametrize("operator", ops.ACTIVATED)
 def test_a_fused_activation_clamps(host_network: Build, operator: str, activation: str) -> None:
-    model = ops.binary(operator, ((1, 5, 40), (40,)), (A, B, OUT), activation)
-    assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
+    model = ops.binary(operator, ((1, 5, 40), (40,)), (A, B, TARGETS.get(operator, OUT)), activation)
+    assert_equal_everywhere(host_network(model), model, _inputs(operator, model, 1))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -88,10 +97,13 @@ def test_random_ones(host_network: Build, seed: int) -> None:
         scales = scales[:1] * 3
     elif operator == "SQUARED_DIFFERENCE":
         scales[2] = Quantisation(max(scale.per_tensor for scale in scales) ** 2 * 4, 17)
-    constant = rng.integers(-128, 128, shapes[1], dtype=np.int8) if frozen else None
+    elif operator == "DIV":
+        scales[2] = Quantisation(scales[0].per_tensor / scales[1].per_tensor / 600, 17)
+    zero_point = scales[1].zero_point
+    constant = ops.without(rng.integers(-128, 128, shapes[1], dtype=np.int8), zero_point) if frozen else None
     activation = str(rng.choice(["NONE", "RELU", "RELU6"])) if operator in ops.ACTIVATED else "NONE"
     model = ops.binary(operator, shapes, scales, activation, (None, constant))
-    assert_equal_everywhere(host_network(model), model, random_inputs(model, seed))
+    assert_equal_everywhere(host_network(model), model, _inputs(operator, model, seed, zero_point))
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,14 @@ def test_normalisation_attention_and_activation_in_one_network(host_network: Bui
         assert_equal_everywhere(network, model, random_inputs(model, seed))
 
 
+def test_a_quotient_by_zero_is_the_end_of_the_range_on_the_side_of_the_dividend(host_network: Build) -> None:
+    """The reference resolver stops there."""
+    network = host_network(ops.binary("DIV", ((1, 4), (1, 4)), (A, B, TARGETS["DIV"])))
+    a, b = np.array([[4, 2, 3, 127]], np.int8), np.full((1, 4), B.zero_point, np.int8)
+    (output,) = network.trace([a, b]).values()
+    assert np.frombuffer(output, np.int8).tolist() == [127, -128, TARGETS["DIV"].zero_point, 127]
+
+
 def test_a_square_of_a_tensor(host_network: Build) -> None:
     def same_input_twice(tree: object) -> None:
         graph = tree.subgraphs[0]  # type: ignore[attr-defined]
@@ -154,7 +174,7 @@ def test_a_value_for_each_channel_is_stored_often_enough_for_long_runs_only(host
 
 def test_every_kernel_of_elements_may_write_where_it_reads() -> None:
     found = {kernel.name: kernel.in_place for kernel in all_kernels() if kernel.in_place}
-    two = dict.fromkeys(("add", "maximum", "minimum", "mul", "prelu", "squared_difference", "sub"), ("a", "b"))
+    two = dict.fromkeys(("add", "div", "maximum", "minimum", "mul", "prelu", "squared_difference", "sub"), ("a", "b"))
     assert found.items() >= {**two, "lookup": ("input",), "requantize": ("input",)}.items()
 
 
@@ -197,6 +217,26 @@ def _shape(tensor: int, shape: list[int]) -> Callable[[object], None]:
             "N6-NET-006",
             "operator 0 (MUL): its accumulator would be scaled by 1e+16",
             "calibrate",
+        ),
+        (
+            ops.binary(
+                "DIV", ((1, 6), (6,)), (A, B, TARGETS["DIV"]), constants=(None, np.arange(-12, -6, dtype=np.int8))
+            ),
+            "N6-NET-007",
+            "operator 0 (DIV): tensor 'b' (int8) holds zeros",
+            "something else",
+        ),
+        (
+            ops.binary("DIV", ((1, 6), (1, 6)), (Quantisation(1e-6), B, Quantisation(1e4))),
+            "N6-NET-006",
+            "operator 0 (DIV): with these scales quotients would be shifted by 50 to 65 bits, 0 to 63 is possible",
+            "multiply by the reciprocal",
+        ),
+        (
+            ops.binary("DIV", ((1, 6), (1, 6)), (Quantisation(1e3), B, Quantisation(1e-6))),
+            "N6-NET-006",
+            "operator 0 (DIV): with these scales quotients would be shifted by",
+            "multiply by the reciprocal",
         ),
         (
             ops.binary("PRELU", ((1, 6), (1, 6)), (A, B, OUT), constants=(np.zeros((1, 6), np.int8), None)),

@@ -35,13 +35,19 @@ _BROADCAST = Structure(
     "an operand advances (step 1) or stays (0); around it loops, the innermost first. The steps of a loop lead from where the "
     "last run inside it began to where its next one begins.",
 )
-# Of a descriptor, in this order.
-BROADCAST_MEMBERS = (
-    Member("a", reads("int8_t")),
-    Member("b", reads("int8_t")),
-    Member("output", writes("int8_t")),
-    Member("broadcast", _BROADCAST),
-)
+
+
+def broadcast_members(element: str) -> tuple[Member, ...]:
+    """Of a descriptor, in this order. element: C type."""
+    return (
+        Member("a", reads(element)),
+        Member("b", reads(element)),
+        Member("output", writes(element)),
+        Member("broadcast", _BROADCAST),
+    )
+
+
+BROADCAST_MEMBERS = broadcast_members("int8_t")
 # The output may take the memory of an operand that is as large: such a one is walked through as the output is.
 IN_PLACE = ("a", "b")
 
@@ -86,7 +92,7 @@ def broadcast_arguments(operands: Operands) -> dict[str, Argument]:
             run = dimensions[-1].size
             dimensions, copies = _with_longer_run(dimensions, name, tensor.elements)
             tiled = np.tile(tensor.data.reshape(-1, run), (1, copies)) if copies > 1 else None
-            arguments[name] = Parameter(tensor, "constant") if tiled is None else Constant("int8", tiled)
+            arguments[name] = Parameter(tensor, "constant") if tiled is None else Constant(tensor.dtype, tiled)
     return {**arguments, "output": operands.output, "broadcast": _walk(dimensions)}
 
 

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from n6build.network.reference.extremes import extreme_operator
+from n6build.network.reference.integers import also_of_integers
 
-OPERATOR = extreme_operator("MAXIMUM", "Maximum")
+OPERATOR = also_of_integers(extreme_operator("MAXIMUM", "Maximum"))
