@@ -83,7 +83,9 @@ def lstm(
     for name, values, of_values in (("weights", weights, scales), ("recurrent", recurrent, recurrent_scales)):
         for gate, (each, scale) in enumerate(zip(values, of_values, strict=True)):
             tensors.append(Tensor(f"{name}{gate}", each.shape, np.int8, Quantisation(scale), each))
-    tensors += [Tensor(f"bias{gate}", each.shape, np.int32, Quantisation(1.0), each) for gate, each in enumerate(biases)]
+    tensors += [
+        Tensor(f"bias{gate}", each.shape, np.int32, Quantisation(1.0), each) for gate, each in enumerate(biases)
+    ]
     states = len(tensors), len(tensors) + 1
     tensors.append(Tensor("output state", (1, cells), np.int8, output))
     tensors.append(Tensor("cell state", (1, cells), np.int16, Quantisation(cell_scale)))
@@ -124,9 +126,7 @@ def svdf(
         Tensor("state", (1, filters * time.shape[1]), np.int16, Quantisation(scales[2])),
         Tensor("output", (1, filters // rank), np.int8, output),
     ]
-    model = write_model(
-        schema.BuiltinOperator.SVDF, tensors, options, schema.BuiltinOptions.SVDFOptions, version=3
-    )
+    model = write_model(schema.BuiltinOperator.SVDF, tensors, options, schema.BuiltinOptions.SVDFOptions, version=3)
     return with_states(model, [4])
 
 
@@ -196,9 +196,7 @@ def transpose_conv(
     options.padding = getattr(schema.Padding, padding)
     options.strideH, options.strideW = stride
     options.fusedActivationFunction = getattr(schema.ActivationFunctionType, activation)
-    sizes = [
-        window_output(output_shape[axis], weights.shape[1 + axis], stride[axis], 1, padding)[0] for axis in (0, 1)
-    ]
+    sizes = [window_output(output_shape[axis], weights.shape[1 + axis], stride[axis], 1, padding)[0] for axis in (0, 1)]
     shape = np.array([1, *output_shape], np.int32)
     tensors = [
         Tensor("shape", (4,), np.int32, None, shape),

@@ -37,7 +37,8 @@ class Problem:
 class Rule:
     """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
     constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
-    states: positions of what the operator keeps between inferences. required: how many inputs must be present. check: what is particular to the operator, called when the rest is right."""
+    states: positions of what the operator keeps between inferences. required: how many inputs must be present. check: what is
+    particular to the operator, called when the rest is right."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int

@@ -41,8 +41,8 @@ _KERNEL = Kernel(
             Member("shift", "int32_t"),
             Member("range", RANGE),
         ),
-        doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] to "
-        "it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
+        doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] "
+        "to it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
     ),
 )
 
@@ -60,7 +60,11 @@ def _read(table: tflite.SVDFOptions) -> _Options:
 def _check(operands: Operands) -> Iterator[Problem]:
     options = operands.operator.options
     assert isinstance(options, _Options)
-    features, time, bias = operands.required(_FEATURE_WEIGHTS), operands.required(_TIME_WEIGHTS), operands.optional(_BIAS)
+    features, time, bias = (
+        operands.required(_FEATURE_WEIGHTS),
+        operands.required(_TIME_WEIGHTS),
+        operands.optional(_BIAS),
+    )
     inputs = operands.first.shape[-1] if operands.first.shape else 1
     filters = features.shape[0] if features.shape else 0
     yield from check_shape(operands.first, (1, inputs))

@@ -31,7 +31,9 @@ _GATE_SCALE = np.float32(2**-12)  # of what goes into the gates' functions, Q3.1
 # A cell state is Q<bits>.<15 - bits>.
 _MAX_INTEGER_BITS = 6
 
-_SCALES = tuple(Member(f"{of}_{what}", reads("int32_t")) for of in ("input", "recurrent") for what in ("multiplier", "shift"))
+_SCALES = tuple(
+    Member(f"{of}_{what}", reads("int32_t")) for of in ("input", "recurrent") for what in ("multiplier", "shift")
+)
 _KERNEL = Kernel(
     "lstm",
     Structure(
@@ -87,7 +89,9 @@ def _options(operands: Operands) -> _Options:
 def _check(operands: Operands) -> Iterator[Problem]:
     for place, what in _FURTHER.items():
         if operands.optional(place) is not None:
-            yield Problem("N6-NET-008", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to")
+            yield Problem(
+                "N6-NET-008", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
+            )
     missing = [place for place in (*_BIASES, _OUTPUT_STATE, _CELL_STATE) if operands.optional(place) is None]
     if missing:
         yield Problem("N6-NET-007", f"lacks input {missing[0]}", CONVERT)
