@@ -527,7 +527,7 @@ def _random_input(rng: np.random.Generator, sliding: _Sliding, channels: int) ->
     return sliding.least(0) + int(rng.integers(6)), sliding.least(1) + int(rng.integers(6)), channels
 
 
-def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911, PLR0912
+def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
     """Any operator of that kernel that the descriptor can express, small enough to be quick."""
     elements = int(rng.integers(1, 100))
     flag, other, rare = (bool(chance) for chance in rng.random(3) < (0.5, 0.5, 0.25))

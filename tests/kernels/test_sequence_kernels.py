@@ -24,7 +24,7 @@ def _other_resolver(case: Case) -> NDArray[Any]:
     (given,) = interpreter.get_input_details()
     interpreter.set_tensor(given["index"], case.inputs[0].reshape(given["shape"]))
     interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return np.asarray(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
+from n6build.network.artifacts.read_artifacts import STATE_PREFIX
 from n6build.network.reference.epochs import (
     Address,
     Buffer,
@@ -62,7 +63,7 @@ class _Lowering:
             self._names[index] = f"Input_{position}_out_0"
         states = [tensor for tensor in self._graph.tensors.values() if tensor.is_state]
         for position, tensor in enumerate(states):
-            self._names[tensor.index] = f"State_{position}_out_0"
+            self._names[tensor.index] = f"{STATE_PREFIX}{position}_out_0"
         for operator in self._graph.operators:
             if operator.output in self._taken_over:
                 continue

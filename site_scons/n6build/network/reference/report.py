@@ -29,6 +29,7 @@ def report(
         _RULE,
         f"Compiler version: {tool}",
         f"Static memory plan: {placement.peak:,} B of activations; no plan can do with less than {placement.bound:,} B",
+        *_states(network),
         _END,
         "",
         "Memory usage information  (input/output buffers are included in activations)",
@@ -50,6 +51,12 @@ def report(
         _END,
     ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _states(network: Network) -> Iterator[str]:
+    if network.states:
+        kept = sum(state.tensor.bytes for state in network.states)
+        yield f"State: {kept:,} B of them, in {len(network.states)} tensors, stay from one inference to the next"
 
 
 def _layers(network: Network) -> Iterator[str]:
