@@ -17,6 +17,7 @@ _TYPES = {
     np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int16): schema.TensorType.INT16,
     np.dtype(np.int32): schema.TensorType.INT32,
+    np.dtype(np.int64): schema.TensorType.INT64,
     np.dtype(np.float32): schema.TensorType.FLOAT32,
 }
 _ACTIVATIONS = {

@@ -635,6 +635,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
-    from kernels import uint8_cases
+    from kernels import int16_cases, uint8_cases
 
-    return uint8_cases.CASES[kernel](rng)
+    return {**uint8_cases.CASES, **int16_cases.CASES}[kernel](rng)

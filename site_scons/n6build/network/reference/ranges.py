@@ -46,14 +46,17 @@ def output_range(output: Tensor, activation: Activation) -> Fields:
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
 
 
-def clamp_range(activation: Activation, output: Quantisation) -> tuple[int, int]:
-    """The int8 range that a fused activation leaves; its limits are quantised in float32, halves away from zero."""
+def clamp_range(
+    activation: Activation, output: Quantisation, least: int = INT8_MIN, most: int = INT8_MAX
+) -> tuple[int, int]:
+    """The part of the range from `least` to `most` that a fused activation leaves; its limits are quantised in float32, halves
+    away from zero."""
 
     def quantise(limit: float) -> int:
         steps = np.float32(limit) / np.float32(output.scale)
         rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
-        return max(INT8_MIN, min(INT8_MAX, output.zero_point + int(rounded)))
+        return max(least, min(most, output.zero_point + int(rounded)))
 
-    low = {"NONE": INT8_MIN, "RELU": quantise(0), "RELU6": quantise(0), "RELU_N1_TO_1": quantise(-1)}[activation]
-    high = {"NONE": INT8_MAX, "RELU": INT8_MAX, "RELU6": quantise(6), "RELU_N1_TO_1": quantise(1)}[activation]
+    low = {"NONE": least, "RELU": quantise(0), "RELU6": quantise(0), "RELU_N1_TO_1": quantise(-1)}[activation]
+    high = {"NONE": most, "RELU": most, "RELU6": quantise(6), "RELU_N1_TO_1": quantise(1)}[activation]
     return low, high
