@@ -22,7 +22,8 @@ class OperatorKind:
     options: None where the file's options change nothing. takes_over: the value of a PAD in front, given the padded tensor,
     that the kernel assumes outside its input. padding: what a PAD does, so that an operator after it may take it over. view:
     where in the memory of the first input the output lies, in bytes, None where it has to be made by `lower`.
-    several_outputs: `lower` is called for each `part`.
+    several_outputs: `lower` is called for each `part`. parts: for each input where in the output's memory it lies as a whole, in
+    bytes, None where it does not; `lower` then gives one call for each input, in their order.
     """
 
     name: str
@@ -35,3 +36,4 @@ class OperatorKind:
     padding: Callable[[Operands], Padding] | None = None
     view: Callable[[Operands], int | None] | None = None
     several_outputs: bool = False
+    parts: Callable[[Operands], Sequence[int | None]] | None = None

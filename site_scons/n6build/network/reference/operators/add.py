@@ -43,6 +43,7 @@ _KERNEL = Kernel(
         doc="Each input: ((x - zero_point) << left_shift) scaled by its multiplier; the sum scaled to the output. Same "
         "shapes, or one operand of a single element (elements_b == 1). Shifts here are <= 0 as TensorFlow Lite computes them.",
     ),
+    in_place=("a", "b"),
 )
 
 

@@ -1,0 +1,230 @@
+"""The order of the epochs: that of the model, unless another one needs less memory at its worst moment.
+
+Where everything meets in one epoch, the order falls into sections that do not depend on one another. The section with the
+highest peak is searched for the best order: it does not matter how a set of done epochs was reached, and what leaves no more in
+memory than it finds is done at once.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.network.reference.epochs import Address, Epoch
+from n6build.network.reference.liveness import aligned
+
+# Sets of done epochs that are looked at in one section: about a second.
+_MAX_STATES = 20_000
+
+
+def scheduled(
+    epochs: Sequence[Epoch],
+    sizes: Mapping[str, int],
+    parts: Mapping[str, Address],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> list[Epoch]:
+    """Numbered from 1. sizes: bytes of each buffer. parts: of a larger buffer, where they are made. inputs, outputs: buffers of
+    the network's."""
+    units = _units_of(epochs)
+    order = _best_order(_Memory(units, sizes, parts, inputs, outputs))
+    ordered = [epoch for number in order for epoch in units[number].epochs]
+    return [replace(epoch, index=index) for index, epoch in enumerate(ordered, 1)]
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Epochs that run one after the other, since they make one buffer. made, read: buffers. scratch: bytes. in_place: buffers
+    whose memory the output may take."""
+
+    epochs: tuple[Epoch, ...]
+    made: str
+    read: frozenset[str]
+    scratch: int
+    in_place: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A unit is done. done: all that are, as bits. live: bytes that are still needed. peak: bytes that were needed meanwhile."""
+
+    done: int
+    live: int
+    peak: int
+
+
+def _units_of(epochs: Sequence[Epoch]) -> list[_Unit]:
+    groups: list[list[Epoch]] = []
+    for epoch in epochs:
+        if groups and groups[-1][-1].output == epoch.output:
+            groups[-1].append(epoch)
+        else:
+            groups.append([epoch])
+    return [
+        _Unit(
+            epochs=tuple(group),
+            made=group[0].output,
+            read=frozenset(name for epoch in group for name in epoch.inputs),
+            scratch=max((aligned(epoch.scratch.bytes) for epoch in group if epoch.scratch), default=0),
+            in_place=frozenset(place.name for epoch in group for place in epoch.in_place if len(group) == 1),
+        )
+        for group in groups
+    ]
+
+
+class _Memory:
+    """What the units need of memory and of one another. Sets of units are the bits of an integer."""
+
+    def __init__(
+        self,
+        units: Sequence[_Unit],
+        sizes: Mapping[str, int],
+        parts: Mapping[str, Address],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+    ) -> None:
+        self.units = units
+        self.given = tuple(dict.fromkeys(inputs))
+        # What is made as a part needs no memory in the whole any more.
+        self._sizes = {name: aligned(size) for name, size in sizes.items()}
+        for name, inside in parts.items():
+            self._sizes[inside.name] -= min(self._sizes[inside.name], self._sizes[name])
+        self._wholes = parts
+        self._kept = {each for name in outputs for each in (name, *self._parts_of(name))}
+        self._makers: dict[str, int] = {}
+        self._users: dict[str, int] = {}
+        for number, unit in enumerate(units):
+            self._makers[unit.made] = self._makers.get(unit.made, 0) | 1 << number
+            for name in self._used_by(unit):
+                self._users[name] = self._users.get(name, 0) | 1 << number
+        self.needs = [self._needs(number) for number in range(len(units))]
+
+    def _parts_of(self, name: str) -> Iterator[str]:
+        for part, inside in self._wholes.items():
+            if inside.name == name:
+                yield part
+                yield from self._parts_of(part)
+
+    def _used_by(self, unit: _Unit) -> set[str]:
+        return {each for name in unit.read for each in (name, *self._parts_of(name))}
+
+    def _needs(self, number: int) -> int:
+        """Units before this one in the model that touch the same memory, unless both only read it. What completes a buffer comes
+        after its parts."""
+        unit = self.units[number]
+        needed = self._makers[unit.made] | self._users.get(unit.made, 0)
+        for name in (*self._used_by(unit), *self._parts_of(unit.made)):
+            needed |= self._makers.get(name, 0)
+        return needed & ((1 << number) - 1)
+
+    def start(self) -> _Step:
+        """Before the first epoch."""
+        live = sum(self._sizes[name] for name in self.given)
+        return _Step(0, live, live)
+
+    def after(self, step: _Step, number: int) -> _Step:
+        """What a unit adds to it. peak: of this unit alone."""
+        unit = self.units[number]
+        done = step.done | 1 << number
+        made = 0 if step.done & self._makers[unit.made] else self._sizes[unit.made]
+        dying = [
+            name
+            for name in (*self._used_by(unit), unit.made)
+            if name not in self._kept and not self._users.get(name, 0) & ~done and not self._makers.get(name, 0) & ~done
+        ]
+        in_place = any(name in unit.in_place and self._sizes[name] >= made for name in dying)
+        peak = step.live + unit.scratch + (0 if in_place else made)
+        return _Step(done, step.live + made - sum(self._sizes[name] for name in dying), peak)
+
+    def ready(self, done: int, among: int) -> Iterator[int]:
+        """Those of a set that are not done and have all that they need."""
+        for number, needed in enumerate(self.needs):
+            if among >> number & 1 and not done >> number & 1 and not needed & ~done:
+                yield number
+
+
+@dataclass
+class _Section:
+    """start: what is done before. units: in the best order so far, whose peak is known."""
+
+    start: _Step
+    units: list[int]
+    peak: int
+    is_searched: bool = False
+
+
+def _best_order(memory: _Memory) -> list[int]:
+    sections = _sections(memory)
+    while sections:
+        highest = max(sections, key=lambda section: section.peak)
+        if highest.is_searched:
+            break
+        _search(memory, highest)
+    return [number for section in sections for number in section.units]
+
+
+def _sections(memory: _Memory) -> list[_Section]:
+    """In the order of the model, each up to a unit that everything before leads to and everything after needs."""
+    count = len(memory.units)
+    ancestors: list[int] = []
+    for needed in memory.needs:
+        ancestors.append(needed)
+        for other in range(len(ancestors) - 1):
+            if needed >> other & 1:
+                ancestors[-1] |= ancestors[other]
+    descendants = [0] * count
+    for number, before in enumerate(ancestors):
+        for other in range(number):
+            if before >> other & 1:
+                descendants[other] |= 1 << number
+    sections: list[_Section] = []
+    step, units, peak = memory.start(), list[int](), 0
+    start = step
+    for number in range(count):
+        step = memory.after(step, number)
+        units.append(number)
+        peak = max(peak, step.peak)
+        if ancestors[number] | descendants[number] | 1 << number == (1 << count) - 1 or number == count - 1:
+            sections.append(_Section(start, units, peak))
+            start, units, peak = step, [], 0
+    return sections
+
+
+def _search(memory: _Memory, section: _Section) -> None:
+    """Best first, by peak; no more than `_MAX_STATES` sets."""
+    section.is_searched = True
+    among = sum(1 << number for number in section.units)
+    end = section.start.done | among
+    reached: dict[int, tuple[int, int]] = {section.start.done: (0, -1)}
+    waiting = [(0, 0, section.start.done, section.start.live)]
+    while waiting and len(reached) < _MAX_STATES:
+        peak, _, done, live = heapq.heappop(waiting)
+        if done == end:
+            section.units, section.peak = _path(reached, section.start.done, end), peak
+            return
+        for number, step in _steps(memory, _Step(done, live, peak), among):
+            highest = max(peak, step.peak)
+            known = reached.get(step.done)
+            if highest < section.peak and (known is None or highest < known[0]):
+                reached[step.done] = (highest, number)
+                heapq.heappush(waiting, (highest, -step.done.bit_count(), step.done, step.live))
+
+
+def _steps(memory: _Memory, so_far: _Step, among: int) -> list[tuple[int, _Step]]:
+    steps = []
+    for number in memory.ready(so_far.done, among):
+        step = memory.after(so_far, number)
+        if step.live <= so_far.live and step.peak <= so_far.peak:
+            return [(number, step)]
+        steps.append((number, step))
+    return steps
+
+
+def _path(reached: Mapping[int, tuple[int, int]], start: int, end: int) -> list[int]:
+    numbers = []
+    while end != start:
+        number = reached[end][1]
+        numbers.append(number)
+        end &= ~(1 << number)
+    return numbers[::-1]
