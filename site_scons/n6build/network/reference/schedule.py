@@ -14,8 +14,11 @@ from dataclasses import dataclass, replace
 from n6build.network.reference.epochs import Address, Epoch
 from n6build.network.reference.liveness import aligned
 
-# Sets of done epochs that are looked at in one section: about a second.
+# Sets of done epochs that are looked at in one section, about a second; where there are more, only the best of each length.
 _MAX_STATES = 20_000
+_WIDTH = 64
+# Peak, bytes that are needed now, what is done, in which order.
+_State = tuple[int, int, int, list[int]]
 
 
 def scheduled(
@@ -192,23 +195,48 @@ def _sections(memory: _Memory) -> list[_Section]:
 
 
 def _search(memory: _Memory, section: _Section) -> None:
-    """Best first, by peak; no more than `_MAX_STATES` sets."""
     section.is_searched = True
     among = sum(1 << number for number in section.units)
-    end = section.start.done | among
-    reached: dict[int, tuple[int, int]] = {section.start.done: (0, -1)}
-    waiting = [(0, 0, section.start.done, section.start.live)]
-    while waiting and len(reached) < _MAX_STATES:
+    found = _best_first(memory, section, among)
+    if found is None:
+        found = _beam(memory, section, among)
+    if found and found[0] < section.peak:
+        section.peak, section.units = found
+
+
+def _best_first(memory: _Memory, section: _Section, among: int) -> tuple[int, list[int]] | None:
+    """The lowest peak there is, with the order of it, or the one that is known; None where that takes too long."""
+    start, end = section.start.done, section.start.done | among
+    reached: dict[int, tuple[int, int]] = {start: (0, -1)}
+    waiting = [(0, 0, start, section.start.live)]
+    while waiting:
         peak, _, done, live = heapq.heappop(waiting)
         if done == end:
-            section.units, section.peak = _path(reached, section.start.done, end), peak
-            return
+            return peak, _path(reached, start, end)
         for number, step in _steps(memory, _Step(done, live, peak), among):
             highest = max(peak, step.peak)
             known = reached.get(step.done)
             if highest < section.peak and (known is None or highest < known[0]):
                 reached[step.done] = (highest, number)
                 heapq.heappush(waiting, (highest, -step.done.bit_count(), step.done, step.live))
+        if len(reached) > _MAX_STATES:
+            return None
+    return section.peak, section.units
+
+
+def _beam(memory: _Memory, section: _Section, among: int) -> tuple[int, list[int]] | None:
+    """A low peak: of the sets with equally many members only the best go on. None where none leads to the end."""
+    states: list[_State] = [(0, section.start.live, section.start.done, [])]
+    for _ in section.units:
+        following: dict[int, _State] = {}
+        for peak, live, done, order in states:
+            for number, step in _steps(memory, _Step(done, live, peak), among):
+                highest = max(peak, step.peak)
+                state = (highest, step.live, step.done, [*order, number])
+                if highest < section.peak and state < following.get(step.done, (highest + 1,)):
+                    following[step.done] = state
+        states = sorted(following.values())[:_WIDTH]
+    return (states[0][0], states[0][3]) if states else None
 
 
 def _steps(memory: _Memory, so_far: _Step, among: int) -> list[tuple[int, _Step]]:
