@@ -46,6 +46,15 @@ def assert_equal_everywhere(network: HostNetwork, model: bytes, inputs: list[NDA
         wanted = expected[operator[1]]
         different = sum(a != b for a, b in zip(data, wanted, strict=True))
         assert different == 0, f"{name}: {different} of {len(wanted)} bytes differ"
-    # What an application reads in the end is still what the epoch left.
-    assert network.final == {name: computed[name] for name in network.final}
+    # What an application reads in the end is still what the epoch left; a buffer that is made of parts has no epoch of its own.
+    for name, data in network.final.items():
+        assert data == (computed.get(name) or _without_epoch(name, network, expected, inputs)), name
     return len(computed), sum(map(len, computed.values()))
+
+
+def _without_epoch(
+    name: str, network: HostNetwork, expected: dict[str, bytes], inputs: list[NDArray[np.generic]]
+) -> bytes:
+    """An input that is also an output, or an output that other epochs make part by part."""
+    names = [each for each, _, _ in network.inputs]
+    return inputs[names.index(name)].tobytes() if name in names else expected[name.split("_")[1]]

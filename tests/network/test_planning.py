@@ -2,7 +2,6 @@
 
 import random
 import time
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,15 @@ from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
 from n6build.network.reference.epochs import Buffer, Initializer, Network
-from n6build.network.reference.liveness import ALIGNMENT, aligned, blocks_of, lower_bound
+from n6build.network.reference.liveness import aligned, blocks_of, lower_bound
 from n6build.network.reference.lowering import lower
-from n6build.network.reference.placement import Placement, place
+from n6build.network.reference.placement import place
 from n6build.network.reference.tflite_reader import read_graph
 from samples import sample
 
 from network.host_network import extflash, noextmem, npu_ram_pools
 from network.network_models import own_models
+from network.soundness import assert_sound
 
 
 def ram(size: int, name: str = "npuRAM3", address: int = 0x34200000) -> MemoryPool:
@@ -33,37 +33,6 @@ def network(buffers: list[Buffer], weights: tuple[int, ...] = ()) -> Network:
         Initializer(f"weights{number}", 1, "int8", (size,), None, bytes(size)) for number, size in enumerate(weights)
     )
     return Network((), tuple(buffers), initializers, (), ())
-
-
-def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
-    for name, found in plan.places.items():
-        assert found.offset >= 0 and found.end <= found.pool.size, f"{name} is not inside its pool"
-    for buffer in of.buffers:
-        assert plan.places[buffer.name].offset % ALIGNMENT == 0 or buffer.inside
-        assert plan.places[buffer.name].pool.rights == "ACC_WRITE"
-    for a, b in combinations(of.buffers, 2):
-        first, second = plan.places[a.name], plan.places[b.name]
-        apart = first.address + first.bytes <= second.address or second.address + second.bytes <= first.address
-        may_share = a.last < b.first or b.last < a.first or takes_place(of, a, b) or takes_place(of, b, a)
-        assert apart or may_share, f"{a} and {b} share memory"
-    weights = [plan.places[item.name] for item in of.initializers]
-    for one, other in combinations(weights, 2):
-        assert one.end <= other.offset or other.end <= one.offset
-    for item in weights:
-        assert item.end <= plan.initializer_bytes
-        for buffer in of.buffers:
-            place = plan.places[buffer.name]
-            assert place.pool is not item.pool or item.end <= place.offset
-
-
-def takes_place(of: Network, before: Buffer, after: Buffer) -> bool:
-    """Whether one is made where the other, which is not needed any more, was."""
-    return before.last == after.first and root_of(before, of) == root_of(after, of)
-
-
-def root_of(buffer: Buffer, of: Network) -> str:
-    by_name = {each.name: each for each in of.buffers}
-    return root_of(by_name[buffer.inside.name], of) if buffer.inside else buffer.name
 
 
 @st.composite

@@ -68,6 +68,8 @@ def _may_take(
     taker: Buffer, place: Address, epoch: int, buffers: Mapping[str, Buffer], inputs: set[str], outputs: set[str]
 ) -> bool:
     giver = buffers[place.name]
+    if giver.name in outputs:
+        return False
     root, base = root_of(giver, buffers)
     start = base + place.offset
     if taker.name in outputs and (root.name in inputs or start > 0 or root.bytes != taker.bytes):

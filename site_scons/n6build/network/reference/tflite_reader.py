@@ -298,7 +298,7 @@ def _check_flow(graph: Graph) -> None:
             raise DamagedError(f"{operator} makes tensor {operator.output} a second time")
         made.add(operator.output)
     for index in graph.outputs:
-        if index not in made or index in graph.inputs or graph.tensors[index].data is not None:
+        if index not in made or graph.tensors[index].data is not None:
             raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
         if graph.tensors[index].data is not None:
