@@ -14,6 +14,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.compile import compile_network
 from n6build.network.reference.epochs import Network
+from n6build.network.reference.external_ram import external_uses
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import place
 from n6build.network.reference.tflite_reader import read_graph
@@ -243,9 +244,18 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     assert enough.used_bytes(EXTERNAL) == 0
     plan = place(network, [*inside, EXTERNAL, flash])
     outside = [name for name, found in plan.places.items() if found.pool is EXTERNAL]
-    # Written once and read twice, while the sums take one another's place.
     assert outside == ["Conv2D_0_out_0"]
-    network_with_it = host_network(model, [*inside, EXTERNAL, flash])
+    pools = [*inside, EXTERNAL, flash]
+    (use,) = external_uses(network, plan, pools)
+    # It is made once and read by three; the parts of a sum take one another's place, and are read and written more often.
+    assert (use.bytes, use.moved, use.slower) == (32 * 32 * 24, 4 * 32 * 32 * 24, (5 / 2) / (1 / 8))
+    assert str(use) == (
+        "holds 1 buffer of 24.0 KiB that the chip's RAM has no room for; an inference moves 96.0 KiB there, 20 times as slow as "
+        "the chip's own RAM"
+    )
+    assert external_uses(network, enough, pools) == ()
+    network_with_it = host_network(model, pools)
+    assert f"External RAM: hyperRAM {use}" in (network_with_it.folder / "network_generate_report.txt").read_text()
     assert_equal_everywhere(network_with_it, model, random_inputs(model, 6))
 
 

@@ -2,13 +2,14 @@
 
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.epochs import Buffer, Initializer, Network
 from n6build.network.reference.liveness import aligned, blocks_of, lower_bound
 from n6build.network.reference.lowering import lower
@@ -111,9 +112,14 @@ def test_too_many_activations_are_named_with_the_bytes_missing() -> None:
 
 def test_the_hint_names_profiles_with_more_ram_or_says_that_there_is_none() -> None:
     subject = network([Buffer("a", 6000, 0, 1, None)])
+    outside = RoomierProfile("extram", ("hyperRAM",), 16.0)
     for roomier, hint in (
-        (("allmems",), "profile=allmems has more RAM; the largest buffer"),
-        (("extram", "allmems"), "profile=extram or allmems has more RAM; the largest buffer"),
+        ((RoomierProfile("extflash"),), "profile=extflash has more RAM; the largest buffer"),
+        (
+            (RoomierProfile("extflash"), outside, replace(outside, name="allmems")),
+            "profile=extflash has more RAM; profile=extram or allmems has more RAM outside the chip (hyperRAM), where a byte "
+            "takes 16 times as long; the largest buffer",
+        ),
         ((), "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"),
     ):
         with pytest.raises(N6Error, match="N6-NET-013") as caught:

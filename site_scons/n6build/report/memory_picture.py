@@ -25,7 +25,12 @@ _THINNEST = 1.5
 _LETTER = 6.4
 # More would only slow the browser down.
 MOST_BUFFERS, MOST_EPOCHS = 3000, 2000
-_ROLES = (("input", "input"), ("output", "output"), ("activation", "between epochs"), ("scratch", "scratch of a kernel"))
+_ROLES = (
+    ("input", "input"),
+    ("output", "output"),
+    ("activation", "between epochs"),
+    ("scratch", "scratch of a kernel"),
+)
 _STYLE = """
 .n6-memory { color-scheme: light dark; --mem-paper: #ffffff; --mem-ink: #1c2330; --mem-quiet: #5b6577; --mem-lane: #f1f3f7;
   --mem-line: #b9c2d0; --mem-activation: #2563eb; --mem-input: #15803d; --mem-output: #c2570c; --mem-scratch: #64748b; }

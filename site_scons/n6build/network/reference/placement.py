@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool, activation_pools, check_pools, initializer_pools
+from n6build.network.pools.memory_pools import (
+    MemoryPool,
+    RoomierProfile,
+    activation_pools,
+    check_pools,
+    initializer_pools,
+)
 from n6build.network.reference.epochs import Initializer, Network
 from n6build.network.reference.joined_pools import JoinedPool, Region, Run, runs_of
 from n6build.network.reference.liveness import ALIGNMENT, Block, aligned, blocks_of, lower_bound
@@ -68,7 +74,7 @@ class Placement:
         return [joined for joined in self.joined if pool is joined.pool or pool in joined.parts]
 
 
-def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[str] = ()) -> Placement:
+def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[RoomierProfile] = ()) -> Placement:
     """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do
     not fit), N6-NET-013 (activations do not fit)."""
     check_pools(pools, ALIGNMENT)
@@ -114,7 +120,11 @@ def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -
 
 
 def _place_activations(
-    blocks: Sequence[Block], traffic: Sequence[int], bound: int, regions: Sequence[Region], roomier: Sequence[str]
+    blocks: Sequence[Block],
+    traffic: Sequence[int],
+    bound: int,
+    regions: Sequence[Region],
+    roomier: Sequence[RoomierProfile],
 ) -> tuple[Layout, list[Run]]:
     closest = pack(blocks, [Stretch(sum(aligned(block.bytes) for block in blocks))], traffic, enough=bound)
     for runs in _choices(regions):
@@ -149,7 +159,7 @@ def _pack_into(runs: Sequence[Run], blocks: Sequence[Block], traffic: Sequence[i
 
 
 def _too_large(
-    blocks: Sequence[Block], bound: int, runs: Sequence[Run], missing: int, roomier: Sequence[str]
+    blocks: Sequence[Block], bound: int, runs: Sequence[Run], missing: int, roomier: Sequence[RoomierProfile]
 ) -> N6Error:
     offered = sum(run.size for run in runs)
     names = ", ".join(pool.name for run in runs for pool in run.joined.parts) or "none"
@@ -163,10 +173,20 @@ def _too_large(
     )
 
 
-def _more_room(roomier: Sequence[str]) -> str:
-    if roomier:
-        return f"profile={' or '.join(roomier)} has more RAM"
-    return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
+def _more_room(roomier: Sequence[RoomierProfile]) -> str:
+    if not roomier:
+        return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
+    inside = " or ".join(profile.name for profile in roomier if not profile.external)
+    outside = [profile for profile in roomier if profile.external]
+    said = [f"profile={inside} has more RAM"] if inside else []
+    if outside:
+        names = " or ".join(profile.name for profile in outside)
+        pools = ", ".join(dict.fromkeys(pool for profile in outside for pool in profile.external))
+        cost = max(profile.slower for profile in outside)
+        said.append(
+            f"profile={names} has more RAM outside the chip ({pools}), where a byte takes {cost:.0f} times as long"
+        )
+    return "; ".join(said)
 
 
 def _as_places(network: Network, blocks: Sequence[Block], layout: Layout, runs: Sequence[Run]) -> dict[str, Place]:
