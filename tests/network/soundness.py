@@ -30,8 +30,14 @@ def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
 
 
 def takes_place(of: Network, before: Buffer, after: Buffer) -> bool:
-    """Whether one is made where the other, which is not needed any more, was."""
-    return before.last == after.first and root_of(before, of) == root_of(after, of)
+    """Whether one is made where the other was, which is not needed any more, or is a whole that the other is a part of."""
+    if before.last == after.first and root_of(before, of) == root_of(after, of):
+        return True
+    by_name = {each.name: each for each in of.buffers}
+    whole = before
+    while whole.inside and whole is not after:
+        whole = by_name[whole.inside.name]
+    return whole is after and before.first <= after.first
 
 
 def root_of(buffer: Buffer, of: Network) -> str:

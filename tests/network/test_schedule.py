@@ -109,7 +109,7 @@ def test_some_orders_are_better_than_the_model_s() -> None:
 
 
 def test_nothing_is_read_before_it_is_made_or_after_it_is_overwritten() -> None:
-    """State is read, then written; it stays that way, whatever the sizes."""
+    """A state is read, then written; it stays that way, whatever the sizes."""
     state = [
         epoch(1, "a", (INPUT,)),
         epoch(2, "b", ("a", "state")),
@@ -118,8 +118,14 @@ def test_nothing_is_read_before_it_is_made_or_after_it_is_overwritten() -> None:
     ]
     for seed in range(20):
         sizes = {name: random.Random(f"{seed} {name}").randrange(1, 4000) for name in (INPUT, "a", "b", "c", "state")}
-        found = scheduled(state, sizes, {}, [INPUT, "state"], ["c", "state"])
+        found = scheduled(state, sizes, {}, [INPUT], ["c"], ["state"])
         assert [each.node for each in found] == ["node_1", "node_2", "node_3", "node_4"]
+        both_may_write = [epoch(1, "a", (INPUT, "state")), epoch(2, "b", (INPUT, "state")), epoch(3, "c", ("a", "b"))]
+        found = scheduled(both_may_write, sizes, {}, [INPUT], ["c"], ["state"])
+        assert [each.node for each in found] == ["node_1", "node_2", "node_3"]
+        tensors = {name: Tensor(0, name, "int8", (size,), None) for name, size in sizes.items()}
+        made = {each.name: each for each in buffers_of(both_may_write, tensors, {}, [INPUT], ["c"], ["state"])}
+        assert (made["state"].first, made["state"].last) == (0, 3)
 
 
 def test_eight_branches_of_six_epochs_end_in_time_and_better_than_side_by_side() -> None:

@@ -16,14 +16,15 @@ def buffers_of(
     parts: Mapping[str, Address],
     inputs: Sequence[str],
     outputs: Sequence[str],
+    states: Sequence[str] = (),
 ) -> tuple[Buffer, ...]:
     """epochs: numbered in the order in which they run. tensors: by the buffer that holds them. parts: of a larger buffer, where
-    they are made. inputs, outputs: buffers of the network's."""
-    first, last = _in_use(epochs, parts, inputs, outputs)
+    they are made. inputs, outputs: buffers of the network's. states: buffers that are always there."""
+    first, last = _in_use(epochs, parts, [*inputs, *states], [*outputs, *states])
     buffers = {name: Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()}
     for name, inside in parts.items():
         buffers[name] = replace(buffers[name], inside=inside)
-    _share(buffers, epochs, set(inputs), set(outputs))
+    _share(buffers, epochs, set(inputs), {*outputs, *states})
     scratch = (
         Buffer(epoch.scratch.name, epoch.scratch.bytes, epoch.index, epoch.index, None)
         for epoch in epochs

@@ -27,11 +27,12 @@ def scheduled(
     parts: Mapping[str, Address],
     inputs: Sequence[str],
     outputs: Sequence[str],
+    states: Sequence[str] = (),
 ) -> list[Epoch]:
     """Numbered from 1. sizes: bytes of each buffer. parts: of a larger buffer, where they are made. inputs, outputs: buffers of
-    the network's."""
+    the network's. states: buffers that are always there, and that each epoch that reads one may write, too."""
     units = _units_of(epochs)
-    order = _best_order(_Memory(units, sizes, parts, inputs, outputs))
+    order = _best_order(_Memory(units, sizes, parts, [*inputs, *states], [*outputs, *states], states))
     ordered = [epoch for number in order for epoch in units[number].epochs]
     return [replace(epoch, index=index) for index, epoch in enumerate(ordered, 1)]
 
@@ -86,8 +87,10 @@ class _Memory:
         parts: Mapping[str, Address],
         inputs: Sequence[str],
         outputs: Sequence[str],
+        states: Sequence[str],
     ) -> None:
         self.units = units
+        self._states = states
         self.given = tuple(dict.fromkeys(inputs))
         # What is made as a part needs no memory in the whole any more.
         self._sizes = {name: aligned(size) for name, size in sizes.items()}
@@ -118,7 +121,7 @@ class _Memory:
         unit = self.units[number]
         needed = self._makers[unit.made] | self._users.get(unit.made, 0)
         for name in (*self._used_by(unit), *self._parts_of(unit.made)):
-            needed |= self._makers.get(name, 0)
+            needed |= self._makers.get(name, 0) | (self._users[name] if name in self._states else 0)
         return needed & ((1 << number) - 1)
 
     def start(self) -> _Step:
