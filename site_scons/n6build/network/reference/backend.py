@@ -76,7 +76,8 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    for cost in compile_network(
+    uses = compile_network(
         Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier
-    ):
-        say("External RAM", cost.pool.name, str(cost))
+    )
+    for use in uses:
+        say("Memory", f"external RAM {use.pool.name} {use}")

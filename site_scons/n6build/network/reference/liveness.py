@@ -36,9 +36,19 @@ class Block:
     parts: tuple[Part, ...]
 
     @property
+    def first(self) -> int:
+        """Epoch of the first use of anything in it."""
+        return min(part.first for part in self.parts)
+
+    @property
+    def last(self) -> int:
+        """Epoch of the last use."""
+        return max(part.last for part in self.parts)
+
+    @property
     def lifetime(self) -> int:
-        """Epochs from the first use of anything in it to the last."""
-        return max(part.last for part in self.parts) - min(part.first for part in self.parts) + 1
+        """Epochs from the first use to the last."""
+        return self.last - self.first + 1
 
     def in_use(self, time: int) -> int:
         """Bytes at one time; what two buffers share counts once."""
@@ -108,5 +118,20 @@ def conflicts(blocks: Sequence[Block]) -> tuple[tuple[Conflict, ...], ...]:
 
 def lower_bound(blocks: Sequence[Block]) -> int:
     """Bytes that every placement needs: the most that is in use at one time."""
-    times = {part.first for block in blocks for part in block.parts}
-    return max((sum(block.in_use(time) for block in blocks) for time in times), default=0)
+    return max(_in_use(blocks).values(), default=0)
+
+
+def fullest_time(blocks: Sequence[Block]) -> int:
+    """The first epoch at which that is so."""
+    in_use = _in_use(blocks)
+    return max(sorted(in_use), key=lambda time: in_use[time], default=0)
+
+
+def _in_use(blocks: Sequence[Block]) -> dict[int, int]:
+    """Bytes by epoch, for all at which something becomes used."""
+    times = dict.fromkeys(sorted({part.first for block in blocks for part in block.parts}), 0)
+    for block in blocks:
+        for time in range(block.first, block.last + 1):
+            if time in times:
+                times[time] += block.in_use(time)
+    return times

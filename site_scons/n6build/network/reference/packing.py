@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from n6build.network.reference.liveness import Block, Conflict, aligned, conflicts
+from n6build.network.reference.liveness import Block, Conflict, aligned, conflicts, fullest_time
 
 # Bounds the search to about a second: steps for small networks, comparisons of two blocks for large ones.
 _MAX_STEPS = 2_000
@@ -69,7 +69,8 @@ def pack(blocks: Sequence[Block], stretches: Sequence[Stretch], traffic: Sequenc
 
 
 def _orders(blocks: Sequence[Block], traffic: Sequence[int]) -> Iterator[list[int]]:
-    """Orders to begin with: the large, the long-lived, the large and long-lived, or the much used first."""
+    """Orders to begin with: the large, the long-lived, both, the much used, or those of the fullest epoch first, and then those
+    before and after it."""
     sizes = [aligned(block.bytes) for block in blocks]
     lives = [block.lifetime for block in blocks]
     everyone = range(len(blocks))
@@ -77,6 +78,10 @@ def _orders(blocks: Sequence[Block], traffic: Sequence[int]) -> Iterator[list[in
     yield sorted(everyone, key=lambda number: (-sizes[number], -lives[number], number))
     yield sorted(everyone, key=lambda number: (-lives[number], -sizes[number], number))
     yield sorted(everyone, key=lambda number: (-sizes[number] * lives[number], number))
+    fullest = fullest_time(blocks)
+    away = [max(0, block.first - fullest, fullest - block.last) for block in blocks]
+    yield sorted(everyone, key=lambda number: (away[number], -sizes[number], number))
+    yield sorted(everyone, key=lambda number: (away[number], -lives[number], -sizes[number], number))
     yield sorted(everyone, key=lambda number: (-traffic[number] / (sizes[number] or 1), -sizes[number], number))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from n6build.network.reference.epochs import Address, Epoch
 from n6build.network.reference.liveness import aligned
@@ -17,8 +18,6 @@ from n6build.network.reference.liveness import aligned
 # Sets of done epochs that are looked at in one section, about a second; where there are more, only the best of each length.
 _MAX_STATES = 20_000
 _WIDTH = 64
-# Peak, bytes that are needed now, what is done, in which order.
-_State = tuple[int, int, int, list[int]]
 
 
 def scheduled(
@@ -37,6 +36,16 @@ def scheduled(
     return [replace(epoch, index=index) for index, epoch in enumerate(ordered, 1)]
 
 
+class _State(NamedTuple):
+    """peak: so far. live: bytes that are still needed. done, ready: as of a step. order: of what is done."""
+
+    peak: int
+    live: int
+    done: int
+    ready: int
+    order: list[int]
+
+
 @dataclass(frozen=True)
 class _Unit:
     """Epochs that run one after the other, since they make one buffer. made, read: buffers. scratch: bytes. in_place: buffers
@@ -51,9 +60,11 @@ class _Unit:
 
 @dataclass(frozen=True)
 class _Step:
-    """A unit is done. done: all that are, as bits. live: bytes that are still needed. peak: bytes that were needed meanwhile."""
+    """A unit is done. done: all that are, as bits. ready: those that may be next. live: bytes that are still needed. peak: bytes
+    that were needed meanwhile."""
 
     done: int
+    ready: int
     live: int
     peak: int
 
@@ -105,6 +116,11 @@ class _Memory:
             for name in self._used_by(unit):
                 self._users[name] = self._users.get(name, 0) | 1 << number
         self.needs = [self._needs(number) for number in range(len(units))]
+        self._held = [tuple(self._held_by(unit)) for unit in units]
+        self._followers: list[list[int]] = [[] for _ in units]
+        for number, needed in enumerate(self.needs):
+            for other in _numbers(needed):
+                self._followers[other].append(number)
 
     def _parts_of(self, name: str) -> Iterator[str]:
         for part, inside in self._wholes.items():
@@ -124,30 +140,43 @@ class _Memory:
             needed |= self._makers.get(name, 0) | (self._users[name] if name in self._states else 0)
         return needed & ((1 << number) - 1)
 
+    def _held_by(self, unit: _Unit) -> Iterator[tuple[int, int, bool]]:
+        """What a unit reads or makes: bytes, the units that have to be done before it is free, and whether the output may take
+        its memory."""
+        for name in (*sorted(self._used_by(unit)), unit.made):
+            if name not in self._kept:
+                until = self._users.get(name, 0) | self._makers.get(name, 0)
+                yield self._sizes[name], until, name in unit.in_place
+
     def start(self) -> _Step:
         """Before the first epoch."""
         live = sum(self._sizes[name] for name in self.given)
-        return _Step(0, live, live)
+        return _Step(0, sum(1 << number for number, needed in enumerate(self.needs) if not needed), live, live)
 
     def after(self, step: _Step, number: int) -> _Step:
         """What a unit adds to it. peak: of this unit alone."""
         unit = self.units[number]
         done = step.done | 1 << number
         made = 0 if step.done & self._makers[unit.made] else self._sizes[unit.made]
-        dying = [
-            name
-            for name in (*self._used_by(unit), unit.made)
-            if name not in self._kept and not self._users.get(name, 0) & ~done and not self._makers.get(name, 0) & ~done
-        ]
-        in_place = any(name in unit.in_place and self._sizes[name] >= made for name in dying)
+        freed, in_place = 0, False
+        for size, until, may_be_taken in self._held[number]:
+            if not until & ~done:
+                freed += size
+                in_place |= may_be_taken and size >= made
         peak = step.live + unit.scratch + (0 if in_place else made)
-        return _Step(done, step.live + made - sum(self._sizes[name] for name in dying), peak)
+        ready = step.ready & ~(1 << number)
+        for follower in self._followers[number]:
+            if not self.needs[follower] & ~done:
+                ready |= 1 << follower
+        return _Step(done, ready, step.live + made - freed, peak)
 
-    def ready(self, done: int, among: int) -> Iterator[int]:
-        """Those of a set that are not done and have all that they need."""
-        for number, needed in enumerate(self.needs):
-            if among >> number & 1 and not done >> number & 1 and not needed & ~done:
-                yield number
+
+def _numbers(bits: int) -> Iterator[int]:
+    """Of the bits that are set, the lowest first."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 @dataclass
@@ -199,52 +228,52 @@ def _sections(memory: _Memory) -> list[_Section]:
 
 def _search(memory: _Memory, section: _Section) -> None:
     section.is_searched = True
-    among = sum(1 << number for number in section.units)
-    found = _best_first(memory, section, among)
+    found = _best_first(memory, section)
     if found is None:
-        found = _beam(memory, section, among)
+        found = _beam(memory, section)
     if found and found[0] < section.peak:
         section.peak, section.units = found
 
 
-def _best_first(memory: _Memory, section: _Section, among: int) -> tuple[int, list[int]] | None:
+def _best_first(memory: _Memory, section: _Section) -> tuple[int, list[int]] | None:
     """The lowest peak there is, with the order of it, or the one that is known; None where that takes too long."""
-    start, end = section.start.done, section.start.done | among
+    start = section.start.done
+    end = start | sum(1 << number for number in section.units)
     reached: dict[int, tuple[int, int]] = {start: (0, -1)}
-    waiting = [(0, 0, start, section.start.live)]
+    waiting = [(0, 0, start, section.start.ready, section.start.live)]
     while waiting:
-        peak, _, done, live = heapq.heappop(waiting)
+        peak, _, done, ready, live = heapq.heappop(waiting)
         if done == end:
             return peak, _path(reached, start, end)
-        for number, step in _steps(memory, _Step(done, live, peak), among):
+        for number, step in _steps(memory, _Step(done, ready, live, peak)):
             highest = max(peak, step.peak)
             known = reached.get(step.done)
             if highest < section.peak and (known is None or highest < known[0]):
                 reached[step.done] = (highest, number)
-                heapq.heappush(waiting, (highest, -step.done.bit_count(), step.done, step.live))
+                heapq.heappush(waiting, (highest, -step.done.bit_count(), step.done, step.ready, step.live))
         if len(reached) > _MAX_STATES:
             return None
     return section.peak, section.units
 
 
-def _beam(memory: _Memory, section: _Section, among: int) -> tuple[int, list[int]] | None:
+def _beam(memory: _Memory, section: _Section) -> tuple[int, list[int]] | None:
     """A low peak: of the sets with equally many members only the best go on. None where none leads to the end."""
-    states: list[_State] = [(0, section.start.live, section.start.done, [])]
+    states = [_State(0, section.start.live, section.start.done, section.start.ready, [])]
     for _ in section.units:
         following: dict[int, _State] = {}
-        for peak, live, done, order in states:
-            for number, step in _steps(memory, _Step(done, live, peak), among):
-                highest = max(peak, step.peak)
-                state = (highest, step.live, step.done, [*order, number])
-                if highest < section.peak and state < following.get(step.done, (highest + 1,)):
+        for peak, live, done, ready, order in states:
+            for number, step in _steps(memory, _Step(done, ready, live, peak)):
+                state = _State(max(peak, step.peak), step.live, step.done, step.ready, [*order, number])
+                known = following.get(step.done)
+                if state.peak < section.peak and (known is None or state < known):
                     following[step.done] = state
         states = sorted(following.values())[:_WIDTH]
-    return (states[0][0], states[0][3]) if states else None
+    return (states[0].peak, states[0].order) if states else None
 
 
-def _steps(memory: _Memory, so_far: _Step, among: int) -> list[tuple[int, _Step]]:
+def _steps(memory: _Memory, so_far: _Step) -> list[tuple[int, _Step]]:
     steps = []
-    for number in memory.ready(so_far.done, among):
+    for number in _numbers(so_far.ready):
         step = memory.after(so_far, number)
         if step.live <= so_far.live and step.peak <= so_far.peak:
             return [(number, step)]
