@@ -58,16 +58,28 @@ def _in_use(
 
 def _share(buffers: dict[str, Buffer], epochs: Sequence[Epoch], inputs: set[str], outputs: set[str]) -> None:
     """Lets the output of an epoch take the memory of an input that is not needed any more."""
+    alike: dict[str, set[str]] = {}
+    for buffer in buffers.values():
+        alike.setdefault(root_of(buffer, buffers)[0].name, set()).add(buffer.name)
     for epoch in epochs:
-        taker = buffers[epoch.output]
         for place in epoch.in_place:
-            if taker.inside is None and _may_take(taker, place, epoch.index, buffers, inputs, outputs):
-                taker = buffers[taker.name] = replace(taker, inside=place)
+            taker, (root, base) = buffers[epoch.output], root_of(buffers[place.name], buffers)
+            members = [buffers[name] for name in alike[root.name]]
+            if taker.inside is None and _may_take(taker, place, epoch.index, buffers, members, inputs, outputs):
+                buffers[taker.name] = replace(taker, inside=Address(root.name, base + place.offset))
+                alike[root.name] |= alike.pop(taker.name)
 
 
 def _may_take(
-    taker: Buffer, place: Address, epoch: int, buffers: Mapping[str, Buffer], inputs: set[str], outputs: set[str]
+    taker: Buffer,
+    place: Address,
+    epoch: int,
+    buffers: Mapping[str, Buffer],
+    members: Sequence[Buffer],
+    inputs: set[str],
+    outputs: set[str],
 ) -> bool:
+    """members: that share memory with what would be taken."""
     giver = buffers[place.name]
     if giver.name in outputs:
         return False
@@ -76,9 +88,9 @@ def _may_take(
     if taker.name in outputs and (root.name in inputs or start > 0 or root.bytes != taker.bytes):
         # An output is a whole buffer, and the application owns it at the same time as the inputs.
         return False
-    others = (other for name, other in buffers.items() if name not in (giver.name, taker.name) and other.last >= epoch)
+    others = [other for other in members if other is not giver and other.last >= epoch]
     return taker.first == giver.last == epoch and not any(
-        each.name == root.name and offset < start + taker.bytes and start < offset + other.bytes
+        offset < start + taker.bytes and start < offset + other.bytes
         for other in others
-        for each, offset in [root_of(other, buffers)]
+        for offset in [root_of(other, buffers)[1]]
     )

@@ -106,14 +106,22 @@ def _block(members: Sequence[tuple[Buffer, int]]) -> Block:
 def conflicts(blocks: Sequence[Block]) -> tuple[tuple[Conflict, ...], ...]:
     """For each block, what keeps it apart from others."""
     found: list[list[Conflict]] = [[] for _ in blocks]
-    for i, one in enumerate(blocks):
-        for j, other in enumerate(blocks[:i]):
-            for a in one.parts:
-                for b in other.parts:
-                    if a.first <= b.last and b.first <= a.last:
-                        found[i].append(Conflict(j, b.start - a.end, b.end - a.start))
-                        found[j].append(Conflict(i, a.start - b.end, a.end - b.start))
+    parts = sorted(
+        ((part.first, number, part) for number, block in enumerate(blocks) for part in block.parts), key=_when
+    )
+    in_use: list[tuple[int, Part]] = []
+    for first, i, a in parts:
+        in_use = [(j, b) for j, b in in_use if b.last >= first]
+        for j, b in in_use:
+            if i != j:
+                found[i].append(Conflict(j, b.start - a.end, b.end - a.start))
+                found[j].append(Conflict(i, a.start - b.end, a.end - b.start))
+        in_use.append((i, a))
     return tuple(map(tuple, found))
+
+
+def _when(part: tuple[int, int, Part]) -> tuple[int, int]:
+    return part[:2]
 
 
 def lower_bound(blocks: Sequence[Block]) -> int:

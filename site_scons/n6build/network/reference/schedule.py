@@ -107,7 +107,9 @@ class _Memory:
         self._sizes = {name: aligned(size) for name, size in sizes.items()}
         for name, inside in parts.items():
             self._sizes[inside.name] -= min(self._sizes[inside.name], self._sizes[name])
-        self._wholes = parts
+        self._parts: dict[str, list[str]] = {}
+        for name, inside in parts.items():
+            self._parts.setdefault(inside.name, []).append(name)
         self._kept = {each for name in outputs for each in (name, *self._parts_of(name))}
         self._makers: dict[str, int] = {}
         self._users: dict[str, int] = {}
@@ -117,16 +119,15 @@ class _Memory:
                 self._users[name] = self._users.get(name, 0) | 1 << number
         self.needs = [self._needs(number) for number in range(len(units))]
         self._held = [tuple(self._held_by(unit)) for unit in units]
-        self._followers: list[list[int]] = [[] for _ in units]
+        self.followers: list[list[int]] = [[] for _ in units]
         for number, needed in enumerate(self.needs):
             for other in _numbers(needed):
-                self._followers[other].append(number)
+                self.followers[other].append(number)
 
     def _parts_of(self, name: str) -> Iterator[str]:
-        for part, inside in self._wholes.items():
-            if inside.name == name:
-                yield part
-                yield from self._parts_of(part)
+        for part in self._parts.get(name, ()):
+            yield part
+            yield from self._parts_of(part)
 
     def _used_by(self, unit: _Unit) -> set[str]:
         return {each for name in unit.read for each in (name, *self._parts_of(name))}
@@ -165,7 +166,7 @@ class _Memory:
                 in_place |= may_be_taken and size >= made
         peak = step.live + unit.scratch + (0 if in_place else made)
         ready = step.ready & ~(1 << number)
-        for follower in self._followers[number]:
+        for follower in self.followers[number]:
             if not self.needs[follower] & ~done:
                 ready |= 1 << follower
         return _Step(done, ready, step.live + made - freed, peak)
@@ -202,17 +203,13 @@ def _best_order(memory: _Memory) -> list[int]:
 def _sections(memory: _Memory) -> list[_Section]:
     """In the order of the model, each up to a unit that everything before leads to and everything after needs."""
     count = len(memory.units)
-    ancestors: list[int] = []
-    for needed in memory.needs:
-        ancestors.append(needed)
-        for other in range(len(ancestors) - 1):
-            if needed >> other & 1:
-                ancestors[-1] |= ancestors[other]
-    descendants = [0] * count
-    for number, before in enumerate(ancestors):
-        for other in range(number):
-            if before >> other & 1:
-                descendants[other] |= 1 << number
+    before, after = [0] * count, [0] * count
+    for number, needed in enumerate(memory.needs):
+        for other in _numbers(needed):
+            before[number] |= before[other] | 1 << other
+    for number in reversed(range(count)):
+        for other in memory.followers[number]:
+            after[number] |= after[other] | 1 << other
     sections: list[_Section] = []
     step, units, peak = memory.start(), list[int](), 0
     start = step
@@ -220,7 +217,7 @@ def _sections(memory: _Memory) -> list[_Section]:
         step = memory.after(step, number)
         units.append(number)
         peak = max(peak, step.peak)
-        if ancestors[number] | descendants[number] | 1 << number == (1 << count) - 1 or number == count - 1:
+        if before[number] | after[number] | 1 << number == (1 << count) - 1 or number == count - 1:
             sections.append(_Section(start, units, peak))
             start, units, peak = step, [], 0
     return sections
