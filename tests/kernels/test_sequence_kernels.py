@@ -1,8 +1,11 @@
 """Kernels that reduce, normalise, search or keep a state, where random operators alone would not tell."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from numpy.typing import NDArray
 
 from kernels import sequence_cases
 from kernels.host_kernels import HostKernels

@@ -16,7 +16,7 @@ from one_op_models import Quantisation
 
 from network.equality import assert_equal_everywhere, assert_equal_in_every_inference, random_inputs
 from network.host_network import HostNetwork, extflash, noextmem
-from network.network_models import chain
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 

@@ -319,7 +319,7 @@ def _check_flow(graph: Graph, made_by_refused: set[int]) -> None:
         made.add(operator.output)
     for index in graph.outputs:
         tensor = graph.tensors[index]
-        if index not in made or index in graph.inputs or tensor.data is not None or tensor.is_state:
+        if index not in made or tensor.data is not None or tensor.is_state:
             raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
         if graph.tensors[index].data is not None or graph.tensors[index].is_state:
