@@ -581,16 +581,22 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
-        case "lookup":
-            return elementwise_cases.lookup(rng, elements)
-        case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
-            return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
-        case "move" | "gather" | "resize_bilinear" | "cast":
-            case: Case = getattr(movement_cases, kernel)(rng)
-            return case
-    if kernel.endswith("_int32"):
-        return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
+    return _case_of_another_module(kernel, rng, elements, activation, constant="b" if rare else "")
+
+
+def _case_of_another_module(
+    kernel: str, rng: np.random.Generator, elements: int, activation: str, constant: str
+) -> Case:
     of_types = {**uint8_cases.CASES, **int16_cases.CASES}
     if kernel in of_types:
         return of_types[kernel](rng)
+    if kernel in ("move", "gather", "resize_bilinear", "cast"):
+        case: Case = getattr(movement_cases, kernel)(rng)
+        return case
+    if kernel == "lookup":
+        return elementwise_cases.lookup(rng, elements)
+    if kernel in ("div", "maximum", "minimum", "mul", "prelu", "squared_difference", "sub"):
+        return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant=constant)
+    if kernel.endswith("_int32"):
+        return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
     return sequence_cases.random_case(kernel, rng)
