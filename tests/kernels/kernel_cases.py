@@ -11,7 +11,7 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases
+from kernels import elementwise_cases, movement_cases, sequence_cases, uint8_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
 from kernels.lowered_cases import case_of
 
@@ -374,34 +374,6 @@ def pool_2d(
     )
 
 
-def mean(rng: np.random.Generator, in_shape: tuple[int, int, int], keep_dims: bool = True, gain: float = 1.0) -> Case:
-    """gain: input scale / output scale."""
-    height, width, channels = in_shape
-    source = _quantisation(rng)
-    target = Quantisation(float(np.float32(_float_scale(source) / gain)), int(rng.integers(-128, 128)))
-    values = _int8(rng, (1, *in_shape))
-    pixels = height * width
-    multiplier, shift = multiplier_and_shift(_float_scale(source) / _float_scale(target))
-    up = min(pixels.bit_length() - 1, 31 + shift)
-    return Case(
-        name=f"mean {in_shape} keep_dims {keep_dims} gain {gain:.3f}",
-        kernel="mean",
-        values={
-            "pixels": pixels,
-            "channels": channels,
-            "bias": -source.zero_point * pixels,
-            "multiplier": (multiplier << up) // pixels,
-            "shift": shift - up,
-            "range": output_range(target, "NONE"),
-        },
-        buffers={"input": values},
-        output=((1, 1, 1, channels) if keep_dims else (1, channels), np.int8),
-        model=one_op_models.mean(in_shape, source, target, keep_dims),
-        inputs=[values],
-        work=pixels * channels,
-    )
-
-
 def softmax(rng: np.random.Generator, rows: int, depth: int, scale: float, beta: float = 1.0) -> Case:
     integer_bits = 5
     real = min(float(np.float32(beta)) * float(np.float32(scale)) * 2 ** (31 - integer_bits), 2**31 - 1)
@@ -598,9 +570,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             shape = _random_input(rng, sliding, int(rng.integers(1, 40)))
             kind = "MAX" if kernel == "max_pool_2d" else "AVERAGE"
             return pool_2d(rng, kind, shape, sliding.window, sliding.stride, **common)
-        case "mean":
-            shape = (int(rng.integers(1, 20)), int(rng.integers(1, 20)), int(rng.integers(1, 40)))
-            return mean(rng, shape, flag, float(10 ** rng.uniform(-0.5, 1.5)))
         case "softmax":
             scale = float(10 ** rng.uniform(-3, 0.3))
             return softmax(rng, int(rng.integers(1, 8)), elements, scale, float(rng.uniform(0.5, 2)))
@@ -616,6 +585,11 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return elementwise_cases.lookup(rng, elements)
         case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
             return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
+        case "move" | "gather" | "resize_bilinear" | "cast":
+            case: Case = getattr(movement_cases, kernel)(rng)
+            return case
     if kernel.endswith("_int32"):
         return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
-    raise AssertionError(f"no random cases of the kernel {kernel}")
+    if kernel in uint8_cases.CASES:
+        return uint8_cases.CASES[kernel](rng)
+    return sequence_cases.random_case(kernel, rng)

@@ -14,13 +14,16 @@ from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.c_info import c_info
+from n6build.network.reference.dilation import dilated
 from n6build.network.reference.epochs import Network
+from n6build.network.reference.folding import folded
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
+from n6build.network.reference.unsigned import as_signed
 
 TOOL = "n6build reference backend"
 # Of the generated files: raised with every change to them, since version control is not part of an installed library.
@@ -46,7 +49,7 @@ def compile_network(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = read_graph(model)
+    graph = as_signed(dilated(folded(read_graph(model))))
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)

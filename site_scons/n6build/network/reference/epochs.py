@@ -91,6 +91,16 @@ class Port:
 
 
 @dataclass(frozen=True)
+class State:
+    """What an operator keeps from one inference to the next: a tensor and the buffer that holds it. start: value of each of its
+    bytes when the network is initialised, 0 to 255."""
+
+    buffer: str
+    tensor: Tensor
+    start: int
+
+
+@dataclass(frozen=True)
 class Network:
     """Everything but addresses."""
 
@@ -99,3 +109,4 @@ class Network:
     initializers: tuple[Initializer, ...]
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    states: tuple[State, ...] = ()

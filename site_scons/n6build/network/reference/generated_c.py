@@ -80,6 +80,14 @@ def network_source(
             "passes_instance": ll_aton >= _TWO_ARGUMENTS,
             "encryption": ll_aton >= _ENCRYPTION,
             "pools": [_pool(pool, placement.used_bytes(pool), name) for pool in pools],
+            "states": [
+                {
+                    "address": _address(placement.places[state.buffer], name),
+                    "bytes": state.tensor.bytes,
+                    "start": state.start,
+                }
+                for state in network.states
+            ],
             "epochs": epochs,
             "inputs": [_port(port, buffers, placement, name) for port in network.inputs],
             "outputs": [_port(port, buffers, placement, name) for port in network.outputs],

@@ -22,6 +22,7 @@ from n6build.network.reference.epochs import (
     Network,
     Port,
     ScratchBuffer,
+    State,
     Value,
 )
 from n6build.network.reference.fixed_point import ScaleError
@@ -30,6 +31,7 @@ from n6build.network.reference.kernel_call import Argument, Constant, KernelCall
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Padding, operands_of
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.states import start_of
 from n6build.network.reference.windows import MAX_DIMENSION
 
 
@@ -58,6 +60,9 @@ class _Lowering:
     def network(self) -> Network:
         for position, index in enumerate(self._graph.inputs):
             self._names[index] = f"Input_{position}_out_0"
+        states = [tensor for tensor in self._graph.tensors.values() if tensor.is_state]
+        for position, tensor in enumerate(states):
+            self._names[tensor.index] = f"State_{position}_out_0"
         for operator in self._graph.operators:
             if operator.output in self._taken_over:
                 continue
@@ -75,12 +80,13 @@ class _Lowering:
             initializers=tuple(self._initializers.values()),
             inputs=tuple(self._port(index) for index in self._graph.inputs),
             outputs=tuple(self._port(index) for index in self._graph.outputs),
+            states=tuple(State(self._names[tensor.index], tensor, start_of(tensor)) for tensor in states),
         )
 
     # Buffers and their life
 
     def _view(self, operator: Operator) -> int | None:
-        """Where in the memory of its first input the output lies, in bytes, None where it has to be made."""
+        """Where in the memory of one input the output lies, in bytes, None where it has to be made."""
         view = KINDS[operator.kind].view
         return view(operands_of(self._graph, operator)) if view else None
 
@@ -111,13 +117,15 @@ class _Lowering:
         """Whether this tensor, or a view of it, leaves the network."""
         users = self._consumers.get(index, [])
         return index in self._graph.outputs or any(
-            self._is_output(user.output) for user in users if user.inputs[0] == index and self._view(user) is not None
+            self._is_output(user.output) for user in users if self._view(user) is not None and _viewed(user) == index
         )
 
     def _buffers(self) -> list[Buffer]:
         end = len(self._epochs)
         first = dict.fromkeys((self._names[index] for index in self._graph.inputs), 0)
         last = dict(first)
+        kept = [name for index, name in self._names.items() if self._graph.tensors[index].is_state]
+        first |= dict.fromkeys(kept, 0)
         for epoch in self._epochs:
             first.setdefault(epoch.output, epoch.index)
             last[epoch.output] = epoch.index
@@ -125,6 +133,7 @@ class _Lowering:
                 last[name] = epoch.index
         for index in self._graph.outputs:
             last[self._names[self._root(index)[0]]] = end
+        last |= dict.fromkeys(kept, end)
         tensors = {name: self._graph.tensors[index] for index, name in self._names.items()}
         buffers = [Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()]
         for epoch in self._epochs:
@@ -141,7 +150,7 @@ class _Lowering:
         for number, call in enumerate(calls, 1):
             # The last one, which completes the output, has the name of the whole.
             node = _node(operator) if number == len(calls) else f"{_node(operator)}_part_{number}"
-            operators = (*((padding.operator,) if padding else ()), operator.index)
+            operators = (*((padding.operator,) if padding else ()), *(() if operator.added else (operator.index,)))
             self._epochs.append(self._epoch(operator.output, kind, node, operators, call))
 
     def _epoch(self, output: int, kind: OperatorKind, node: str, operators: tuple[int, ...], call: KernelCall) -> Epoch:
@@ -216,7 +225,7 @@ class _Lowering:
                 continue
             padding = padding_of(operands_of(self._graph, operator))
             padded = self._graph.tensors[operator.output]
-            if all(_takes_over(user, padding, padded) for user in users):
+            if padding and all(_takes_over(user, padding, padded) for user in users):
                 found[operator.output] = padding
         return found
 
@@ -233,7 +242,7 @@ def _activations(call: KernelCall) -> list[Tensor]:
 
 
 def _viewed(view: Operator) -> int:
-    index = view.inputs[0]
+    index = view.inputs[KINDS[view.kind].viewed]
     assert index is not None
     return index
 
