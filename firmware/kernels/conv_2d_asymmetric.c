@@ -108,7 +108,9 @@ void n6k_conv_2d_asymmetric(const n6k_conv_2d_asymmetric_t *op)
 {
     const uint32_t taps = (uint32_t)op->window.height * op->window.width * op->in.channels;
     const uint32_t pixels = (uint32_t)op->out.height * op->out.width;
-    const n6k_columns_t from = {op->input, &op->in, &op->window, op->input_zero_point};
+    const n6k_columns_t from = {
+        op->input, op->in.height, op->in.width, op->in.channels, &op->window, op->input_zero_point,
+    };
     for (uint32_t pixel = 0; pixel < pixels; pixel += 2) {
         const uint32_t next = pixel + 1 < pixels ? pixel + 1 : pixel;
         const int8_t *const columns[2] = {

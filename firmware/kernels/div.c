@@ -3,8 +3,8 @@
  * Element-wise quotient, int8. In plain C alone: quotients are rare, and a vector of divisors needs a search in each lane.
  */
 #include "broadcast.h"
-#include "fixed32.h"
 #include "n6_kernels_plain.h"
+#include "fixed32.h"
 
 /* By up to 2^63. From 2^32 on nothing of x would be left, but the reference resolver has a 32-bit processor's shift, which takes
  * the exponent modulo 32, and a mask of 32 bits: small dividends by large divisors come out large where the output's scale is

@@ -26,7 +26,8 @@ static inline void n6k_dot_rows(const int8_t *x, const int8_t *row, uint32_t str
     const int8_t *r0 = row, *r1 = rows > 1 ? r0 + stride : r0, *r2 = rows > 2 ? r1 + stride : r1,
                  *r3 = rows > 3 ? r2 + stride : r2;
     int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
-    __asm__("wlstp.8 lr, %[count], 1f\n"
+    register uint32_t left __asm__("lr") = count; /* where the loop counts: position independent code has no register to spare */
+    __asm__("wlstp.8 lr, lr, 1f\n"
             "2:\n"
             "vldrb.8 q0, [%[x]], #16\n"
             "vldrb.8 q1, [%[r0]], #16\n"
@@ -40,9 +41,9 @@ static inline void n6k_dot_rows(const int8_t *x, const int8_t *row, uint32_t str
             "letp lr, 2b\n"
             "1:\n"
             : [s0] "+Te"(s0), [s1] "+Te"(s1), [s2] "+Te"(s2), [s3] "+Te"(s3), [x] "+r"(x), [r0] "+r"(r0), [r1] "+r"(r1),
-              [r2] "+r"(r2), [r3] "+r"(r3)
-            : [count] "r"(count)
-            : "lr", "q0", "q1", "q2", "q3", "memory");
+              [r2] "+r"(r2), [r3] "+r"(r3), "+r"(left)
+            :
+            : "q0", "q1", "q2", "q3", "memory");
     sums[0] = s0;
     sums[1] = s1;
     sums[2] = s2;

@@ -1,4 +1,4 @@
-"""Cases of kernels made by the compiler: the one call that a model of one operator becomes, with all that its descriptor holds."""
+"""Cases of kernels made by the compiler: the one call that a model of one operator becomes, with all that it takes."""
 
 import ctypes
 import tempfile

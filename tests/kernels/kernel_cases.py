@@ -11,7 +11,7 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases, movement_cases, sequence_cases, uint8_cases
+from kernels import elementwise_cases, int16_cases, movement_cases, sequence_cases, uint8_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
 from kernels.lowered_cases import case_of
 
@@ -527,7 +527,7 @@ def _random_input(rng: np.random.Generator, sliding: _Sliding, channels: int) ->
     return sliding.least(0) + int(rng.integers(6)), sliding.least(1) + int(rng.integers(6)), channels
 
 
-def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911, PLR0912
+def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
     """Any operator of that kernel that the descriptor can express, small enough to be quick."""
     elements = int(rng.integers(1, 100))
     flag, other, rare = (bool(chance) for chance in rng.random(3) < (0.5, 0.5, 0.25))
@@ -590,6 +590,7 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return case
     if kernel.endswith("_int32"):
         return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
-    if kernel in uint8_cases.CASES:
-        return uint8_cases.CASES[kernel](rng)
+    of_types = {**uint8_cases.CASES, **int16_cases.CASES}
+    if kernel in of_types:
+        return of_types[kernel](rng)
     return sequence_cases.random_case(kernel, rng)

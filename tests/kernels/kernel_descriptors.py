@@ -68,7 +68,8 @@ class Case:
     `buffers`: what its pointers read. `output`: what it writes, by shape and type. `scratch`: bytes that it may spoil. `state`:
     buffers that it changes.
     `model` and `inputs`: the same operator as a .tflite model, and the activations among the buffers.
-    `work`: multiply-accumulates (or elements) that the call does.
+    `work`: multiply-accumulates (or elements) that the call does. `in_place`: the buffer whose memory the output takes, empty
+    where it has its own.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Case:
     model: bytes = b""
     inputs: Sequence[NDArray[np.generic]] = field(default=())
     work: int = 0
+    in_place: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -128,8 +130,12 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
     output_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     contents = {name: np.ascontiguousarray(array).tobytes() for name, array in case.buffers.items()}
     alignments = {name: array.dtype.itemsize for name, array in case.buffers.items()}
-    contents |= {"output": b"\xc3" * output_bytes, "scratch": b"\x3c" * case.scratch}
-    alignments |= {"output": np.dtype(dtype).itemsize, "scratch": 16}
+    contents["scratch"], alignments["scratch"] = b"\x3c" * case.scratch, 16
+    if case.in_place:
+        assert len(contents[case.in_place]) == output_bytes
+        last = case.in_place if last == "output" else last
+    else:
+        contents["output"], alignments["output"] = b"\xc3" * output_bytes, np.dtype(dtype).itemsize
     order = [name for name in contents if name != last] + [last]
 
     memory = bytearray(_GUARD)
@@ -145,6 +151,7 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
         if name != last or size is None:
             memory.extend(_GUARD)
 
+    offsets.setdefault("output", offsets.get(case.in_place, 0))
     descriptor = DESCRIPTORS[case.kernel]
     values = dict(case.values)
     for member in descriptor.members:

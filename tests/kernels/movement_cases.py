@@ -7,6 +7,7 @@ from typing import Any
 
 import movement_models as ops
 import numpy as np
+import reference_interpreter
 from n6build.network.reference.descriptors import Structure
 from n6build.network.reference.epochs import Fields
 from n6build.network.reference.graph import Tensor
@@ -120,3 +121,10 @@ def cast(rng: np.random.Generator) -> Case:
         # What every type holds.
         inputs = [np.abs(inputs[0])]
     return case_of(f"cast {given.__name__} to {made.__name__}", model, inputs)
+
+
+def model_case(model: bytes) -> Case:
+    details = reference_interpreter.load(model)
+    given, made = details.get_input_details()[0], details.get_output_details()[0]
+    kind = details._get_ops_details()[0]["op_name"]
+    return _case(model, 1, f"{kind} {given['shape'].tolist()} to {made['shape'].tolist()}")

@@ -1,8 +1,11 @@
 """Kernels that reduce, normalise, search or keep a state, where random operators alone would not tell."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from numpy.typing import NDArray
 
 from kernels import sequence_cases
 from kernels.host_kernels import HostKernels
@@ -24,7 +27,7 @@ def _other_resolver(case: Case) -> NDArray[Any]:
     (given,) = interpreter.get_input_details()
     interpreter.set_tensor(given["index"], case.inputs[0].reshape(given["shape"]))
     interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return np.asarray(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import raised, to_uint8
 
-from kernels.compiled_uint8 import compiled_case
+from kernels.compiled_call import compiled_case
 from kernels.kernel_descriptors import Case
 
 _ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
@@ -28,7 +28,8 @@ def _zero_point(rng: np.random.Generator) -> int:
     return int(rng.choice([zero for zero in range(256) if zero != 128]))
 
 
-def _window(rng: np.random.Generator) -> dict[str, Any]:
+def window_options(rng: np.random.Generator) -> dict[str, Any]:
+    """stride, dilation, padding and activation."""
 
     def pair(most: int) -> tuple[int, int]:
         return int(rng.integers(1, most + 1)), int(rng.integers(1, most + 1))
@@ -42,15 +43,16 @@ def _window(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int, int], most: int) -> Any:
+def image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int, int], most: int) -> Any:
+    """height, width and channels, at least so large that the window fits in. most: channels."""
     height, width = ((size - 1) * step + 1 for size, step in zip(window, dilation, strict=True))
     return height + int(rng.integers(6)), width + int(rng.integers(6)), int(rng.integers(1, most))
 
 
 def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
-    options = options or _window(rng)
+    options = options or window_options(rng)
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or _image(rng, window, options.get("dilation", (1, 1)), 40)
+    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 40)
     channels = channels or int(rng.integers(1, 20))
     weights = _int8(rng, (channels, *window, shape[2]))
     bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
@@ -64,9 +66,9 @@ def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, wind
 def depthwise_conv_2d(
     rng: np.random.Generator, shape: Any = None, multiplier: int = 0, window: Any = None, **options: Any
 ) -> Case:
-    options = options or _window(rng)
+    options = options or window_options(rng)
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or _image(rng, window, options.get("dilation", (1, 1)), 20)
+    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 20)
     multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
     weights = _int8(rng, (1, *window, shape[2] * multiplier))
     bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
@@ -91,9 +93,9 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
 
 
 def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
-    options = options or {key: value for key, value in _window(rng).items() if key != "dilation"}
+    options = options or {key: value for key, value in window_options(rng).items() if key != "dilation"}
     window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
-    shape = shape or _image(rng, window, (1, 1), 40)
+    shape = shape or image(rng, window, (1, 1), 40)
     model = one_op_models.pool_2d("AVERAGE", shape, window, quantisation=_quantisation(rng, 0.05), **options)
     name = f"uint8 average pool {shape} window {window} {options}"
     return compiled_case(name, to_uint8(model), [raised(_int8(rng, (1, *shape)))])

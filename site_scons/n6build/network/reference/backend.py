@@ -13,7 +13,7 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
 from n6build.network.ll_aton import Version
-from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
 from n6build.plan.step import Call, Step, to_parameters
 
@@ -27,7 +27,7 @@ class Parameters:
     pools: tuple[MemoryPool, ...]
     sha256: str | None
     ll_aton: Version
-    roomier: tuple[str, ...]
+    roomier: tuple[RoomierProfile, ...]
 
 
 def _check(source: ModelSource) -> None:
@@ -76,4 +76,8 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    compile_network(Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier)
+    uses = compile_network(
+        Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier
+    )
+    for use in uses:
+        say("Memory", f"external RAM {use.pool.name} {use}")

@@ -12,10 +12,11 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.network.ll_aton import Version, own_version
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.network.reference.c_info import c_info
 from n6build.network.reference.dilation import dilated
 from n6build.network.reference.epochs import Network
+from n6build.network.reference.external_ram import ExternalUse, external_uses
 from n6build.network.reference.folding import folded
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
@@ -36,13 +37,13 @@ def compile_network(
     out: Path,
     name: str = "network",
     ll_aton: Version | None = None,
-    roomier: Sequence[str] = (),
-) -> None:
+    roomier: Sequence[RoomierProfile] = (),
+) -> tuple[ExternalUse, ...]:
     """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
     ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
-    for the hint where this one has too little.
+    for the hint where this one has too little. Returns what the activations in external RAM cost, empty where there are none.
 
     Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
     then left as it was.
@@ -76,6 +77,7 @@ def compile_network(
     }
     for path, content in files.items():
         write_atomically(path, content)
+    return external_uses(network, placement, pools)
 
 
 def initializer_image(network: Network, placement: Placement) -> bytes:

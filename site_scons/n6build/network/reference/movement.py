@@ -28,6 +28,8 @@ MOVABLE: tuple[DType, ...] = ("int8", "uint8", "int16", "int32", "int64", "float
 _NUMPY = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in MOVABLE}
 # As many dimensions as a model's tensors may have.
 _LOOPS = 6
+# From here on, the innermost loop is long.
+_LONG = 16
 # A constant that is longer is not folded.
 _MAX_FOLDED = 1 << 24
 
@@ -202,6 +204,9 @@ def _move(pair: Pair, inputs: tuple[Array | None, ...], output: Array) -> _Move:
     # The last one is of adjacent elements in both.
     *rest, (run, each, _) = merged
     assert len(rest) <= _LOOPS
+    # What goes on longest costs least as the innermost loop, unless the output is written without gaps.
+    if rest and not (rest[-1][0] >= _LONG and rest[-1][2] == run * each):
+        rest.append(rest.pop(max(range(len(rest)), key=lambda level: rest[level][0])))
     source = pair.source if pair.position is None else known(inputs[pair.position])
     return _Move(
         pair.position,

@@ -80,4 +80,4 @@ def nearest_change(kind: str) -> str:
     instead = [known for known in _INSTEAD.get(kind, ()) if known in KINDS]
     if instead:
         return f"use {' or '.join(instead[:3])} in its place"
-    return f"leave it out, or make it of these: {', '.join(KINDS)}"
+    return f"leave it out, or make it of these: {', '.join(kind for kind in KINDS if ' ' not in kind)}"

@@ -66,13 +66,19 @@ def output_range(output: Tensor, activation: Activation) -> Fields:
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
 
 
-def clamp_range(activation: Activation | Literal["RELU_0_TO_1"], output: Quantisation) -> tuple[int, int]:
-    """The int8 range that an activation leaves; its limits are quantised in float32, halves away from zero."""
+def clamp_range(
+    activation: Activation | Literal["RELU_0_TO_1"],
+    output: Quantisation,
+    least: int = INT8_MIN,
+    most: int = INT8_MAX,
+) -> tuple[int, int]:
+    """The part of the range from `least` to `most` that an activation leaves; its limits are quantised in float32, halves away
+    from zero."""
 
     def quantise(limit: float) -> int:
         steps = np.float32(limit) / np.float32(output.scale)
         rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
-        return max(INT8_MIN, min(INT8_MAX, output.zero_point + int(rounded)))
+        return max(least, min(most, output.zero_point + int(rounded)))
 
     low, high = _LIMITS[activation]
-    return INT8_MIN if low is None else quantise(low), INT8_MAX if high is None else quantise(high)
+    return least if low is None else quantise(low), most if high is None else quantise(high)

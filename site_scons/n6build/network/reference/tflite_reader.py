@@ -160,6 +160,7 @@ class _Reader:
         try:
             operands = tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs))
             made = [self._required(int(table.Outputs(part)), label) for part in range(outputs)]
+            kind = self._of_type(kind, [*operands, *made])
             if kind not in KINDS:
                 first = self._tensors[made[0]] if made else None
                 result = f" (makes tensor {first.name!a}, {first.dtype})" if first else ""
@@ -174,6 +175,13 @@ class _Reader:
             return Refusal(index, kind, "N6-NET-008", f"{label}: {what}", hint)
         except _TensorError as error:
             return Refusal(index, kind, error.id, f"{label}: {error.what}", error.hint, error.dtype)
+
+    def _of_type(self, kind: str, tensors: list[int | None]) -> str:
+        """The kind for int16 activations, where this is one and has one."""
+        wide = f"{kind} int16"
+        deciding = tensors if kind == "QUANTIZE" else tensors[:1]
+        is_wide = any(index is not None and self._tensors[index].dtype == "int16" for index in deciding)
+        return wide if is_wide and wide in KINDS else kind
 
     def _operand(self, index: int, user: str) -> int | None:
         return None if index == -1 else self._required(index, user)
@@ -311,7 +319,7 @@ def _check_flow(graph: Graph, made_by_refused: set[int]) -> None:
         made.add(operator.output)
     for index in graph.outputs:
         tensor = graph.tensors[index]
-        if index not in made or index in graph.inputs or tensor.data is not None or tensor.is_state:
+        if index not in made or tensor.data is not None or tensor.is_state:
             raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
         if graph.tensors[index].data is not None or graph.tensors[index].is_state:

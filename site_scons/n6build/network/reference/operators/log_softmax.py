@@ -25,8 +25,8 @@ _KERNEL = Kernel(
             Member("reverse_shift", "int32_t"),
             Member("diff_min", "int32_t"),
         ),
-        doc="int8 -> int8 (output scale 1/16, zero point 127) row by row, in the fixed point of the reference resolver. The reverse "
-        "scaling leads from logarithms to differences of input elements.",
+        doc="int8 -> int8 (output scale 1/16, zero point 127) row by row, in the fixed point of the reference resolver. The "
+        "reverse scaling leads from logarithms to differences of input elements.",
     ),
 )
 

@@ -30,8 +30,9 @@ _KERNEL = Kernel(
             Member("row_bits", "uint32_t"),
             Member("column_bits", "uint32_t"),
         ),
-        doc="rows, columns: for each of the output's the byte offsets of the two of the input that it lies between, and the "
-        "weight of the second, of 2^row_bits or 2^column_bits. Rounding: halves away from zero.",
+        doc="rows, columns: for all of the output's, the byte offset of the first of the two of the input that each lies "
+        "between, then for all the offset of the second, then its weight, of 2^row_bits or 2^column_bits. Rounding: halves away "
+        "from zero.",
     ),
 )
 
@@ -74,7 +75,7 @@ def _table(positions: Sequence[Between], each: int) -> tuple[Constant, int]:
     """With the least bits that say every weight exactly. each: bytes from one position to the next."""
     divisor = math.gcd(ONE, *(position.weight for position in positions))
     numbers = [(at.lower * each, at.upper * each, at.weight // divisor) for at in positions]
-    return Constant("int32", np.array(numbers, np.int64)), (ONE // divisor).bit_length() - 1
+    return Constant("int32", np.array(numbers, np.int64).T), (ONE // divisor).bit_length() - 1
 
 
 OPERATOR = OperatorKind(

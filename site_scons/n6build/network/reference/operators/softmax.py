@@ -35,15 +35,17 @@ _KERNEL = Kernel(
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
+    """beta: factor of the exponents."""
+
     beta: float
 
 
-def _read(table: tflite.SoftmaxOptions) -> _Options:
+def _read(table: tflite.SoftmaxOptions) -> Options:
     beta = float(table.Beta())
     if not math.isfinite(beta) or beta <= 0:
         raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
-    return _Options(beta)
+    return Options(beta)
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -54,7 +56,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
-    assert isinstance(options, _Options)
+    assert isinstance(options, Options)
     depth = operands.first.shape[-1]
     scale = required_quantisation(operands.first).scale
     scaling = exponent_scaling(options.beta * scale)

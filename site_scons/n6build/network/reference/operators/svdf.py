@@ -41,8 +41,8 @@ _KERNEL = Kernel(
             Member("shift", "int32_t"),
             Member("range", RANGE),
         ),
-        doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] to "
-        "it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
+        doc="state [filters][memory], the newest last. Each filter adds input [inputs] times feature_weights [filters][inputs] "
+        "to it; each unit sums filters / units of them, times time_weights [filters][memory]. Rounding: double.",
     ),
 )
 
