@@ -1,6 +1,7 @@
 """Operators of int32, with which models compute positions."""
 
 from collections.abc import Callable
+from typing import Any
 
 import elementwise_models as ops
 import numpy as np
@@ -11,7 +12,7 @@ from one_op_models import _ACTIVATIONS, Tensor, write_model
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
-from network.network_models import chain
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 POSITIONS = np.array([[0, 1, 47, 48, 49, 2303, -1, -48, -49]], np.int32)
@@ -40,6 +41,26 @@ def test_rows_and_columns_of_positions(host_network: Build) -> None:
     network = host_network(model)
     assert [epoch.kind for epoch in network.artifacts.epochs] == ["FloorDiv", "Mul", "Sub"]
     assert_equal_everywhere(network, model, [POSITIONS, POSITIONS])
+
+
+def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
+    """Two operators for a size: none is left. The last one has the network's input."""
+    shape = (1, 3)
+    size = ops.of_integers("MUL", (shape, shape), np.array([[3, 5, -7]], np.int32))
+
+    def first_is_constant(tree: Any) -> None:
+        buffer = schema.BufferT()
+        buffer.data = np.array([[2**30, 9, -4]], "<i4").view(np.uint8).reshape(-1)
+        tree.buffers.append(buffer)
+        graph = tree.subgraphs[0]
+        graph.tensors[0].buffer = len(tree.buffers) - 1
+        graph.inputs = [int(index) for index in graph.inputs if int(index) != 0]
+
+    halves = ops.of_integers("FLOOR_DIV", (shape, shape), np.array([[2, 2, 3]], np.int32))
+    model = edit(chain(size, halves, ops.of_integers("SUB", (shape, shape))), first_is_constant)
+    network = host_network(model)
+    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Sub"]
+    assert_equal_everywhere(network, model, [np.array([[1, 2, 3]], np.int32)])
 
 
 def test_a_quotient_by_zero_is_zero(host_network: Build) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from n6build.network.reference.broadcasting import IN_PLACE, broadcast_arguments, broadcast_members, check_broadcast
 from n6build.network.reference.descriptors import Kernel, Structure
 from n6build.network.reference.kernel_call import KernelCall
@@ -20,15 +23,35 @@ _INTEGERS = Structure(
 )
 
 
+_FUNCTIONS: dict[str, np.ufunc] = {
+    "ADD": np.add,
+    "FLOOR_DIV": np.floor_divide,
+    "FLOOR_MOD": np.mod,
+    "MAXIMUM": np.maximum,
+    "MINIMUM": np.minimum,
+    "MUL": np.multiply,
+    "SUB": np.subtract,
+}
+
+
 def integer_operator(name: str, label: str) -> OperatorKind:
-    """The kernel is n6k_<name>_int32."""
+    """The kernel is n6k_<name>_int32. Of two constants, as shapes are computed with, it is a constant."""
     kernel = Kernel(f"{name.lower()}_int32", _INTEGERS, IN_PLACE)
 
     def lower(operands: Operands) -> KernelCall:
         return KernelCall(kernel, broadcast_arguments(operands))
 
+    def fold(operands: Operands) -> NDArray[np.int32] | None:
+        a, b = operands.first.data, operands.required(1).data
+        if a is None or b is None or a.dtype != np.int32 or next(_check(operands), None):
+            return None
+        if name.startswith("FLOOR") and not b.all():
+            return None
+        with np.errstate(over="ignore"):
+            return np.asarray(_FUNCTIONS[name](a, b, dtype=np.int32))
+
     rule = Rule((INT32, INT32), 2, (), INT32, _check, first_may_be_constant=True)
-    return OperatorKind(name, label, rule, lower, (kernel,))
+    return OperatorKind(name, label, rule, lower, (kernel,), fold=fold)
 
 
 def also_of_integers(kind: OperatorKind) -> OperatorKind:
@@ -47,7 +70,7 @@ def also_of_integers(kind: OperatorKind) -> OperatorKind:
 
     types = (*INT8, *INT32)
     rule = replace(kind.rule, inputs=(types, types), output=types, check=check)
-    return replace(kind, rule=rule, lower=lower, kernels=(*kind.kernels, *other.kernels))
+    return replace(kind, rule=rule, lower=lower, kernels=(*kind.kernels, *other.kernels), fold=other.fold)
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
