@@ -14,7 +14,13 @@ from n6build.network.reference.operands import Operands, operands_of
 from n6build.network.reference.rules import Rule
 
 # Of shapes, as converters compute them.
-_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"ADD": np.add, "SUB": np.subtract, "MUL": np.multiply}
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "MAXIMUM": np.maximum,
+    "MINIMUM": np.minimum,
+}
 _MOST_SIZES = 64
 
 
@@ -23,13 +29,21 @@ def folded(graph: Graph) -> Graph:
     of the network stays what it is."""
     tensors = dict(graph.tensors)
     left: list[Operator] = []
-    for operator in graph.operators:
+    for each in graph.operators:
+        operator = _without_computed_shape(each, tensors)
         constant = None if operator.output in graph.outputs else _constant(replace(graph, tensors=tensors), operator)
         if constant is None:
             left.append(operator)
         else:
             tensors[operator.output] = constant
     return replace(graph, tensors=tensors, operators=_used(left, graph.outputs))
+
+
+def _without_computed_shape(operator: Operator, tensors: dict[int, Tensor]) -> Operator:
+    """A RESHAPE needs nothing but its output's shape, which is fixed however the model computes it."""
+    shape = operator.inputs[1] if operator.kind == "RESHAPE" and len(operator.inputs) == 2 else None
+    computed = shape is not None and tensors[shape].data is None
+    return replace(operator, inputs=operator.inputs[:1]) if computed else operator
 
 
 def _used(operators: list[Operator], outputs: tuple[int, ...]) -> tuple[Operator, ...]:
