@@ -100,7 +100,7 @@ def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[i
         code, made = schema.OperatorCodeT(), schema.OperatorT()
         code.builtinCode = getattr(schema.BuiltinOperator, _opcode(step.name))
         code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-        code.version = 1 if step.name in (*_FIRST_VERSION, "Reshape") else 2
+        code.version = 1 if step.name in (*_FIRST_VERSION, "Fill", "Rank", "Reshape") else 2
         made.opcodeIndex, made.inputs, made.outputs = len(tree.operatorCodes), [*step.inputs], [*step.outputs]
         made.builtinOptionsType = getattr(schema.BuiltinOptions, f"{step.name}Options")
         made.builtinOptions = getattr(schema, f"{step.name}OptionsT")()

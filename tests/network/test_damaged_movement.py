@@ -11,6 +11,7 @@ from ai_edge_litert import schema_py_generated as schema
 from hypothesis import given, settings
 from n6build.base.errors import N6Error
 from n6build.network.reference.compile import compile_network
+from one_op_models import pad
 
 from network.host_network import extflash
 from network.network_models import edit
@@ -116,6 +117,40 @@ def test_a_concatenation_of_other_scales_is_refused(tmp_path: Path) -> None:
 
     error = _refusal(edit(SUBJECTS["CONCATENATION"], other), tmp_path)
     assert (error.id, "'input2'" in error.what) == ("N6-NET-006", True)
+
+
+@pytest.mark.parametrize("scale", [float("inf"), float("nan")])
+def test_scales_that_no_source_can_hold_are_refused(scale: float, tmp_path: Path) -> None:
+    def spoil(tree: Any) -> None:
+        tree.subgraphs[0].tensors[0].quantization = schema.QuantizationParametersT()
+        tree.subgraphs[0].tensors[0].quantization.scale = [scale]
+        tree.subgraphs[0].tensors[0].quantization.zeroPoint = [0]
+
+    for dtype in (np.int8, np.int32):
+        error = _refusal(edit(ops.transpose((1, 5, 3), (0, 2, 1), dtype), spoil), tmp_path)
+        assert (error.id, "'input'" in error.what) == ("N6-NET-006", True)
+
+
+def test_a_padding_of_another_type_is_refused(tmp_path: Path) -> None:
+    model = pad((1, 4, 5, 3), [(0, 0), (1, 1), (1, 1), (0, 0)], ops.SCALED, 77)
+
+    def widen(tree: Any) -> None:
+        tensor = tree.subgraphs[0].tensors[2]
+        tensor.type = schema.TensorType.INT32
+        tree.buffers[tensor.buffer].data = np.frombuffer(np.array([3], np.int32).tobytes(), np.uint8)
+
+    error = _refusal(edit(model, widen), tmp_path)
+    assert (error.id, "'value' (int32)" in error.what) == ("N6-NET-007", True)
+
+
+def test_elements_without_a_scale_are_moved(tmp_path: Path) -> None:
+    def forget(tree: Any) -> None:
+        for tensor in tree.subgraphs[0].tensors:
+            tensor.quantization = None
+
+    (tmp_path / "model.tflite").write_bytes(edit(SUBJECTS["TRANSPOSE"], forget))
+    compile_network(tmp_path / "model.tflite", extflash(), tmp_path / "out")
+    assert (tmp_path / "out" / "network.c").is_file()
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,90 @@ def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
     assert_equal_everywhere(network, model, random_inputs(model, 1))
 
 
+def test_sizes_are_computed_and_filled_in_when_the_network_is_compiled(host_network: Build) -> None:
+    """A TILE whose times are twice the number of dimensions less 5, of a tensor that is filled with a constant."""
+    filling = Tensor("filling", (), np.int8, ops.SCALED, np.array(7, np.int8))
+    tensors = [
+        ops.activation((1, 6, 4)),
+        Tensor("rank", (), np.int32),
+        ops.numbers(2, "unused"),
+        Tensor("twice", (), np.int32),
+        ops.numbers([-5, -4, -4], "less"),
+        Tensor("times", (3,), np.int32),
+        ops.numbers([1, 3, 2], "shape"),
+        filling,
+        ops.activation((1, 3, 2), name="filled"),
+        ops.activation((1, 6, 4), name="tiled"),
+        ops.activation((1, 6, 4), name="output"),
+    ]
+    steps = [
+        ops.Step("Rank", [0], [1]),
+        ops.Step("Add", [1, 1], [3]),
+        ops.Step("Add", [3, 4], [5]),
+        ops.Step("Fill", [6, 7], [8]),
+        ops.Step("Tile", [8, 5], [9]),
+        ops.Step("Add", [0, 9], [10]),
+    ]
+    model = ops.network(tensors, steps, [0], [10])
+    network = host_network(model)
+    assert _kinds(network) == ["Add"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_a_reshape_needs_no_shape_but_its_output_s(host_network: Build) -> None:
+    """Even one that depends on what the network is given: a model that runs gives it that shape."""
+    tensors = [
+        ops.activation((1, 6, 4)),
+        Tensor("sizes", (3,), np.int32),
+        Tensor("turned", (3,), np.int32),
+        ops.numbers([2, 1, 0], "indices"),
+        ops.activation((4, 3, 2), name="reshaped"),
+        Tensor("output", (4, 3, 2), np.int8, Quantisation(0.07, 2)),
+    ]
+    steps = [
+        ops.Step("Gather", [1, 3], [2], {"axis": 0}),
+        ops.Step("Reshape", [0, 2], [4]),
+        ops.Step("Quantize", [4], [5]),
+    ]
+    network = host_network(ops.network(tensors, steps, [0, 1], [5]))
+    assert _kinds(network) == ["Quantize"]
+
+
+def test_one_tensor_may_be_joined_with_itself_and_with_parts_of_it(host_network: Build) -> None:
+    tensors = [
+        Tensor("input", (1, 6, 4), np.int8, Quantisation(0.06, 1)),
+        ops.activation((1, 6, 4), name="whole"),
+        *[ops.numbers(values) for values in ([0, 2, 0], [1, 3, 4])],
+        ops.activation((1, 3, 4), name="part"),
+        ops.activation((1, 15, 4), name="joined"),
+        ops.activation((1, 15, 8), name="wide"),
+    ]
+    steps = [
+        ops.Step("Quantize", [0], [1]),
+        ops.Step("Slice", [1, 2, 3], [4]),
+        ops.Step("Concatenation", [1, 4, 1], [5], {"axis": 1}),
+        ops.Step("Concatenation", [5, 5], [6], {"axis": 2}),
+    ]
+    model = ops.network(tensors, steps, [0], [5, 6])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize"] + ["Concatenation"] * 5
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_what_nothing_uses_is_not_computed(host_network: Build) -> None:
+    tensors = [
+        ops.activation((1, 6, 4)),
+        ops.numbers(2, "axis"),
+        *[ops.activation((1, 6, 1), name=f"part{part}") for part in range(4)],
+        Tensor("output", (1, 6, 1), np.int8, Quantisation(0.07, 2)),
+    ]
+    steps = [ops.Step("Split", [1, 0], [2, 3, 4, 5], {"numSplits": 4}), ops.Step("Quantize", [4], [6])]
+    model = ops.network(tensors, steps, [0], [6])
+    network = host_network(model)
+    assert _kinds(network) == ["Split", "Quantize"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
 def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -> None:
     """A constant that is transposed, tiled, gathered and joined with another, and then added to an activation."""
     tensors = [

@@ -21,7 +21,7 @@ def operators_page() -> str:
     """By the names that the schema of .tflite files gives them."""
     modules = sorted(modules_matching("n6build.network.reference.operators.*", {"n6build": str(LIBRARY)}))
     rows = [_row(name) for name in modules if hasattr(importlib.import_module(name), "OPERATOR")]
-    return page("Operators", _HEAD, table(("operator", "types of the first input", "what is computed"), sorted(rows)))
+    return page("Operators", _HEAD, table(("operator", "types of the input", "what is computed"), sorted(rows)))
 
 
 def _row(name: str) -> tuple[str, str, str]:
@@ -30,4 +30,4 @@ def _row(name: str) -> tuple[str, str, str]:
     said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
     label, _, what = said.partition(": ")
     assert label == kind.name, f"the docstring of {Path(module.__file__ or name).name} begins with {kind.name}: "
-    return code(kind.name), ", ".join(kind.rule.types_of(0)), text(sentence(what))
+    return code(kind.name), ", ".join(kind.rule.types_of(kind.viewed)), text(sentence(what))

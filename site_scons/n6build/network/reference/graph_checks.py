@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from n6build.network.reference.graph import Graph, Operator, Refusal
+from n6build.network.reference.graph import Graph, Operator, Quantisation, Refusal
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Operands, operands_of
 from n6build.network.reference.refusals import error_of
@@ -78,9 +79,17 @@ def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[P
     candidates = [
         tensor for position, tensor in enumerate(operands.inputs) if tensor and position not in rule.constants
     ]
-    for candidate in [*candidates, operands.output] if rule.quantised else []:
+    for candidate in [*candidates, operands.output]:
         if candidate.dtype in ("int8", "uint8", "int16"):
-            yield from check_per_tensor(candidate)
+            if rule.quantised or candidate.quantisation:
+                yield from check_per_tensor(candidate)
+        elif candidate.quantisation and not _can_be_written(candidate.quantisation):
+            yield Problem("N6-NET-006", f"tensor {shown(candidate)} has a scale or zero point out of range", CONVERT)
+
+
+def _can_be_written(quantisation: Quantisation) -> bool:
+    """In the network's description of itself; nothing is computed with it."""
+    return math.isfinite(quantisation.scale) and abs(quantisation.zero_point) < 1 << 15
 
 
 def _check_dimensions(operands: Operands) -> Iterator[Problem]:

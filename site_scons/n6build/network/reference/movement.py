@@ -31,7 +31,7 @@ _LOOPS = 6
 # From here on, the innermost loop is long.
 _LONG = 16
 # A constant that is longer is not folded.
-_MAX_FOLDED = 1 << 24
+MAX_FOLDED = 1 << 24
 
 _LOOP = Structure(
     "n6k_step_t",
@@ -127,7 +127,7 @@ class Movement:
         """The output, where all inputs are constants and fit together."""
         inputs = tuple(None if tensor is None else tensor.data for tensor in operands.inputs)
         absent = any(tensor is not None and tensor.data is None for tensor in operands.inputs)
-        if absent or operands.output.bytes > _MAX_FOLDED or next(self.check(operands), None):
+        if absent or operands.output.bytes > MAX_FOLDED or next(self.check(operands), None):
             return None
         output = np.empty(operands.output.shape, _NUMPY[operands.output.dtype])
         for pair in self.pairs(operands, inputs, output):

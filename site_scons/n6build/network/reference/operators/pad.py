@@ -48,7 +48,9 @@ def check(operands: Operands) -> Iterator[Problem]:
     if value is not None:
         if value.elements != 1:
             yield Problem("N6-NET-007", f"tensor {shown(value)} has {value.elements} elements instead of one", CONVERT)
-        if value.quantisation is not None:
+        if value.dtype != operands.output.dtype:
+            yield Problem("N6-NET-007", f"tensor {shown(value)} is not {operands.output.dtype}", CONVERT)
+        elif value.dtype in ("int8", "uint8", "int16"):
             yield from check_per_tensor(value)
         yield from check_same_quantisation(value, operands.output)
     yield from check_same_quantisation(operands.first, operands.output)

@@ -1,0 +1,50 @@
+"""The kind of an operator whose output is known when the network is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from n6build.network.reference.graph import DType
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.movement import Array
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.rules import Problem, Rule, shown
+
+
+def known_value(
+    name: str,
+    label: str,
+    value: Callable[[Operands], Array | None],
+    inputs: tuple[tuple[DType, ...], ...],
+    output: tuple[DType, ...],
+) -> OperatorKind:
+    """value: None where it depends on what the network is given, after all; such an operator is refused."""
+    return OperatorKind(
+        name=name,
+        label=label,
+        rule=Rule(
+            inputs=inputs,
+            required=len(inputs),
+            constants=(),
+            output=output,
+            check=_check,
+            first_may_be_constant=True,
+            quantised=False,
+        ),
+        lower=_lower,
+        kernels=(),
+        fold=value,
+    )
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    yield Problem(
+        "N6-NET-007",
+        f"tensor {shown(operands.output)} is no constant inside the network: it leaves it, or depends on its inputs",
+        "convert the model with fixed shapes, and without outputs whose value is always the same",
+    )
+
+
+def _lower(_: Operands) -> KernelCall:
+    raise AssertionError("it is folded, or refused")
