@@ -69,7 +69,7 @@ class Tensor:
 class Operator:
     """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
     has read them. part: which of its outputs this one is; an operator with several outputs is here once for each.
-    intermediates: tensors that hold no values, but the quantisation of what the operator computes inside."""
+    intermediates: the quantisation of what the operator computes inside, where the file has it."""
 
     index: int
     kind: str
@@ -77,7 +77,7 @@ class Operator:
     output: int
     options: object = None
     part: int = 0
-    intermediates: tuple[int | None, ...] = ()
+    intermediates: tuple[Quantisation | None, ...] = ()
 
     def __str__(self) -> str:
         return f"operator {self.index} ({self.kind})"

@@ -165,7 +165,9 @@ class _Reader:
                 inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
                 output=self._required(int(table.Outputs(0)), label),
                 options=_options(table, KINDS[kind].options),
-                intermediates=tuple(self._operand(int(table.Intermediates(i)), label) for i in range(intermediates)),
+                intermediates=tuple(
+                    self._intermediate(int(table.Intermediates(i)), label) for i in range(intermediates)
+                ),
             )
             rest = (self._required(int(table.Outputs(part)), label) for part in range(1, outputs))
             return [first, *(replace(first, output=made, part=part) for part, made in enumerate(rest, 1))]
@@ -175,6 +177,15 @@ class _Reader:
 
     def _operand(self, index: int, user: str) -> int | None:
         return None if index == -1 else self._required(index, user)
+
+    def _intermediate(self, index: int, user: str) -> Quantisation | None:
+        """Of a tensor of which nothing else counts; converters give it any shape."""
+        if index == -1:
+            return None
+        if not 0 <= index < self._tensor_count:
+            raise DamagedError(f"{user} names tensor {index} of {self._tensor_count}")
+        table = self._subgraph.Tensors(index)
+        return _quantisation(table.Quantization(), _name(table.Name()))
 
     def _required(self, index: int, user: str) -> int:
         if not 0 <= index < self._tensor_count:

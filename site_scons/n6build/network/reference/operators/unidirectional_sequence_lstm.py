@@ -141,8 +141,8 @@ def _check_scales(operands: Operands) -> Iterator[Problem]:
 
 
 def _hidden(operands: Operands) -> Quantisation | None:
-    tensor = operands.intermediates[_HIDDEN] if len(operands.intermediates) > _HIDDEN else None
-    quantisation = tensor.quantisation if tensor else None
+    intermediates = operands.operator.intermediates
+    quantisation = intermediates[_HIDDEN] if len(intermediates) > _HIDDEN else None
     if quantisation is None or len(quantisation.scales) != 1 or not -128 <= quantisation.zero_point <= 127:
         return None
     return quantisation if math.isfinite(quantisation.scale) and quantisation.scale > 0 else None
