@@ -90,7 +90,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     for place, what in _FURTHER.items():
         if operands.optional(place) is not None:
             yield Problem(
-                "N6-NET-008", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
+                "N6-NET-007", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
             )
     missing = [place for place in (*_BIASES, _OUTPUT_STATE, _CELL_STATE) if operands.optional(place) is None]
     if missing:
