@@ -174,13 +174,18 @@ EDITS = (
         "network_atonbuf.xSPI2.raw",
     ),
     network("network/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
-    network("network/reference/operators/softmax.py", "_INTEGER_BITS = 5", "_INTEGER_BITS = 6", "network.c"),
+    network("network/reference/operators/softmax.py", "options.beta * scale", "options.beta * scale / 2", "network.c"),
     # Operators that this network does not have are in the headers of the kernels.
     kernels("base/members.py", "in sorted(os.listdir(folder))", "in sorted(os.listdir(folder))[::-1]"),
     kernels("network/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
     kernels("network/reference/descriptors.py", 'f"{to} *{member.name}"', 'f"{to} * {member.name}"'),
     kernels("network/reference/kinds.py", "for kind in KINDS.values()", "for kind in [*KINDS.values()][::-1]"),
     kernels("network/reference/pooling.py", "padding takes no part in either", "padding takes part in neither"),
+    kernels("network/reference/reductions.py", "`first` and `second` are reduced", "those two are reduced"),
+    kernels(
+        "network/reference/extremes.py", "The largest or the smallest element", "The smallest or the largest element"
+    ),
+    kernels("network/reference/searches.py", "Of equal elements", "Of those that are equal"),
     *of_operators(),
     network(
         "network/reference/placement.py",
@@ -547,6 +552,13 @@ WITHOUT_BYTES = {
     "n6build.network.reference.operator_kind": _SHAPES,
     "n6build.network.reference.operands": _SHAPES,
     "n6build.network.reference.operators.padv2": "its kernel is that of PAD; no model of the project has it",
+    "n6build.network.reference.operators.arg_max": "its kernel is described in searches; no model of the project has it",
+    "n6build.network.reference.operators.arg_min": "its kernel is described in searches; no model of the project has it",
+    "n6build.network.reference.operators.mean": "its kernel is described in reductions; no model of the project has it",
+    "n6build.network.reference.operators.reduce_max": "its kernel is described in extremes; no model of the project has it",
+    "n6build.network.reference.operators.reduce_min": "its kernel is described in extremes; no model of the project has it",
+    "n6build.network.reference.operators.sum": "its kernel is described in reductions; no model of the project has it",
+    "n6build.network.reference.states": "no model of the project has an operator that keeps a state",
     "n6build.network.reference.options": _REFUSES,
     "n6build.network.reference.rules": _REFUSES,
     "n6build.network.model_facts": "facts for checks, which refuse",
