@@ -66,6 +66,7 @@ int main(void)
             n6_appli_stop("N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model);
         }
         runs += n6_appli_run(&n6_plan_networks[i], runs);
+        n6_inference_restart(&n6_plan_networks[i]); /* for the sequence that comes over the link */
     }
     n6_put("n6 done runs=");
     n6_put_u32(runs);

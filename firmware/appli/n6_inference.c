@@ -128,6 +128,14 @@ int n6_inference_begin(const n6_plan_network_t *network)
     return 1;
 }
 
+void n6_inference_restart(const n6_plan_network_t *network)
+{
+    if (network->keeps_state) {
+        LL_ATON_RT_DeInit_Network(network->instance);
+        (void)n6_inference_begin(network);
+    }
+}
+
 /* What the NPU's cache holds of a buffer goes to memory, where the CPU looks; only external RAM lies behind that cache. */
 static void empty_npu_cache(const LL_Buffer_InfoTypeDef *buffer)
 {

@@ -15,6 +15,9 @@ void n6_inference_open(void);
 /* Before the first inference of a network. False where it does not take the buffers that it wants from the application. */
 int n6_inference_begin(const n6_plan_network_t *network);
 
+/* Where the state that the network keeps starts again, as after n6_inference_begin. */
+void n6_inference_restart(const n6_plan_network_t *network);
+
 /* One inference on `input` (as many bytes as the network's inputs have; NULL: zeros), printed as run `number`, with the
  * cycles of each epoch where `lists_epochs`. False where the input does not fit. */
 int n6_inference_run(const n6_plan_network_t *network, uint32_t number, const uint8_t *input, uint32_t input_bytes,

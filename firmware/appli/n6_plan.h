@@ -52,6 +52,7 @@ typedef struct {
     const n6_plan_own_buffer_t *own_buffers;
     uint32_t own_buffer_count;
     uint32_t index; /* in the application */
+    uint32_t keeps_state; /* an inference goes on from the one before */
 } n6_plan_network_t;
 
 /* The model, or the models joined by '+'. */

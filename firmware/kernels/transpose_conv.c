@@ -47,23 +47,35 @@ void n6k_plain_transpose_conv(const n6k_transpose_conv_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
+/* Where along one dimension the taps begin that reach an output index: every `stride`-th from `tap` on, each from the input one
+ * before. */
+typedef struct {
+    uint32_t tap;
+    int32_t source;
+} start_t;
+
+static inline start_t start_at(uint32_t out, uint32_t padding, uint32_t stride)
+{
+    const uint32_t source = (out + padding) / stride;
+    return (start_t){out + padding - source * stride, (int32_t)source};
+}
+
 /* Up to four channels of an output pixel. */
-static int32x4_t sum_channels(const n6k_transpose_conv_t *op, uint32_t y, uint32_t x, uint32_t channel, uint32_t count)
+static int32x4_t sum_channels(const n6k_transpose_conv_t *op, start_t y, start_t x, uint32_t channel, uint32_t count)
 {
     const n6k_window_t *window = &op->window;
     const uint32_t taps = (uint32_t)window->height * window->width, depth = op->in.channels;
     const mve_pred16_t lanes = vctp32q(count);
     int32_t sums[4];
     vst1q_s32(sums, vldrwq_z_s32(op->bias + channel, lanes));
-    for (uint32_t tap_y = 0; tap_y < window->height; tap_y++) {
-        const int32_t row = source_of(y, tap_y, window->pad_top, window->stride_h, op->in.height);
-        for (uint32_t tap_x = 0; row >= 0 && tap_x < window->width; tap_x++) {
-            const int32_t column = source_of(x, tap_x, window->pad_left, window->stride_w, op->in.width);
-            if (column >= 0) {
-                const uint32_t tap = tap_y * window->width + tap_x;
+    for (; y.tap < window->height && y.source >= 0; y.tap += window->stride_h, y.source--) {
+        start_t at = y.source < op->in.height ? x : (start_t){window->width, 0};
+        for (; at.tap < window->width && at.source >= 0; at.tap += window->stride_w, at.source--) {
+            if (at.source < op->in.width) {
+                const uint32_t tap = y.tap * window->width + at.tap;
                 const int32x4_t tap_bias = vldrwq_z_s32(op->tap_bias + tap * op->out.channels + channel, lanes);
                 vst1q_s32(sums, vaddq_s32(vld1q_s32(sums), tap_bias));
-                n6k_dot_rows(op->input + (row * op->in.width + column) * depth,
+                n6k_dot_rows(op->input + (y.source * op->in.width + at.source) * depth,
                              op->weights + (channel * taps + tap) * depth, taps * depth, count, depth, sums);
             }
         }
@@ -73,16 +85,19 @@ static int32x4_t sum_channels(const n6k_transpose_conv_t *op, uint32_t y, uint32
 
 void n6k_transpose_conv(const n6k_transpose_conv_t *op)
 {
+    const n6k_window_t *window = &op->window;
     const int32x4_t zero = vdupq_n_s32(0);
     int8_t *output = op->output;
     for (uint32_t y = 0; y < op->out.height; y++) {
+        const start_t from_y = start_at(y, window->pad_top, window->stride_h);
         for (uint32_t x = 0; x < op->out.width; x++, output += op->out.channels) {
+            const start_t from_x = start_at(x, window->pad_left, window->stride_w);
             for (uint32_t channel = 0; channel < op->out.channels; channel += 4) {
                 const uint32_t count = op->out.channels - channel < 4 ? op->out.channels - channel : 4;
                 const mve_pred16_t lanes = vctp32q(count);
                 const int32x4_t shift = vldrwq_z_s32(op->shift + channel, lanes);
-                int32x4_t sum = vshlq_s32(sum_channels(op, y, x, channel, count), vmaxq_s32(shift, zero));
-                sum = vqrdmulhq_s32(sum, vldrwq_z_s32(op->multiplier + channel, lanes));
+                int32x4_t sum = sum_channels(op, from_y, from_x, channel, count);
+                sum = vqrdmulhq_s32(vshlq_s32(sum, vmaxq_s32(shift, zero)), vldrwq_z_s32(op->multiplier + channel, lanes));
                 sum = n6k_rounding_divide_x4(sum, vminq_s32(shift, zero));
                 vstrbq_p_s32(output + channel, n6k_to_output_x4(sum, op->range), lanes);
             }

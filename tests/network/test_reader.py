@@ -258,8 +258,8 @@ def _mean_over(*axes: int) -> bytes:
     return ops.write_model(schema.BuiltinOperator.MEAN, tensors, options, schema.BuiltinOptions.ReducerOptions)
 
 
-@pytest.mark.parametrize("axes", [(3,), (1,), (0, 1), (-1, -2), (1, 2, 3), (1, 2, 4), (5, 2), (-7, 2)])
-def test_a_mean_over_other_axes_than_height_and_width_is_refused(axes: tuple[int, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("axes", [(1, 2, 4), (5, 2), (-7, 2)])
+def test_a_mean_over_axes_that_the_input_lacks_is_refused(axes: tuple[int, ...], tmp_path: Path) -> None:
     error = model_error(_mean_over(*axes), tmp_path)
     assert error.id == "N6-NET-007"
     assert "operator 0 (MEAN): tensor 'axes' (int32) names the axes" in error.what

@@ -168,7 +168,7 @@ REFUSED = {
     "a state that is none": (lstm(), _variable(13, False), "N6-NET-002", ("tensor 13 before",)),
     "a variable elsewhere": (lstm(), _variable(1, True), "N6-NET-002", ("'weights0'", "constant")),
     "a state that is an input": (lstm(), _state_as_input, "N6-NET-002", ("variable",)),
-    "a projection": (lstm(), _input(16, 1), "N6-NET-008", ("projection",)),
+    "a projection": (lstm(), _input(16, 1), "N6-NET-007", ("projection",)),
     "peepholes": (lstm(), _input(9, 14), "N6-NET-007", ("'cell state'",)),
     "three gates": (lstm(), _input(1, -1), "N6-NET-007", ("not 24",)),
     "a scale of the cells": (lstm(), _scale(14, 0.001), "N6-NET-006", ("'cell state' (int16)", "power of two")),
@@ -188,6 +188,15 @@ REFUSED = {
     "a transposed convolution": (OTHERS["transposed convolution"], _other_width, "N6-NET-007", ("does not lead to",)),
     "the rank of an SVDF": (svdf(), _rank_of_three, "N6-NET-007", ("8 filters of rank 3",)),
 }
+
+
+def test_the_shape_of_an_intermediate_tensor_does_not_count(host_network: Build) -> None:
+    def without_elements(tree: Any) -> None:
+        for index in tree.subgraphs[0].operators[0].intermediates:
+            tree.subgraphs[0].tensors[int(index)].shape = [0]
+
+    model = edit(lstm(), without_elements)
+    assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -180,7 +180,7 @@ EDITS = (
         "network_atonbuf.xSPI2.raw",
     ),
     network("network/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
-    network("network/reference/operators/softmax.py", "_INTEGER_BITS = 5", "_INTEGER_BITS = 6", "network.c"),
+    network("network/reference/operators/softmax.py", "options.beta * scale", "options.beta * scale / 2", "network.c"),
     # Operators that this network does not have are in the headers of the kernels.
     kernels("base/members.py", "in sorted(os.listdir(folder))", "in sorted(os.listdir(folder))[::-1]"),
     kernels("network/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
@@ -189,6 +189,13 @@ EDITS = (
     kernels("network/reference/pooling.py", "padding takes no part in either", "padding takes part in neither"),
     kernels("network/reference/movement.py", '    "move",', '    "new_move",'),
     kernels("network/reference/gathering.py", '    "gather",', '    "new_gather",'),
+    kernels("network/reference/reductions.py", "`first` and `second` are reduced", "those two are reduced"),
+    kernels(
+        "network/reference/reduced_extremes.py",
+        "The largest or the smallest element",
+        "The smallest or the largest element",
+    ),
+    kernels("network/reference/searches.py", "Of equal elements", "Of those that are equal"),
     *of_operators(),
     network(
         "network/reference/placement.py",
@@ -578,6 +585,7 @@ WITHOUT_BYTES = {
     "n6build.network.reference.known_values": _NOT_IN_A_MODEL,
     "n6build.network.reference.moving_kind": _NOT_IN_A_MODEL,
     "n6build.network.reference.resizing": _NOT_IN_A_MODEL,
+    "n6build.network.reference.states": "no model of the project has an operator that keeps a state",
     "n6build.network.reference.options": _REFUSES,
     "n6build.network.reference.rules": _REFUSES,
     "n6build.network.reference.schedule": "another order where that needs less memory, as in no model of the project",

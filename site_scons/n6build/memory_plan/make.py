@@ -123,6 +123,7 @@ def _plan_networks(board: Board, networks: Sequence[CompiledNetwork], slot: Slot
                 is_classification=network.is_classification,
                 vectors=PlannedVectors(file, source, vectors.count, vectors.bytes_each),
                 own_buffers=_own_buffers(network.artifacts),
+                keeps_state=bool(network.artifacts.states),
             )
         )
         end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES

@@ -90,7 +90,8 @@ class OwnBuffer:
 @dataclass(frozen=True)
 class PlannedNetwork:
     """model: its name. name: of the network's files. suffix: of its symbols in C. is_classification: whether its output is a
-    class. vectors: for runs. own_buffers: that the application has to give."""
+    class. vectors: for runs. own_buffers: that the application has to give. keeps_state: whether an inference goes on from the
+    one before."""
 
     model: str
     name: str
@@ -98,6 +99,7 @@ class PlannedNetwork:
     is_classification: bool
     vectors: PlannedVectors
     own_buffers: tuple[OwnBuffer, ...]
+    keeps_state: bool = False
 
 
 @dataclass(frozen=True)

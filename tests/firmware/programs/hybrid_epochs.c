@@ -85,6 +85,11 @@ void LL_ATON_RT_Init_Network(NN_Instance_TypeDef *of)
     of->exec_state.epoch_callback_function(LL_ATON_RT_Callbacktype_NN_Init, of, NULL);
 }
 
+void LL_ATON_RT_DeInit_Network(NN_Instance_TypeDef *unused)
+{
+    (void)unused;
+}
+
 void LL_ATON_RT_Reset_Network(NN_Instance_TypeDef *unused)
 {
     (void)unused;

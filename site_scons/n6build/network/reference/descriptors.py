@@ -78,3 +78,5 @@ SHAPE = Structure(
 )
 # Of int8 elements, which most kernels read and write.
 ENDS = (Member("input", reads("int8_t")), Member("output", writes("int8_t")))
+# Of an operator that takes the last dimension for itself, row by row.
+ROWS = (*ENDS, Member("rows", "uint32_t"), Member("depth", "uint32_t"))

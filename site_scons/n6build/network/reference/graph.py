@@ -71,8 +71,8 @@ class Tensor:
 class Operator:
     """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
     has read them. part: which of its outputs this one is; an operator with several outputs is here once for each.
-    intermediates: tensors that hold no values, but the quantisation of what the operator computes inside. added: it is not
-    in the model file."""
+    intermediates: the quantisation of what the operator computes inside, where the file has it. added: it is not in the model
+    file."""
 
     index: int
     kind: str
@@ -80,7 +80,7 @@ class Operator:
     output: int
     options: object = None
     part: int = 0
-    intermediates: tuple[int | None, ...] = ()
+    intermediates: tuple[Quantisation | None, ...] = ()
     added: bool = False
 
     def __str__(self) -> str:

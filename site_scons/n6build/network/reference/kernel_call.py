@@ -53,6 +53,12 @@ class KernelCall:
         _check_names(self.kernel.descriptor, list(self.arguments))
 
 
+def row_arguments(given: Tensor, output: Tensor) -> dict[str, Argument]:
+    """The members ROWS."""
+    depth = given.shape[-1] if given.shape else 1
+    return {"input": given, "output": output, "rows": given.elements // depth, "depth": depth}
+
+
 def fields_of(structure: Structure, values: Mapping[str, Value]) -> Fields:
     """A structure inside a descriptor. values: of all its members, in their order."""
     _check_names(structure, list(values))

@@ -168,7 +168,7 @@ class _Reader:
             if outputs < 1 or (outputs > 1 and not KINDS[kind].several_outputs):
                 raise DamagedError(f"{label} has {outputs} outputs instead of one")
             options = _options(table, KINDS[kind].options)
-            inside = tuple(self._operand(int(table.Intermediates(i)), label) for i in range(intermediates))
+            inside = tuple(self._intermediate(int(table.Intermediates(i)), label) for i in range(intermediates))
             return [Operator(index, kind, operands, output, options, part, inside) for part, output in enumerate(made)]
         except UnsupportedError as error:
             what, hint = error.args
@@ -185,6 +185,15 @@ class _Reader:
 
     def _operand(self, index: int, user: str) -> int | None:
         return None if index == -1 else self._required(index, user)
+
+    def _intermediate(self, index: int, user: str) -> Quantisation | None:
+        """Of a tensor of which nothing else counts; converters give it any shape."""
+        if index == -1:
+            return None
+        if not 0 <= index < self._tensor_count:
+            raise DamagedError(f"{user} names tensor {index} of {self._tensor_count}")
+        table = self._subgraph.Tensors(index)
+        return _quantisation(table.Quantization(), _name(table.Name()))
 
     def _required(self, index: int, user: str) -> int:
         if not 0 <= index < self._tensor_count:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import tflite
 
-from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.descriptors import ROWS, Kernel, Member, Structure
+from n6build.network.reference.kernel_call import KernelCall, row_arguments
 from n6build.network.reference.operands import Operands, zero_point_of
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
@@ -19,9 +19,7 @@ _KERNEL = Kernel(
     Structure(
         "n6k_l2_normalization_t",
         (
-            *ENDS,
-            Member("rows", "uint32_t"),
-            Member("depth", "uint32_t"),
+            *ROWS,
             Member("input_zero_point", "int32_t"),
         ),
         doc="int8 -> int8 (output scale 1/128, zero point 0) row by row. Rounding: double.",
@@ -42,14 +40,10 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    depth = operands.first.shape[-1] if operands.first.shape else 1
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": operands.first.elements // depth,
-            "depth": depth,
+            **row_arguments(operands.first, operands.output),
             "input_zero_point": zero_point_of(operands.first),
         },
     )

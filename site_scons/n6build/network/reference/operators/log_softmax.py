@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
+from n6build.network.reference.descriptors import ROWS, Kernel, Member, Structure
 from n6build.network.reference.fixed_point import exponent_scaling, quantize_multiplier
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import KernelCall, row_arguments
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import INT8, Problem, Rule, check_elementwise, check_quantisation_is
@@ -16,9 +16,7 @@ _KERNEL = Kernel(
     Structure(
         "n6k_log_softmax_t",
         (
-            *ENDS,
-            Member("rows", "uint32_t"),
-            Member("depth", "uint32_t"),
+            *ROWS,
             Member("multiplier", "int32_t"),
             Member("left_shift", "int32_t"),
             Member("reverse_multiplier", "int32_t"),
@@ -37,16 +35,12 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    depth = operands.first.shape[-1] if operands.first.shape else 1
     scaling = exponent_scaling(required_quantisation(operands.first).scale)
     reverse_multiplier, reverse_shift = quantize_multiplier((1 << (31 - scaling.left_shift)) / scaling.multiplier)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": operands.first.elements // depth,
-            "depth": depth,
+            **row_arguments(operands.first, operands.output),
             "multiplier": scaling.multiplier,
             "left_shift": scaling.left_shift,
             "reverse_multiplier": reverse_multiplier,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import tflite
 
-from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
+from n6build.network.reference.descriptors import ROWS, Kernel, Member, Structure
 from n6build.network.reference.fixed_point import exponent_scaling
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import KernelCall, row_arguments
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
@@ -21,9 +21,7 @@ _KERNEL = Kernel(
     Structure(
         "n6k_softmax_t",
         (
-            *ENDS,
-            Member("rows", "uint32_t"),
-            Member("depth", "uint32_t"),
+            *ROWS,
             Member("multiplier", "int32_t"),
             Member("left_shift", "int32_t"),
             Member("diff_min", "int32_t"),
@@ -57,16 +55,12 @@ def _check(operands: Operands) -> Iterator[Problem]:
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, Options)
-    depth = operands.first.shape[-1]
     scale = required_quantisation(operands.first).scale
     scaling = exponent_scaling(options.beta * scale)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": operands.first.elements // depth,
-            "depth": depth,
+            **row_arguments(operands.first, operands.output),
             "multiplier": scaling.multiplier,
             "left_shift": scaling.left_shift,
             "diff_min": scaling.diff_min,

@@ -90,7 +90,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     for place, what in _FURTHER.items():
         if operands.optional(place) is not None:
             yield Problem(
-                "N6-NET-008", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
+                "N6-NET-007", f"has {what}", "use an LSTM of the basic form, as keras.layers.LSTM converts to"
             )
     missing = [place for place in (*_BIASES, _OUTPUT_STATE, _CELL_STATE) if operands.optional(place) is None]
     if missing:
@@ -141,8 +141,8 @@ def _check_scales(operands: Operands) -> Iterator[Problem]:
 
 
 def _hidden(operands: Operands) -> Quantisation | None:
-    tensor = operands.intermediates[_HIDDEN] if len(operands.intermediates) > _HIDDEN else None
-    quantisation = tensor.quantisation if tensor else None
+    intermediates = operands.operator.intermediates
+    quantisation = intermediates[_HIDDEN] if len(intermediates) > _HIDDEN else None
     if quantisation is None or len(quantisation.scales) != 1 or not -128 <= quantisation.zero_point <= 127:
         return None
     return quantisation if math.isfinite(quantisation.scale) and quantisation.scale > 0 else None
