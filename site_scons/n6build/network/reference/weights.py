@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.network.reference.descriptors import Member, reads
 from n6build.network.reference.fixed_point import accumulator_multiplier
@@ -60,18 +61,24 @@ def _check_quantisation(weights: Tensor, axis: int) -> Iterator[Problem]:
 
 def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """WEIGHT_MEMBERS; the input's zero point is folded into the biases."""
-    weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
+    weights = operands.required(WEIGHTS)
     assert weights.data is not None
     other_axes = tuple(axis for axis in range(len(weights.shape)) if axis != channel_axis)
     taps = weights.elements // weights.shape[channel_axis]
     sums = weights.data.sum(axis=other_axes, dtype=np.int64) - weights_zero_point(operands) * taps
-    start = np.zeros(weights.shape[channel_axis], np.int64)
-    if bias is not None and bias.data is not None:
-        start = bias.data.reshape(-1).astype(np.int64)
+    start = plain_bias(operands, channel_axis)
     zero_point = required_quantisation(operands.source).zero_point
     # As the int32 accumulator would: modulo 2^32.
     folded = ((start - zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
     return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
+
+
+def plain_bias(operands: Operands, channel_axis: int) -> NDArray[np.int64]:
+    """As the model has it; zeros where it has none."""
+    bias = operands.optional(BIAS)
+    if bias is not None and bias.data is not None:
+        return bias.data.reshape(-1).astype(np.int64)
+    return np.zeros(operands.required(WEIGHTS).shape[channel_axis], np.int64)
 
 
 def weights_zero_point(operands: Operands) -> int:

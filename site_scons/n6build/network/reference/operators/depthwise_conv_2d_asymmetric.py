@@ -11,7 +11,7 @@ from n6build.network.reference.kernel_call import Argument, Constant, KernelCall
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operators import depthwise_conv_2d
 from n6build.network.reference.ranges import RANGE
-from n6build.network.reference.weights import SCALING_MEMBERS, WEIGHTS, weights_zero_point
+from n6build.network.reference.weights import SCALING_MEMBERS, WEIGHTS, plain_bias, weights_zero_point
 from n6build.network.reference.windows import WINDOW_MEMBERS
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
@@ -30,7 +30,7 @@ _KERNEL = Kernel(
             Member("input_zero_point", "int8_t"),
             Member("range", RANGE),
         ),
-        doc="As n6k_depthwise_conv_2d_t, by weights whose zero point was taken from them.",
+        doc="As n6k_depthwise_conv_2d_t, by weights whose zero point was taken from them; nor does the bias hold the input's.",
     ),
 )
 
@@ -40,7 +40,11 @@ def _lower(operands: Operands) -> KernelCall:
     assert weights.data is not None
     wide = weights.data.astype(np.int16) - np.int16(weights_zero_point(operands))
     multiplier = weights.shape[3] // operands.source.shape[3]
-    changed: dict[str, Argument] = {"weights": Constant("int16", wide), "depth_multiplier": multiplier}
+    changed: dict[str, Argument] = {
+        "weights": Constant("int16", wide),
+        "bias": Constant("int32", plain_bias(operands, _OUTPUT_CHANNELS).astype(np.int32)),
+        "depth_multiplier": multiplier,
+    }
     return recast(depthwise_conv_2d.OPERATOR.lower(operands), _KERNEL, changed)
 
 
