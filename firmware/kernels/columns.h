@@ -56,6 +56,58 @@ static inline const int8_t *n6k_column(const n6k_columns_t *from, uint32_t oy, u
     return scratch;
 }
 
+/* The part of an output pixel's window that lies inside of the input. Pixels and taps are counted row by row. */
+typedef struct {
+    int32_t rows;
+    int32_t columns;
+    int32_t first_pixel;
+    int32_t first_tap;
+    int32_t pixel_step; /* to the pixel of the next tap */
+    int32_t row_step;   /* to the pixel of the tap below */
+    int32_t tap_row;    /* taps in a row of the whole window */
+} n6k_part_t;
+
+/* Of taps at start, start + step, ..., the first one inside, and how many are. */
+static inline int32_t n6k_taps_inside(int32_t start, int32_t step, int32_t taps, int32_t size, int32_t *first)
+{
+    *first = 0;
+    while (*first < taps && start + *first * step < 0) {
+        ++*first;
+    }
+    int32_t end = taps;
+    while (end > *first && start + (end - 1) * step >= size) {
+        end--;
+    }
+    return end - *first;
+}
+
+static inline n6k_part_t n6k_part_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy, int32_t ox)
+{
+    const int32_t top = oy * window->stride_h - window->pad_top;
+    const int32_t left = ox * window->stride_w - window->pad_left;
+    int32_t first_row, first_column;
+    n6k_part_t part = {
+        .rows = n6k_taps_inside(top, window->dilation_h, window->height, in->height, &first_row),
+        .columns = n6k_taps_inside(left, window->dilation_w, window->width, in->width, &first_column),
+        .pixel_step = window->dilation_w,
+        .row_step = window->dilation_h * in->width,
+        .tap_row = window->width,
+    };
+    part.first_pixel = (top + first_row * window->dilation_h) * in->width + left + first_column * window->dilation_w;
+    part.first_tap = first_row * window->width + first_column;
+    return part;
+}
+
+/* The input channels of four output channels of a depthwise convolution. */
+static inline uint32x4_t n6k_input_channels(uint32_t c, uint32_t depth_multiplier)
+{
+    uint32_t sources[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        sources[i] = (c + i) / depth_multiplier;
+    }
+    return vld1q_u32(sources);
+}
+
 /* n6k_scale_double of each lane. */
 static inline int32x4_t n6k_scale_double_x4(int32x4_t x, int32x4_t multiplier, int32x4_t shift)
 {

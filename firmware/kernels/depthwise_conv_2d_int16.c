@@ -3,7 +3,7 @@
  * Depthwise convolution, NHWC int16 by int8 weights. Products are summed up in 32 bits, which hold them: a descriptor has at
  * most 65535 as the sum of a channel's absolute weights. The bias has 64.
  */
-#include "helium.h"
+#include "columns.h"
 #include "n6_kernels_plain.h"
 #include "requantize_int16.h"
 
@@ -30,25 +30,36 @@ void n6k_plain_depthwise_conv_2d_int16(const n6k_depthwise_conv_2d_int16_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The sums of products of four channels of one pixel. input_lanes: each one's input channel. */
-static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_int16_t *op, int32_t top, int32_t left, uint32_t c,
-                                      uint32x4_t input_lanes, mve_pred16_t lanes)
+/* The sums of products of four channels of one pixel. */
+static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_int16_t *op, n6k_part_t part, uint32_t c,
+                                      mve_pred16_t lanes)
 {
-    const n6k_window_t *window = &op->window;
-    const int8_t *weights = op->weights + c;
+    const uint32_t channels = op->out.channels;
+    const int8_t *weights = op->weights + part.first_tap * channels + c;
     int32x4_t sum = vdupq_n_s32(0);
-    for (int32_t ky = 0; ky < window->height; ky++) {
-        const int32_t y = top + ky * window->dilation_h;
-        const int row_inside = y >= 0 && y < op->in.height;
-        for (int32_t kx = 0; kx < window->width; kx++, weights += op->out.channels) {
-            const int32_t x = left + kx * window->dilation_w;
-            if (row_inside && x >= 0 && x < op->in.width) {
-                const int16_t *pixel = op->input + (y * op->in.width + x) * op->in.channels;
-                const int32x4_t value = op->depth_multiplier == 1
-                                            ? vldrhq_z_s32(pixel + c, lanes)
-                                            : vldrhq_gather_shifted_offset_z_s32(pixel, input_lanes, lanes);
-                sum = vaddq_s32(sum, vmulq_s32(value, vldrbq_z_s32(weights, lanes)));
+    if (op->depth_multiplier == 1) {
+        const int16_t *row = op->input + part.first_pixel * channels + c;
+        for (int32_t rows = part.rows; rows > 0; rows--) {
+            const int16_t *from = row;
+            const int8_t *weight = weights;
+            for (int32_t columns = part.columns; columns > 0; columns--) {
+                sum = vaddq_s32(sum, vmulq_s32(vldrhq_z_s32(from, lanes), vldrbq_z_s32(weight, lanes)));
+                from += part.pixel_step * channels;
+                weight += channels;
             }
+            row += part.row_step * channels;
+            weights += part.tap_row * channels;
+        }
+        return sum;
+    }
+    const uint32x4_t sources = n6k_input_channels(c, op->depth_multiplier);
+    const uint32_t in_channels = op->in.channels;
+    for (int32_t ky = 0; ky < part.rows; ky++) {
+        for (int32_t kx = 0; kx < part.columns; kx++) {
+            const int32_t pixel = part.first_pixel + ky * part.row_step + kx * part.pixel_step;
+            const int16_t *from = op->input + pixel * in_channels;
+            const int32x4_t value = vldrhq_gather_shifted_offset_z_s32(from, sources, lanes);
+            sum = vaddq_s32(sum, vmulq_s32(value, vldrbq_z_s32(weights + (ky * part.tap_row + kx) * channels, lanes)));
         }
     }
     return sum;
@@ -57,23 +68,17 @@ static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_int16_t *op, i
 void n6k_depthwise_conv_2d_int16(const n6k_depthwise_conv_2d_int16_t *op)
 {
     const uint32_t channels = op->out.channels;
-    for (uint32_t c = 0; c < channels; c += 4) {
-        const mve_pred16_t lanes = vctp32q(channels - c);
-        uint32_t sources[4];
-        for (uint32_t i = 0; i < 4; i++) {
-            sources[i] = (c + i) / op->depth_multiplier;
-        }
-        const uint32x4_t input_lanes = vld1q_u32(sources);
-        int16_t *output = op->output + c;
-        for (int32_t oy = 0; oy < op->out.height; oy++) {
-            const int32_t top = oy * op->window.stride_h - op->window.pad_top;
-            for (int32_t ox = 0; ox < op->out.width; ox++, output += channels) {
-                const int32_t left = ox * op->window.stride_w - op->window.pad_left;
+    int16_t *output = op->output;
+    for (int32_t oy = 0; oy < op->out.height; oy++) {
+        for (int32_t ox = 0; ox < op->out.width; ox++) {
+            const n6k_part_t part = n6k_part_inside(&op->in, &op->window, oy, ox);
+            for (uint32_t c = 0; c < channels; c += 4) {
                 int32_t sums[4];
-                vst1q_s32(sums, four_channels(op, top, left, c, input_lanes, lanes));
-                for (uint32_t i = 0; i < 4 && c + i < channels; i++) {
+                vst1q_s32(sums, four_channels(op, part, c, vctp32q(channels - c)));
+                const uint32_t count = channels - c < 4 ? channels - c : 4;
+                for (uint32_t i = 0; i < count; i++) {
                     const int64_t sum = op->bias[c + i] + sums[i];
-                    output[i] = n6k_to_int16(n6k_scale_single(sum, op->multiplier[c + i], op->shift[c + i]), op->range);
+                    *output++ = n6k_to_int16(n6k_scale_single(sum, op->multiplier[c + i], op->shift[c + i]), op->range);
                 }
             }
         }

@@ -26,7 +26,14 @@ void n6k_plain_fully_connected_asymmetric(const n6k_fully_connected_asymmetric_t
 static inline void dot_and_sum(const int8_t *x, const int8_t *w0, const int8_t *w1, uint32_t inputs, int32_t sums[3])
 {
     int32_t a = 0, b = 0, plain = 0;
-    for (uint32_t i = 0; i < inputs; i += 16) {
+    uint32_t i = 0;
+    for (; i + 16 <= inputs; i += 16) {
+        const int8x16_t values = vldrbq_s8(x + i);
+        a = vmladavaq_s8(a, values, vldrbq_s8(w0 + i));
+        b = vmladavaq_s8(b, values, vldrbq_s8(w1 + i));
+        plain = vaddvaq_s8(plain, values);
+    }
+    if (i < inputs) {
         const mve_pred16_t lanes = vctp8q(inputs - i);
         const int8x16_t values = vldrbq_z_s8(x + i, lanes);
         a = vmladavaq_s8(a, values, vldrbq_z_s8(w0 + i, lanes));

@@ -31,15 +31,22 @@ void n6k_fully_connected_int16(const n6k_fully_connected_int16_t *op)
             const uint32_t count = op->outputs - o < 2 ? 1 : 2;
             const int8_t *weights = op->weights + o * op->inputs;
             const int8_t *next = weights + (count - 1) * op->inputs;
-            int64_t sums[2] = {op->bias[o], op->bias[o + count - 1]};
-            for (uint32_t i = 0; i < op->inputs; i += 8) {
+            int64_t a = op->bias[o], b = op->bias[o + count - 1];
+            uint32_t i = 0;
+            for (; i + 8 <= op->inputs; i += 8) {
+                const int16x8_t x = vldrhq_s16(row + i);
+                a = vmlaldavaq_s16(a, x, vldrbq_s16(weights + i));
+                b = vmlaldavaq_s16(b, x, vldrbq_s16(next + i));
+            }
+            if (i < op->inputs) {
                 const mve_pred16_t lanes = vctp16q(op->inputs - i);
                 const int16x8_t x = vldrhq_z_s16(row + i, lanes);
-                sums[0] = vmlaldavaq_s16(sums[0], x, vldrbq_z_s16(weights + i, lanes));
-                sums[1] = vmlaldavaq_s16(sums[1], x, vldrbq_z_s16(next + i, lanes));
+                a = vmlaldavaq_s16(a, x, vldrbq_z_s16(weights + i, lanes));
+                b = vmlaldavaq_s16(b, x, vldrbq_z_s16(next + i, lanes));
             }
-            for (uint32_t i = 0; i < count; i++) {
-                *output++ = n6k_to_int16(n6k_scale_real_wide(sums[i], op->scale[o + i]), op->range);
+            *output++ = n6k_to_int16(n6k_scale_real_wide(a, op->scale[o]), op->range);
+            if (count == 2) {
+                *output++ = n6k_to_int16(n6k_scale_real_wide(b, op->scale[o + 1]), op->range);
             }
         }
     }

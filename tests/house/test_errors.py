@@ -27,6 +27,7 @@ SAME_MEANING = {
     "N6-NET-005": "a shape, of a tensor alone or where an operator meets it",
     "N6-NET-006": "quantisation, of a tensor or of operands together",
     "N6-NET-007": "an operator in a form that has no kernel",
+    "N6-NET-008": "what a model asks for, by itself or in an operator",
     "N6-NET-020": "c_info or network.c says what nobody can use",
     "N6-NET-024": "a backend that cannot take the model",
     "N6-OPTION-001": "an option that nobody knows, as a word or with dashes",

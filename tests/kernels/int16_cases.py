@@ -103,8 +103,8 @@ def mul(rng: np.random.Generator, shape: Any = None) -> Case:
     return _elementwise("MUL", rng, shape, float(10 ** rng.uniform(-2, 2)))
 
 
-def _pool(kind: str) -> Callable[..., Case]:
-    def pool(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
+def pool(kind: str) -> Callable[..., Case]:
+    def case(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
         options = options or {key: value for key, value in window_options(rng).items() if key != "dilation"}
         window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
         shape = shape or image(rng, window, (1, 1), 30)
@@ -112,17 +112,17 @@ def _pool(kind: str) -> Callable[..., Case]:
         model = models.pool_2d(kind, shape, window, scale=scale, **options)
         return compiled_case(f"int16 {kind} pool {shape} {window} {options}", model, [int16(rng, (1, *shape))])
 
-    return pool
+    return case
 
 
-def _function(kind: str) -> Callable[..., Case]:
-    def function(rng: np.random.Generator, elements: int = 0) -> Case:
+def function(kind: str) -> Callable[..., Case]:
+    def case(rng: np.random.Generator, elements: int = 0) -> Case:
         elements = elements or int(rng.integers(1, 400))
         scale = 2.0 ** int(rng.integers(-16, -8)) if rng.random() < 0.5 else _scale(rng, 1e-6, 1e-1)
         model = models.function(kind, (1, elements), scale)
         return compiled_case(f"int16 {kind} {elements} scale {scale}", model, [int16(rng, (1, elements))])
 
-    return function
+    return case
 
 
 def softmax(rng: np.random.Generator, rows: int = 0, depth: int = 0) -> Case:
@@ -172,10 +172,10 @@ CASES: dict[str, Callable[[np.random.Generator], Case]] = {
     "fully_connected_int16": fully_connected,
     "sum_int16": sum_,
     "mul_int16": mul,
-    "max_pool_2d_int16": _pool("MAX"),
-    "average_pool_2d_int16": _pool("AVERAGE"),
-    "logistic_int16": _function("LOGISTIC"),
-    "tanh_int16": _function("TANH"),
+    "max_pool_2d_int16": pool("MAX"),
+    "average_pool_2d_int16": pool("AVERAGE"),
+    "logistic_int16": function("LOGISTIC"),
+    "tanh_int16": function("TANH"),
     "softmax_int16": softmax,
     "quantize_int16": quantize,
     "dequantize_int16": dequantize,

@@ -17,7 +17,7 @@ from n6build.network.reference.kernel_call import Argument, Constant, Parameter,
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, clamp_range
 from n6build.network.reference.rules import Problem, shown
-from n6build.network.reference.weights import BIAS, WEIGHTS, real_scales
+from n6build.network.reference.weights import WEIGHTS, plain_bias, real_scales
 
 INT16_MIN, INT16_MAX = -32768, 32767
 # Of the reference resolver's 64-bit scaling.
@@ -42,11 +42,8 @@ def output_range(output: Tensor, activation: Activation) -> Fields:
 
 def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """WEIGHT_MEMBERS."""
-    weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
-    start = np.zeros(weights.shape[channel_axis], np.int64)
-    if bias is not None and bias.data is not None:
-        start = bias.data.reshape(-1).astype(np.int64)
-    return {"weights": Parameter(weights, "weights"), "bias": Constant("int64", start)}
+    bias = Constant("int64", plain_bias(operands, channel_axis))
+    return {"weights": Parameter(operands.required(WEIGHTS), "weights"), "bias": bias}
 
 
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +57,14 @@ def row_arguments(given: Tensor, output: Tensor) -> dict[str, Argument]:
     """The members ROWS."""
     depth = given.shape[-1] if given.shape else 1
     return {"input": given, "output": output, "rows": given.elements // depth, "depth": depth}
+
+
+def recast(calls: KernelCall | Sequence[KernelCall], kernel: Kernel, changed: Mapping[str, Argument]) -> KernelCall:
+    """The one call of `calls` with another kernel, whose members are those of `changed` and otherwise the same."""
+    assert isinstance(calls, KernelCall)
+    names = [member.name for member in kernel.descriptor.members]
+    arguments = {name: changed[name] if name in changed else calls.arguments[name] for name in names}
+    return KernelCall(kernel, arguments, calls.macs)
 
 
 def fields_of(structure: Structure, values: Mapping[str, Value]) -> Fields:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from n6build.network.reference import int16, pooling
 from n6build.network.reference.descriptors import Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import KernelCall, recast
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import INT16
-from n6build.network.reference.windows import WINDOW_MEMBERS, window_arguments, window_options
+from n6build.network.reference.windows import WINDOW_MEMBERS, window_options
 
 _POOL = Structure(
     "n6k_pool_int16_t",
@@ -24,16 +24,9 @@ def of_int16(kind: OperatorKind) -> OperatorKind:
     kernel = Kernel(f"{kind.kernels[0].name}_int16", _POOL)
 
     def lower(operands: Operands) -> KernelCall:
-        options = window_options(operands)
-        return KernelCall(
-            kernel,
-            {
-                "input": operands.source,
-                "output": operands.output,
-                **window_arguments(operands, options.height, options.width),
-                "range": int16.output_range(operands.output, options.activation),
-            },
-        )
+        call = pooling.pooling_call(kernel, operands)
+        made = int16.output_range(operands.output, window_options(operands).activation)
+        return recast(call, kernel, {"range": made})
 
     return OperatorKind(
         name=f"{kind.name} int16",

@@ -11,7 +11,7 @@ import tflite
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, read_activation
 from n6build.network.reference.rules import INT16, Problem, Rule
@@ -27,16 +27,10 @@ KERNEL = Kernel(
             Member("a", reads("int16_t")),
             Member("b", reads("int16_t")),
             Member("output", writes("int16_t")),
-            Member("elements", "uint32_t"),
-            Member("elements_b", "uint32_t"),
+            *(Member(name, "uint32_t") for name in ("elements", "elements_b")),
             Member("left_shift", "int32_t"),
-            Member("a_multiplier", "int32_t"),
-            Member("a_shift", "int32_t"),
-            Member("b_multiplier", "int32_t"),
-            Member("b_shift", "int32_t"),
+            *(Member(f"{which}_{what}", "int32_t") for which in ("a", "b", "out") for what in ("multiplier", "shift")),
             Member("b_sign", "int32_t", note="1 or -1"),
-            Member("out_multiplier", "int32_t"),
-            Member("out_shift", "int32_t"),
             Member("range", int16.RANGE),
         ),
         doc="a + b or a - b, scaled as n6k_add_t; b is repeated where it has fewer elements.",
@@ -85,8 +79,9 @@ def lowering(minus: bool) -> Callable[[Operands], KernelCall]:
         real_output = twice / ((1 << _LEFT_SHIFT) * required_quantisation(operands.output).scale)
         if real_output >= 1:
             raise ScaleError(f"its sum would be scaled by {real_output:g}, it has to be less than 1")
-        pairs = map(quantize_multiplier, (scale_a / twice, scale_b / twice, real_output))
-        (a_multiplier, a_shift), (b_multiplier, b_shift), (out_multiplier, out_shift) = pairs
+        scaling: dict[str, Argument] = {}
+        for which, real in (("a", scale_a / twice), ("b", scale_b / twice), ("out", real_output)):
+            scaling[f"{which}_multiplier"], scaling[f"{which}_shift"] = quantize_multiplier(real)
         return KernelCall(
             KERNEL,
             {
@@ -96,13 +91,8 @@ def lowering(minus: bool) -> Callable[[Operands], KernelCall]:
                 "elements": a.elements,
                 "elements_b": b.elements,
                 "left_shift": _LEFT_SHIFT,
-                "a_multiplier": a_multiplier,
-                "a_shift": a_shift,
-                "b_multiplier": b_multiplier,
-                "b_shift": b_shift,
+                **scaling,
                 "b_sign": -1 if minus else 1,
-                "out_multiplier": out_multiplier,
-                "out_shift": out_shift,
                 "range": int16.output_range(operands.output, options.activation),
             },
         )

@@ -15,6 +15,7 @@ import numpy as np
 
 from n6build.network.reference.graph import Graph, Operator, Quantisation, Refusal, Tensor
 from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.weights import WEIGHTS
 
 _HALF = 128
 # Those that only move values have the same bits anyway.
@@ -29,6 +30,7 @@ _COMPUTE = """
     LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1
     SOFTMAX SUB TANH"""
 SAME_SHIFTED = frozenset((_MOVE + _COMPUTE).split())
+_WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 _INT8 = "convert the model to int8; this operator does not round the same way for uint8"
 
 
@@ -80,12 +82,22 @@ def _converted(graph: Graph) -> Graph:
                 yield quantize(index, inside[index])
         for operator in graph.operators:
             inputs = tuple(None if index is None else inside.get(index, index) for index in operator.inputs)
-            yield replace(operator, inputs=inputs, output=inside.get(operator.output, operator.output))
+            kind = _kind(operator, tensors)
+            yield replace(operator, kind=kind, inputs=inputs, output=inside.get(operator.output, operator.output))
         for index in graph.outputs:
             if index in inside:
                 yield quantize(inside[index], index)
 
     return replace(graph, tensors=tensors, operators=tuple(operators()))
+
+
+def _kind(operator: Operator, tensors: dict[int, Tensor]) -> str:
+    """The one whose kernel does what int8 does not have: weights with a zero point, halves that are rounded up."""
+    if operator.kind == "AVERAGE_POOL_2D":
+        return "AVERAGE_POOL_2D unsigned"
+    weights = operator.inputs[WEIGHTS] if operator.kind in _WITH_WEIGHTS and len(operator.inputs) > WEIGHTS else None
+    given = None if weights is None else tensors[weights].quantisation
+    return f"{operator.kind} asymmetric" if given and any(given.zero_points) else operator.kind
 
 
 def _signed(tensor: Tensor) -> Tensor:

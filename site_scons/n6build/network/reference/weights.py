@@ -93,6 +93,14 @@ def wrapped_int32(values: NDArray[np.int64]) -> NDArray[np.int32]:
     return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+def plain_bias(operands: Operands, channel_axis: int) -> NDArray[np.int64]:
+    """As the model has it; zeros where it has none."""
+    bias = operands.optional(BIAS)
+    if bias is not None and bias.data is not None:
+        return bias.data.reshape(-1).astype(np.int64)
+    return np.zeros(operands.required(WEIGHTS).shape[channel_axis], np.int64)
+
+
 def weights_zero_point(operands: Operands) -> int:
     """Other than 0 only in models that were uint8."""
     return required_quantisation(operands.required(WEIGHTS)).zero_point

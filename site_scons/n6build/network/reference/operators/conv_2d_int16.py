@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure, writes
-from n6build.network.reference.kernel_call import KernelCall, Scratch
+from n6build.network.reference.kernel_call import KernelCall, Scratch, recast
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operators import conv_2d
 from n6build.network.reference.rules import INT8, INT16, INT64
 from n6build.network.reference.weights import WEIGHTS
-from n6build.network.reference.windows import WINDOW_MEMBERS, window_arguments, window_options
+from n6build.network.reference.windows import WINDOW_MEMBERS, window_options
 
 _OUTPUT_CHANNELS = 0  # the axis of the weights
 _SCRATCH_ALIGNMENT = 16
@@ -42,18 +42,12 @@ _KERNEL = Kernel(
 def _lower(operands: Operands) -> KernelCall:
     _, height, width, depth = operands.required(WEIGHTS).shape
     column = -(-2 * height * width * depth // _SCRATCH_ALIGNMENT) * _SCRATCH_ALIGNMENT
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.source,
-            "output": operands.output,
-            **int16.convolution_arguments(operands, _OUTPUT_CHANNELS),
-            "scratch": Scratch(2 * column, least=f"N6K_CONV_2D_INT16_SCRATCH({height}, {width}, {depth})"),
-            **window_arguments(operands, height, width),
-            "range": int16.output_range(operands.output, window_options(operands).activation),
-        },
-        macs=operands.output.elements * height * width * depth,
-    )
+    changed = {
+        **int16.convolution_arguments(operands, _OUTPUT_CHANNELS),
+        "scratch": Scratch(2 * column, least=f"N6K_CONV_2D_INT16_SCRATCH({height}, {width}, {depth})"),
+        "range": int16.output_range(operands.output, window_options(operands).activation),
+    }
+    return recast(conv_2d.OPERATOR.lower(operands), _KERNEL, changed)
 
 
 OPERATOR = replace(

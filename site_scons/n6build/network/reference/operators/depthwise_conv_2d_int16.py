@@ -9,12 +9,12 @@ import numpy as np
 
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import KernelCall, recast
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operators import depthwise_conv_2d
 from n6build.network.reference.rules import INT8, INT16, INT64, Problem, shown
 from n6build.network.reference.weights import WEIGHTS
-from n6build.network.reference.windows import WINDOW_MEMBERS, window_arguments, window_options
+from n6build.network.reference.windows import WINDOW_MEMBERS, window_options
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
 # So that products with any int16 sum up to less than 2^31.
@@ -50,19 +50,12 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    _, height, width, channels = operands.required(WEIGHTS).shape
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.source,
-            "output": operands.output,
-            **int16.convolution_arguments(operands, _OUTPUT_CHANNELS),
-            **window_arguments(operands, height, width),
-            "depth_multiplier": channels // operands.source.shape[3],
-            "range": int16.output_range(operands.output, window_options(operands).activation),
-        },
-        macs=operands.output.elements * height * width,
-    )
+    changed = {
+        **int16.convolution_arguments(operands, _OUTPUT_CHANNELS),
+        "depth_multiplier": operands.required(WEIGHTS).shape[3] // operands.source.shape[3],
+        "range": int16.output_range(operands.output, window_options(operands).activation),
+    }
+    return recast(depthwise_conv_2d.OPERATOR.lower(operands), _KERNEL, changed)
 
 
 OPERATOR = replace(

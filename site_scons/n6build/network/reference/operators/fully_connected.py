@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import tflite
 
-from n6build.network.reference import asymmetric
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import Constant, KernelCall
 from n6build.network.reference.operands import Operands
@@ -72,7 +71,7 @@ def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, ActivationOptions)
     outputs, inputs = operands.required(WEIGHTS).shape
-    symmetric = KernelCall(
+    return KernelCall(
         _KERNEL,
         {
             "input": operands.source,
@@ -86,7 +85,6 @@ def _lower(operands: Operands) -> KernelCall:
         },
         macs=operands.output.elements * inputs,
     )
-    return asymmetric.with_zero_point(asymmetric.FULLY_CONNECTED, symmetric, operands)
 
 
 OPERATOR = OperatorKind(
@@ -95,5 +93,5 @@ OPERATOR = OperatorKind(
     options=OptionsReader(tflite.FullyConnectedOptions, tflite.BuiltinOptions.FullyConnectedOptions, _read),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL, asymmetric.FULLY_CONNECTED),
+    kernels=(_KERNEL,),
 )

@@ -8,12 +8,12 @@ import numpy as np
 
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads
-from n6build.network.reference.kernel_call import Constant, KernelCall
+from n6build.network.reference.kernel_call import Constant, KernelCall, recast
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operators import fully_connected
 from n6build.network.reference.ranges import ActivationOptions
 from n6build.network.reference.rules import INT8, INT16, INT64
-from n6build.network.reference.weights import WEIGHTS, real_scales
+from n6build.network.reference.weights import real_scales
 
 _OUTPUTS = 0  # the axis of the weights
 
@@ -38,21 +38,12 @@ _KERNEL = Kernel(
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, ActivationOptions)
-    outputs, inputs = operands.required(WEIGHTS).shape
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.source,
-            "output": operands.output,
-            **int16.weight_arguments(operands, _OUTPUTS),
-            "scale": Constant("float64", np.array(real_scales(operands, _OUTPUTS))),
-            "batches": operands.source.elements // inputs,
-            "inputs": inputs,
-            "outputs": outputs,
-            "range": int16.output_range(operands.output, options.activation),
-        },
-        macs=operands.output.elements * inputs,
-    )
+    changed = {
+        **int16.weight_arguments(operands, _OUTPUTS),
+        "scale": Constant("float64", np.array(real_scales(operands, _OUTPUTS))),
+        "range": int16.output_range(operands.output, options.activation),
+    }
+    return recast(fully_connected.OPERATOR.lower(operands), _KERNEL, changed)
 
 
 OPERATOR = replace(

@@ -1,0 +1,52 @@
+"""Instructions that the kernels of uint8 and int16 models execute, as test_instruction_budget.py has them for int8."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels import cortex_m55, int16_cases, uint8_cases
+from kernels.cortex_m55 import Call
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import Case
+
+_RNG = np.random.default_rng(1)
+_SAME: dict[str, Any] = {"padding": "SAME"}
+
+# At most so many instructions for each unit of work, a tenth above what was measured.
+BUDGETS: list[tuple[float, Case]] = [
+    (0.59, uint8_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3), **_SAME)),
+    (0.61, uint8_cases.conv_2d(_RNG, (16, 16, 64), 64, (1, 1), **_SAME)),
+    (6.26, uint8_cases.depthwise_conv_2d(_RNG, (24, 24, 32), 1, (3, 3), **_SAME)),
+    (5.48, uint8_cases.depthwise_conv_2d(_RNG, (6, 6, 128), 1, (3, 3), **_SAME)),
+    (0.49, uint8_cases.fully_connected(_RNG, 1, 640, 128)),
+    (145, uint8_cases.average_pool_2d(_RNG, (7, 7, 128), (7, 7), stride=(1, 1), padding="VALID")),
+    (0.90, int16_cases.conv_2d(_RNG, (32, 32, 16), 16, (3, 3), **_SAME)),
+    (1.18, int16_cases.conv_2d(_RNG, (16, 16, 64), 64, (1, 1), **_SAME)),
+    (10, int16_cases.depthwise_conv_2d(_RNG, (24, 24, 32), 1, (3, 3), **_SAME)),
+    (0.76, int16_cases.fully_connected(_RNG, 1, 640, 128)),
+    (17, int16_cases.sum_(_RNG, (1, 100, 100))),
+    (8.25, int16_cases.mul(_RNG, (1, 100, 100))),
+    (19, int16_cases.pool("MAX")(_RNG, (34, 27, 64), (3, 3), stride=(2, 2), padding="VALID")),
+    (382, int16_cases.pool("AVERAGE")(_RNG, (25, 5, 64), (25, 5), stride=(25, 5), padding="VALID")),
+    (26, int16_cases.function("LOGISTIC")(_RNG, 1000)),
+    (26, int16_cases.function("TANH")(_RNG, 1000)),
+    (69, int16_cases.softmax(_RNG, 1, 40)),
+    (8.53, int16_cases.quantize(_RNG, 10_000)),
+    (3.58, int16_cases.dequantize(_RNG, 10_000)),
+    (9.08, int16_cases.requantize(_RNG, 10_000)),
+]
+
+
+def test_kernels_keep_their_instruction_budgets(
+    host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
+) -> None:
+    exceeded = []
+    results = cortex_m55.run(machine, runners["-O2"], [Call(case) for _, case in BUDGETS], tmp_path, repeats=4)
+    for (budget, case), result in zip(BUDGETS, results, strict=True):
+        each = result.instructions / case.work
+        print(f"{result.instructions:9d} {each:8.3f} {case}")
+        assert result.output == host_kernels.run(case).tobytes(), str(case)
+        if each > budget:
+            exceeded.append(f"{case}: {each:.3f}, budget {budget}")
+    assert exceeded == []
