@@ -19,10 +19,11 @@ from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import place
 from n6build.network.reference.tflite_reader import read_graph
 
-from network.equality import assert_equal_everywhere, random_inputs
+from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import HostNetwork, extflash, noextmem, npu_ram_pools
 from network.network_models import own_models
 from network.soundness import assert_sound
+from network.test_on_cortex_m55 import POOLS, program, run
 from network.tflm_arena import arena_bytes
 
 KIB = 1 << 10
@@ -257,6 +258,24 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     network_with_it = host_network(model, pools)
     assert f"External RAM: hyperRAM {use}" in (network_with_it.folder / "network_generate_report.txt").read_text()
     assert_equal_everywhere(network_with_it, model, random_inputs(model, 6))
+
+
+def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(tmp_path: Path) -> None:
+    writer = ModelWriter(8)
+    first = writer.conv(writer.input(24, 24, 8), 16, 3)
+    wide = [writer.conv(first, 32), writer.depthwise(first)]
+    model = writer.model(writer.add(writer.add(first, wide[1]), writer.conv(wide[0], 16)))
+    (tmp_path / "model.tflite").write_bytes(model)
+    flash = POOLS[1]
+    ram = [MemoryPool(f"ram{n}", f"FLEXRAM{n}", 0x34000000 + n * 0x3000, 0x3000, "ACC_WRITE") for n in range(4)]
+    compile_network(tmp_path / "model.tflite", [*ram, flash], tmp_path)
+    assert " vpool " in (tmp_path / "network.c").read_text()
+    artifacts = read_artifacts(tmp_path, "network")
+    inputs = random_inputs(model, 9)
+    expected = tensors_of(model, inputs)
+    # In the order of the epochs, which is not the model's.
+    wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs)
+    assert run(program(tmp_path), artifacts, inputs) == wanted
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])

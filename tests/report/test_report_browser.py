@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from n6build.network.artifacts.buffer_lives import BufferLife
 from n6build.plan.picture import plan_svg
 from n6build.plan.plan import make_plan
 from n6build.plan.step import Step
-from n6build.report.content import Report
+from n6build.report.content import Part, Report
 from n6build.report.html import report_html
 from patience import NET_S
 from PIL import Image
@@ -42,6 +43,14 @@ PLANNED = replace(
 
 # Of more epochs than fit.
 ON_NPU = replace(REPORT, networks=(replace(REPORT.networks[0], npu=replace(NPU, epochs=(*NPU.epochs * 150,))),))
+
+# Half of the picture's height, for all of the epochs but the last, and the other half for all but the first.
+LIVES = (
+    BufferLife("first", "activation", 0x34200000, 1 << 16, 0, 98),
+    BufferLife("b" * 300, "output", 0x34210000, 1 << 16, 1, 99),
+)
+POOLS = (Part("pool " + "p" * 300, "pool", 0x34200000, 1 << 16), Part("pool q", "pool", 0x34210000, 1 << 20))
+WITH_BUFFERS = replace(REPORT, networks=(replace(REPORT.networks[0], buffers=LIVES, pools=POOLS),))
 
 
 def browse(page: Path, folder: Path, *options: str) -> str:
@@ -92,7 +101,9 @@ def test_ranges_are_drawn_to_scale(tmp_path: Path, width: int, dark: bool) -> No
 
 
 @pytest.mark.parametrize(
-    "report", [REPORT, LARGE, LONG, PLANNED, ON_NPU], ids=["small", "600 epochs", "long names", "plan", "NPU"]
+    "report",
+    [REPORT, LARGE, LONG, PLANNED, ON_NPU, WITH_BUFFERS],
+    ids=["small", "600 epochs", "long names", "plan", "NPU", "buffers"],
 )
 @pytest.mark.parametrize("width", [390, 1400])
 def test_nothing_is_wider_than_the_window(tmp_path: Path, report: Report, width: int) -> None:
@@ -129,6 +140,24 @@ def test_the_plan_follows_the_colours_of_the_page(tmp_path: Path, dark: bool) ->
     image = Image.open(shot)
     assert widest(image, picture["tint"]) > 100
     assert widest(image, picture["paper"]) == 1200
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_buffers_are_as_wide_as_their_lives_and_as_high_as_their_sizes(tmp_path: Path, dark: bool) -> None:
+    page = report_html(WITH_BUFFERS)
+    (tmp_path / "report.html").write_text(page[: page.index("<h1>")] + page[page.index("<h3>2 buffers over time") :])
+    shot = tmp_path / "shot.png"
+    options = ["--window-size=1900,700", f"--screenshot={shot}"]
+    browse(tmp_path / "report.html", tmp_path, *options, f"--blink-settings=preferredColorScheme={0 if dark else 1}")
+    picture = dict(
+        re.findall(r"--mem-(\w+): (#\w{6})", page.partition("@media (prefers-color-scheme: dark) { .n6-m")[2 * dark])
+    )
+    assert picture["paper"] == colours(page, dark=dark)["paper"]
+    image = Image.open(shot).convert("RGB")
+    epochs = 1120 - 2 * 20 - (12 + 118 + 12)
+    assert abs(widest(image, picture["output"]) - epochs * 99 / 100) <= 4
+    heights = (np.abs(np.asarray(image, dtype=int) - rgb(picture["output"])).max(axis=2) <= 8).sum(axis=0)
+    assert abs(int(heights.max()) - 340 / 2) <= 14
 
 
 def test_on_paper_nothing_is_folded(tmp_path: Path) -> None:
