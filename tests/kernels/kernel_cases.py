@@ -188,12 +188,24 @@ def depthwise_conv_2d(
             **_scaling(_float_scale(source), scales, _float_scale(target), channels),
         },
         output=((1, out_h, out_w, channels), np.int8),
+        scratch=depthwise_scratch((out_h, out_w), window, stride, dilation),
         model=one_op_models.depthwise_conv_2d(
             in_shape, weights, bias, scales, source, target, stride, dilation, padding, activation
         ),
         inputs=[values],
         work=out_h * out_w * channels * taps,
     )
+
+
+def depthwise_scratch(
+    out: tuple[int, int], window: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]
+) -> int:
+    """N6K_DEPTHWISE_CONV_2D_SCRATCH. out: height and width of the output."""
+    rows, columns = (
+        (size - 1) * step + (taps - 1) * apart + 1
+        for size, step, taps, apart in zip((min(out[0], 4), out[1]), stride, window, dilation, strict=True)
+    )
+    return 16 * rows * columns + 40 * window[0] * window[1] + 32
 
 
 def fully_connected(
@@ -278,7 +290,7 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
         values=fields,
         buffers={"input": values, "weights": weights, "bias": bias, **scaling},
         output=((channels,), np.int8),
-        scratch=32 if kernel == "conv_2d" else 0,
+        scratch={"conv_2d": 32, "depthwise_conv_2d": depthwise_scratch((1, 1), (1, 1), (1, 1), (1, 1))}.get(kernel, 0),
         model=model,
         inputs=[values],
         work=channels,
