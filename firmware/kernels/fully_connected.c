@@ -26,70 +26,86 @@ void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Outputs whose sums wait for their vectorised scaling; a multiple of 4. */
-#define BLOCK 64
+/* Outputs whose sums wait for their vectorised scaling; a multiple of 6. */
+#define BLOCK 96
 
 /* The dot products of a row of inputs with the rows of weights of a block. */
 typedef struct {
     const int8_t *x;
     uint32_t inputs;
+    int32_t *next;      /* of the sums */
     uint32_t excess;    /* what post-incremented pointers run ahead of `inputs`, which they pass in steps of 16 */
-    const int32_t *end; /* of the sums that are computed four at a time */
+    const int32_t *end; /* of the sums that are computed six at a time */
     int32_t sums[BLOCK];
 } dot_t;
 
-_Static_assert(offsetof(dot_t, x) == 0 && offsetof(dot_t, inputs) == 4 && offsetof(dot_t, excess) == 8 &&
-                   offsetof(dot_t, end) == 12,
+_Static_assert(offsetof(dot_t, x) == 0 && offsetof(dot_t, inputs) == 4 && offsetof(dot_t, next) == 8 &&
+                   offsetof(dot_t, excess) == 12 && offsetof(dot_t, end) == 16,
                "the assembly knows these offsets");
 
-/* Adds four dot products at a time to the sums, of which there must be four; returns the weights after the last row used.
- * vmladava accumulates in even registers only. */
-static const int8_t *dot_fours(dot_t *dot, const int8_t *weights)
+/* Adds six dot products at a time to the sums, of which there must be six; returns the weights after the last row used.
+ * vmladava accumulates in even registers only; with seven pointers and lr for the loop no register is left, so the state's
+ * address waits on the stack. */
+static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __attribute__((unused)),
+                                                                const int8_t *weights __attribute__((unused)))
 {
-    register dot_t *state __asm__("r0") = dot;
-    register int32_t *sums __asm__("r1") = dot->sums;
-    register const int8_t *w0 __asm__("r3") = weights;
-    __asm__ volatile("1:\n"
-                     "ldrd r2, lr, [r0]\n" /* x, inputs */
-                     "ldm r1, {r4, r6, r8, r10}\n"
-                     "add r5, r3, lr\n"
-                     "add r11, r5, lr\n"
+    __asm__ volatile("push {r0, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
+                     "1:\n"
+                     "ldr r3, [sp]\n"
+                     "ldr r12, [r3, #8]\n" /* next */
+                     "ldm r12, {r0, r2, r4, r6, r8, r10}\n"
+                     "ldrd r3, lr, [r3]\n" /* x, inputs */
+                     "add r5, r1, lr\n"
+                     "add r7, r5, lr\n"
+                     "add r9, r7, lr\n"
+                     "add r11, r9, lr\n"
                      "add r12, r11, lr\n"
                      "dlstp.8 lr, lr\n"
                      "2:\n"
-                     "vldrb.8 q0, [r2], #16\n"
-                     "vldrb.8 q1, [r3], #16\n"
-                     "vmladava.s8 r4, q0, q1\n"
+                     "vldrb.8 q0, [r3], #16\n"
+                     "vldrb.8 q1, [r1], #16\n"
+                     "vmladava.s8 r0, q0, q1\n"
                      "vldrb.8 q2, [r5], #16\n"
+                     "vmladava.s8 r2, q0, q2\n"
+                     "vldrb.8 q1, [r7], #16\n"
+                     "vmladava.s8 r4, q0, q1\n"
+                     "vldrb.8 q2, [r9], #16\n"
                      "vmladava.s8 r6, q0, q2\n"
                      "vldrb.8 q1, [r11], #16\n"
                      "vmladava.s8 r8, q0, q1\n"
                      "vldrb.8 q2, [r12], #16\n"
                      "vmladava.s8 r10, q0, q2\n"
                      "letp lr, 2b\n"
-                     "ldrd r2, lr, [r0, #8]\n" /* excess, end */
-                     "stm r1!, {r4, r6, r8, r10}\n"
-                     "sub r3, r12, r2\n"
-                     "cmp r1, lr\n"
+                     "ldr r3, [sp]\n"
+                     "ldrd r5, r7, [r3, #8]\n" /* next, excess */
+                     "sub r1, r12, r7\n"
+                     "stm r5!, {r0, r2, r4, r6, r8, r10}\n"
+                     "str r5, [r3, #8]\n"
+                     "ldr r7, [r3, #16]\n" /* end */
+                     "cmp r5, r7\n"
                      "bne 1b\n"
-                     : "+r"(w0), "+r"(sums)
-                     : "r"(state)
-                     : "r2", "r4", "r5", "r6", "r8", "r10", "r11", "r12", "lr", "q0", "q1", "q2", "cc", "memory");
-    return w0;
+                     "mov r0, r1\n"
+                     "pop {r1, r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-static inline int32_t dot_one(const int8_t *x, const int8_t *weights, uint32_t inputs, int32_t sum)
+/* Adds the dot products of x with two rows of weights to the sums. */
+static inline void dot_two(const int8_t *x, const int8_t *w0, const int8_t *w1, uint32_t inputs, int32_t *sums)
 {
+    int32_t a = sums[0];
+    int32_t b = sums[1];
     __asm__("dlstp.8 lr, %[inputs]\n"
             "1:\n"
             "vldrb.8 q0, [%[x]], #16\n"
-            "vldrb.8 q1, [%[w]], #16\n"
-            "vmladava.s8 %[sum], q0, q1\n"
+            "vldrb.8 q1, [%[w0]], #16\n"
+            "vmladava.s8 %[a], q0, q1\n"
+            "vldrb.8 q2, [%[w1]], #16\n"
+            "vmladava.s8 %[b], q0, q2\n"
             "letp lr, 1b\n"
-            : [sum] "+Te"(sum), [x] "+r"(x), [w] "+r"(weights)
+            : [a] "+Te"(a), [b] "+Te"(b), [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1)
             : [inputs] "r"(inputs)
-            : "lr", "q0", "q1", "memory");
-    return sum;
+            : "lr", "q0", "q1", "q2", "memory");
+    sums[0] = a;
+    sums[1] = b;
 }
 
 /* Bits of fraction in the vectorised scaling, and how near to a half, in the last of them, it leaves the decision to doubles. */
@@ -161,13 +177,14 @@ void n6k_fully_connected(const n6k_fully_connected_t *op)
             count = op->outputs - begin < BLOCK ? op->outputs - begin : BLOCK;
             const double *scale = op->scale + begin;
             n6k_copy_bytes((int8_t *)dot.sums, (const int8_t *)(op->bias + begin), count * sizeof *dot.sums);
-            uint32_t i = count & ~UINT32_C(3);
+            uint32_t i = count - count % 6;
             if (i > 0) {
+                dot.next = dot.sums;
                 dot.end = dot.sums + i;
-                weights = dot_fours(&dot, weights);
+                weights = dot_sixes(&dot, weights);
             }
-            for (; i < count; i++, weights += op->inputs) {
-                dot.sums[i] = dot_one(dot.x, weights, op->inputs, dot.sums[i]);
+            for (; i < count; i += 2, weights += 2 * op->inputs) { /* without a second one: the first again, to no effect */
+                dot_two(dot.x, weights, weights + (i + 1 < count ? op->inputs : 0), op->inputs, dot.sums + i);
             }
             if (scale_and_store(op, dot.sums, scale, count, output)) {
                 for (i = 0; i < count; i++) {

@@ -83,69 +83,109 @@ static inline uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Three columns at a time, since an element may take part twice: where there are fewer, the last one does, and where their
- * number is no multiple of three, the last three overlap those before. */
-static void __attribute__((noinline)) max_of_part(const n6k_pool_t *op, part_t part, int8_t *output)
+/* What the assembly below loads. */
+typedef struct {
+    uint32_t second; /* of two or three columns, from the first, in bytes */
+    uint32_t row;    /* 4: bytes */
+    uint32_t third;  /* 8: of three columns, from the first, in bytes */
+    uint32_t last;   /* 12: group of three columns, from the first, in bytes */
+    int32_t low;     /* 16 */
+    int32_t high;
+    uint32_t channels; /* 24 */
+    int32_t columns;
+} max_t;
+
+/* Up to two columns; where there is one, it takes part twice. Loads and comparisons alternate, since the processor overlaps
+ * them. */
+static void __attribute__((noinline)) max_of_two_columns(const max_t *constants, const int8_t *start, int32_t rows,
+                                                         int8_t *output)
 {
-    const uint32_t pixel = op->in.channels;
-    const uint32_t columns = (uint32_t)part.columns;
-    const struct { /* what the assembly below loads, in the order in which it does */
-        uint32_t channels;
-        uint32_t last; /* 4: group of three columns, from the first, in bytes */
-        int32_t low;   /* 8 */
-        int32_t high;
-        uint32_t rows;  /* 16 */
-        uint32_t third; /* of three columns, from the first, in bytes */
-    } constants = {
-        .channels = pixel,
-        .last = (columns - least(columns, 3)) * pixel,
-        .low = op->range.clamp_min,
-        .high = op->range.clamp_max,
-        .rows = (uint32_t)part.rows,
-        .third = least(columns - 1, 2) * pixel,
-    };
-    __asm__ volatile("ldrd r5, r6, [%[constants], #8]\n"
+    __asm__ volatile("ldrd r10, r5, [%[constants], #16]\n" /* low, high */
+                     "vdup.8 q6, r10\n"
+                     "vdup.8 q7, r5\n"
+                     "ldr r10, [%[constants], #24]\n" /* channels */
+                     "ldrd r8, r12, [%[constants]]\n" /* second, row */
+                     "dlstp.8 lr, r10\n"
+                     "1:\n"
+                     "mov r5, %[start]\n"
+                     "add r6, %[start], r8\n"
+                     "add %[start], %[start], #16\n"
+                     "subs r10, %[rows], #1\n"
+                     "vldrb.8 q0, [r5]\n"
+                     "vldrb.8 q1, [r6]\n"
+                     "beq 3f\n"
+                     "2:\n"
+                     "add r5, r5, r12\n"
+                     "add r6, r6, r12\n"
+                     "subs r10, r10, #1\n"
+                     "vldrb.8 q2, [r5]\n"
+                     "vmax.s8 q0, q0, q1\n"
+                     "vldrb.8 q1, [r6]\n"
+                     "vmax.s8 q0, q0, q2\n"
+                     "bne 2b\n"
+                     "3:\n"
+                     "vmax.s8 q0, q0, q1\n"
+                     "vmax.s8 q0, q0, q6\n"
+                     "vmin.s8 q0, q0, q7\n"
+                     "vstrb.8 q0, [%[output]], #16\n"
+                     "letp lr, 1b\n"
+                     : [start] "+r"(start), [output] "+r"(output)
+                     : [constants] "r"(constants), [rows] "r"(rows)
+                     : "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q6", "q7", "cc", "memory");
+}
+
+/* At least three columns, three at a time; where their number is no multiple of three, the last three overlap those before:
+ * an element may take part twice. */
+static void __attribute__((noinline)) max_of_columns(const max_t *constants, const int8_t *start, int32_t rows,
+                                                     int8_t *output)
+{
+    __asm__ volatile("ldrd r5, r6, [%[constants], #16]\n" /* low, high */
                      "vdup.8 q6, r5\n"
                      "vdup.8 q7, r6\n"
-                     "ldrd r5, r12, [%[constants]]\n"
+                     "ldr r5, [%[constants], #24]\n" /* channels */
                      "dlstp.8 lr, r5\n"
                      "1:\n"
                      "vmov.i8 q0, #0x80\n"
+                     "vmov.i8 q3, #0x80\n"
                      "mov r11, #0\n"
                      "2:\n"
-                     "ldrd r10, r8, [%[constants], #16]\n"
+                     "ldrd r6, r12, [%[constants]]\n" /* second, row */
                      "add r5, %[start], r11\n"
-                     "add r6, r5, %[second]\n"
+                     "ldr r8, [%[constants], #8]\n" /* third */
+                     "mov r10, %[rows]\n"
+                     "add r6, r6, r5\n"
                      "add r8, r8, r5\n"
                      "3:\n"
                      "vldrb.8 q1, [r5]\n"
-                     "add r5, r5, %[row]\n"
+                     "vmax.s8 q0, q0, q3\n"
                      "vldrb.8 q2, [r6]\n"
                      "vmax.s8 q0, q0, q1\n"
                      "vldrb.8 q3, [r8]\n"
                      "vmax.s8 q0, q0, q2\n"
-                     "add r6, r6, %[row]\n"
-                     "vmax.s8 q0, q0, q3\n"
-                     "add r8, r8, %[row]\n"
+                     "add r5, r5, r12\n"
+                     "add r6, r6, r12\n"
+                     "add r8, r8, r12\n"
                      "subs r10, r10, #1\n"
                      "bne 3b\n"
-                     "cmp r11, r12\n"
+                     "ldr r5, [%[constants], #12]\n" /* last */
+                     "cmp r11, r5\n"
                      "beq 4f\n"
-                     "add r11, r11, %[second]\n"
-                     "add r11, r11, %[second], lsl #1\n"
-                     "cmp r11, r12\n"
+                     "ldr r6, [%[constants]]\n" /* second */
+                     "add r11, r11, r6\n"
+                     "add r11, r11, r6, lsl #1\n"
+                     "cmp r11, r5\n"
                      "it hi\n"
-                     "movhi r11, r12\n"
+                     "movhi r11, r5\n"
                      "b 2b\n"
                      "4:\n"
-                     "vmax.s8 q0, q0, q6\n"
+                     "vmax.s8 q0, q0, q3\n"
                      "add %[start], %[start], #16\n"
+                     "vmax.s8 q0, q0, q6\n"
                      "vmin.s8 q0, q0, q7\n"
                      "vstrb.8 q0, [%[output]], #16\n"
                      "letp lr, 1b\n"
-                     : [start] "+r"(part.start), [output] "+r"(output)
-                     : [constants] "r"(&constants), [second] "r"(least(columns - 1, 1) * pixel),
-                       [row] "r"(op->in.width * pixel)
+                     : [start] "+r"(start), [output] "+r"(output)
+                     : [constants] "r"(constants), [rows] "r"(rows)
                      : "r5", "r6", "r8", "r10", "r11", "r12", "lr", "q0", "q1", "q2", "q3", "q6", "q7", "cc", "memory");
 }
 
@@ -253,12 +293,31 @@ static void __attribute__((noinline)) average_of_many(const n6k_pool_t *op, part
 
 void n6k_max_pool_2d(const n6k_pool_t *op)
 {
+    const uint32_t channels = op->in.channels;
     int8_t *output = op->output;
+    max_t constants = {
+        .row = op->in.width * channels,
+        .low = op->range.clamp_min,
+        .high = op->range.clamp_max,
+        .channels = channels,
+    };
     int32_t top = -op->window.pad_top;
     for (uint32_t oy = op->out.height; oy > 0; oy--, top += op->window.stride_h) {
         int32_t left = -op->window.pad_left;
-        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += op->out.channels) {
-            max_of_part(op, inside(op, top, left), output);
+        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += channels) {
+            const part_t part = inside(op, top, left);
+            if (part.columns != constants.columns) {
+                const uint32_t columns = (uint32_t)part.columns;
+                constants.columns = part.columns;
+                constants.second = least(columns - 1, 1) * channels;
+                constants.third = least(columns - 1, 2) * channels;
+                constants.last = (columns - least(columns, 3)) * channels;
+            }
+            if (part.columns > 2) {
+                max_of_columns(&constants, part.start, part.rows, output);
+            } else {
+                max_of_two_columns(&constants, part.start, part.rows, output);
+            }
         }
     }
 }
