@@ -19,7 +19,7 @@ void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
             for (uint32_t i = 0; i < op->inputs; i++) {
                 sum += row[i] * *weight++;
             }
-            *output++ = n6k_to_output(n6k_scale_real(sum, op->scale[o]), op->range);
+            *output++ = n6k_to_output(n6k_scale_real(sum, op->scale[op->scales == 1 ? 0 : o]), op->range);
         }
     }
 }
@@ -125,13 +125,17 @@ static uint32_t __attribute__((noinline)) scale_and_store(const n6k_fully_connec
                                                           const double *scale, uint32_t count, int8_t *output)
 {
     uint32_t nearest = UINT32_MAX;
+    const uint32_t single = op->scales == 1;
+    uint32_t known = 0; /* whether q0 and q1 hold the shift and the multiplier of every lane */
     const uint32_t before = (uint32_t)(uintptr_t)scale - 32;
     const int32x4_t low = vdupq_n_s32(op->range.clamp_min);
     const int32x4_t high = vdupq_n_s32(op->range.clamp_max);
-    register uint32x4_t addresses __asm__("q5") = vaddq_n_u32(vshlq_n_u32(vidupq_n_u32(0, 1), 3), before);
+    register uint32x4_t addresses __asm__("q5") = vaddq_n_u32(vmulq_n_u32(vidupq_n_u32(0, 8), !single), before);
     __asm__ volatile("vmov.i32 q4, #-1\n"
                      "dlstp.32 lr, %[count]\n"
                      "1:\n"
+                     "cbnz %[known], 2f\n"
+                     "mov %[known], %[single]\n"
                      "vldrw.u32 q1, [q5, #32]!\n" /* lower words */
                      "vshr.u32 q1, q1, #22\n"
                      "vldrw.u32 q0, [q5, #4]\n" /* upper words */
@@ -139,10 +143,11 @@ static uint32_t __attribute__((noinline)) scale_and_store(const n6k_fully_connec
                      "vbic.i32 q1, #0xc0000000\n"
                      "vorr.i32 q1, #0x40000000\n"
                      "vshr.u32 q0, q0, #20\n"
-                     "vldrw.u32 q2, [%[sums]], #16\n"
                      "vsub.i32 q0, q0, %[bias]\n"
                      "vqmovnb.s32 q0, q0\n" /* a shift is the signed lowest byte of a lane */
                      "vqmovnb.s16 q0, q0\n"
+                     "2:\n"
+                     "vldrw.u32 q2, [%[sums]], #16\n"
                      "vqshl.s32 q2, q2, q0\n"
                      "vqrdmulh.s32 q2, q2, q1\n"
                      "vqadd.s32 q2, q2, %[half]\n"
@@ -155,8 +160,9 @@ static uint32_t __attribute__((noinline)) scale_and_store(const n6k_fully_connec
                      "vstrb.32 q2, [%[output]], #4\n"
                      "letp lr, 1b\n"
                      "vminv.u32 %[nearest], q4\n"
-                     : [sums] "+r"(sums), [output] "+l"(output), [nearest] "+r"(nearest), "+w"(addresses)
-                     : [count] "r"(count), [bias] "r"(1022 - FRACTION), [half] "r"((1 << (FRACTION - 1)) + NEAR),
+                     : [sums] "+r"(sums), [output] "+l"(output), [nearest] "+r"(nearest), [known] "+l"(known),
+                       "+w"(addresses)
+                     : [count] "r"(count), [single] "r"(single), [bias] "r"(1022 - FRACTION), [half] "r"((1 << (FRACTION - 1)) + NEAR),
                        [zero_point] "r"((int32_t)op->range.zero_point), [whole] "i"(32 - FRACTION), [fraction] "i"(FRACTION),
                        [low] "w"(low), [high] "w"(high)
                      : "lr", "q0", "q1", "q2", "q3", "q4", "memory");
@@ -175,7 +181,7 @@ void n6k_fully_connected(const n6k_fully_connected_t *op)
         uint32_t count;
         for (uint32_t begin = 0; begin < op->outputs; begin += count, output += count) {
             count = op->outputs - begin < BLOCK ? op->outputs - begin : BLOCK;
-            const double *scale = op->scale + begin;
+            const double *scale = op->scale + (op->scales == 1 ? 0 : begin);
             n6k_copy_bytes((int8_t *)dot.sums, (const int8_t *)(op->bias + begin), count * sizeof *dot.sums);
             uint32_t i = count - count % 6;
             if (i > 0) {
@@ -188,7 +194,7 @@ void n6k_fully_connected(const n6k_fully_connected_t *op)
             }
             if (scale_and_store(op, dot.sums, scale, count, output)) {
                 for (i = 0; i < count; i++) {
-                    output[i] = n6k_to_output(n6k_scale_real(dot.sums[i], scale[i]), op->range);
+                    output[i] = n6k_to_output(n6k_scale_real(dot.sums[i], scale[op->scales == 1 ? 0 : i]), op->range);
                 }
             }
         }

@@ -225,10 +225,12 @@ def fully_connected(
     scales = _weight_scales(rng, outputs if per_channel else 1, binary)
     target = _output_for(rng, source, inputs, scale_gain, binary)
     folded = bias - source.zero_point * weights.astype(np.int32).sum(axis=1, dtype=np.int32)
+    real = _real_scales(_float_scale(source), scales, _float_scale(target), len(scales))
     return Case(
         name=f"fully connected {rows}x{inputs}->{outputs} {activation} {'per channel' if per_channel else ''}",
         kernel="fully_connected",
         values={
+            "scales": len(real),
             "batches": rows,
             "inputs": inputs,
             "outputs": outputs,
@@ -238,7 +240,7 @@ def fully_connected(
             "input": values,
             "weights": weights,
             "bias": folded.astype(np.int32),
-            "scale": np.array(_real_scales(_float_scale(source), scales, _float_scale(target), outputs), np.float64),
+            "scale": np.array(real, np.float64),
         },
         output=((rows, outputs), np.int8),
         model=one_op_models.fully_connected(rows, weights, bias, scales, source, target, activation),
@@ -281,8 +283,14 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
         fields = {**window, "depth_multiplier": 1}
         model = one_op_models.depthwise_conv_2d((1, 1, inputs), weights, bias, scales, source, target)
     else:
-        fields = {"batches": 1, "inputs": inputs, "outputs": channels, "range": output_range(target, "NONE")}
-        scaling["scale"] = np.full(channels, real)
+        fields = {
+            "scales": len(scales),
+            "batches": 1,
+            "inputs": inputs,
+            "outputs": channels,
+            "range": output_range(target, "NONE"),
+        }
+        scaling["scale"] = np.full(len(scales), real)
         model = one_op_models.fully_connected(1, weights, bias, scales, source, target)
     return Case(
         name=f"{kernel} next to halves, scale {real:g}",
