@@ -88,8 +88,8 @@ def kernel_figures() -> Iterator[tuple[str, str]]:
 
 def _row(measured: Measured, work: int, once: float | None) -> str:
     ours, theirs = measured.ours, measured.theirs
-    instructions = theirs.instructions / work if theirs else once
-    columns = [_three(ours.instructions / work, instructions), _three(ours.cycles / work, theirs and theirs.cycles / work)]
+    columns = [_three(ours.instructions / work, theirs.instructions / work if theirs else once)]
+    columns.append(_three(ours.cycles / work, theirs.cycles / work if theirs else None))
     return "  ".join(columns)
 
 

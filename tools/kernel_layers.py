@@ -28,9 +28,7 @@ def _rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def conv(
-    shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None
-) -> Layer:
+def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None) -> Layer:
     case = kernel_cases.conv_2d(_rng(), shape, channels, window, stride)
     return Layer(f"conv {_by(window)}/{stride[0]} {_by(shape)}->{channels}", case, case, once)
 
@@ -43,9 +41,7 @@ def depthwise(
     return Layer(name + (", weights of -128" if least == -128 else ""), case, case, once)
 
 
-def one_channel(
-    shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1), once: float | None = None
-) -> Layer:
+def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1), once: float | None = None) -> Layer:
     """A depthwise convolution of one input channel, which is compiled to a convolution."""
     theirs = kernel_cases.depthwise_conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
     ours = kernel_cases.conv_2d(_rng(), (*shape, 1), multiplier, window, stride)

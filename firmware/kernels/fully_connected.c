@@ -27,23 +27,24 @@ void n6k_plain_fully_connected(const n6k_fully_connected_t *op)
 #if defined(__ARM_FEATURE_MVE)
 
 /* Outputs whose sums wait for their vectorised scaling; a multiple of 6. */
-#define BLOCK 96
+#define BLOCK 192
 
 /* The dot products of a row of inputs with the rows of weights of a block. */
 typedef struct {
     const int8_t *x;
     uint32_t inputs;
     int32_t *next;      /* of the sums */
+    uintptr_t to_bias;  /* from a sum to the bias that it starts with, in bytes */
     uint32_t excess;    /* what post-incremented pointers run ahead of `inputs`, which they pass in steps of 16 */
     const int32_t *end; /* of the sums that are computed six at a time */
     int32_t sums[BLOCK];
 } dot_t;
 
 _Static_assert(offsetof(dot_t, x) == 0 && offsetof(dot_t, inputs) == 4 && offsetof(dot_t, next) == 8 &&
-                   offsetof(dot_t, excess) == 12 && offsetof(dot_t, end) == 16,
+                   offsetof(dot_t, to_bias) == 12 && offsetof(dot_t, excess) == 16 && offsetof(dot_t, end) == 20,
                "the assembly knows these offsets");
 
-/* Adds six dot products at a time to the sums, of which there must be six; returns the weights after the last row used.
+/* Six sums of a bias and a dot product at a time, of which there must be six; returns the weights after the last row used.
  * vmladava accumulates in even registers only; with seven pointers and lr for the loop no register is left, so the state's
  * address waits on the stack. */
 static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __attribute__((unused)),
@@ -52,8 +53,9 @@ static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __att
     __asm__ volatile("push {r0, r4, r5, r6, r7, r8, r9, r10, r11, lr}\n"
                      "1:\n"
                      "ldr r3, [sp]\n"
-                     "ldr r12, [r3, #8]\n" /* next */
-                     "ldm r12, {r0, r2, r4, r6, r8, r10}\n"
+                     "ldrd r12, r0, [r3, #8]\n" /* next, to_bias */
+                     "add r0, r0, r12\n"
+                     "ldm r0, {r0, r2, r4, r6, r8, r10}\n"
                      "ldrd r3, lr, [r3]\n" /* x, inputs */
                      "add r5, r1, lr\n"
                      "add r7, r5, lr\n"
@@ -77,22 +79,23 @@ static const int8_t *__attribute__((naked, noinline)) dot_sixes(dot_t *dot __att
                      "vmladava.s8 r10, q0, q2\n"
                      "letp lr, 2b\n"
                      "ldr r3, [sp]\n"
-                     "ldrd r5, r7, [r3, #8]\n" /* next, excess */
+                     "ldr r5, [r3, #8]\n"        /* next */
+                     "ldrd r7, r9, [r3, #16]\n" /* excess, end */
                      "sub r1, r12, r7\n"
                      "stm r5!, {r0, r2, r4, r6, r8, r10}\n"
                      "str r5, [r3, #8]\n"
-                     "ldr r7, [r3, #16]\n" /* end */
-                     "cmp r5, r7\n"
+                     "cmp r5, r9\n"
                      "bne 1b\n"
                      "mov r0, r1\n"
                      "pop {r1, r4, r5, r6, r7, r8, r9, r10, r11, pc}\n");
 }
 
-/* Adds the dot products of x with two rows of weights to the sums. */
-static inline void dot_two(const int8_t *x, const int8_t *w0, const int8_t *w1, uint32_t inputs, int32_t *sums)
+/* Two sums of a bias and the dot product of x with a row of weights; both of the first row where it is the last. */
+static inline void dot_two(const int8_t *x, const int8_t *w0, uint32_t inputs, int last, const int32_t *bias, int32_t *sums)
 {
-    int32_t a = sums[0];
-    int32_t b = sums[1];
+    const int8_t *w1 = last ? w0 : w0 + inputs;
+    int32_t a = bias[0];
+    int32_t b = bias[!last];
     __asm__("dlstp.8 lr, %[inputs]\n"
             "1:\n"
             "vldrb.8 q0, [%[x]], #16\n"
@@ -105,7 +108,7 @@ static inline void dot_two(const int8_t *x, const int8_t *w0, const int8_t *w1, 
             : [inputs] "r"(inputs)
             : "lr", "q0", "q1", "q2", "memory");
     sums[0] = a;
-    sums[1] = b;
+    sums[1] = b; /* there is room for one more than are used */
 }
 
 /* Bits of fraction in the vectorised scaling, and how near to a half, in the last of them, it leaves the decision to doubles. */
@@ -182,15 +185,16 @@ void n6k_fully_connected(const n6k_fully_connected_t *op)
         for (uint32_t begin = 0; begin < op->outputs; begin += count, output += count) {
             count = op->outputs - begin < BLOCK ? op->outputs - begin : BLOCK;
             const double *scale = op->scale + (op->scales == 1 ? 0 : begin);
-            n6k_copy_bytes((int8_t *)dot.sums, (const int8_t *)(op->bias + begin), count * sizeof *dot.sums);
+            const int32_t *bias = op->bias + begin;
             uint32_t i = count - count % 6;
             if (i > 0) {
                 dot.next = dot.sums;
+                dot.to_bias = (uintptr_t)bias - (uintptr_t)dot.sums;
                 dot.end = dot.sums + i;
                 weights = dot_sixes(&dot, weights);
             }
-            for (; i < count; i += 2, weights += 2 * op->inputs) { /* without a second one: the first again, to no effect */
-                dot_two(dot.x, weights, weights + (i + 1 < count ? op->inputs : 0), op->inputs, dot.sums + i);
+            for (; i < count; i += 2, weights += 2 * op->inputs) {
+                dot_two(dot.x, weights, op->inputs, i + 1 == count, bias + i, dot.sums + i);
             }
             if (scale_and_store(op, dot.sums, scale, count, output)) {
                 for (i = 0; i < count; i++) {

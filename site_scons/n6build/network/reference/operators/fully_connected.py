@@ -40,10 +40,10 @@ _KERNEL = Kernel(
             Member("outputs", "uint32_t"),
             Member("range", RANGE),
         ),
-        doc="weights [outputs][inputs]; `scales` scales, one for each output or one for all: input scale * weight scale / output scale, computed in double "
-        "from the float32 scales. Unlike convolutions the reference scales in double precision here: one product, rounded to "
-        "the nearest integer, halves away from zero; fixed point cannot give the same bits near a half. batches: how many "
-        "rows of `inputs` elements are computed with the same weights.",
+        doc="weights [outputs][inputs]; `scales` scales, one for each output or one for all: input scale * weight scale / "
+        "output scale, computed in double from the float32 scales. Unlike convolutions the reference scales in double "
+        "precision here: one product, rounded to the nearest integer, halves away from zero; fixed point cannot give the same "
+        "bits near a half. batches: how many rows of `inputs` elements are computed with the same weights.",
     ),
 )
 
