@@ -49,8 +49,6 @@ CLANG_OPTIONS = (
     "--target=thumbv8.1m.main-none-eabihf",
     "-mcpu=cortex-m55",
     "-mfloat-abi=hard",
-    "-isystem",
-    "/usr/lib/arm-none-eabi/include",
 )
 OPTIONS = ("-std=c11", "-O3", "-ffunction-sections", "-fdata-sections", "-w")
 
@@ -177,7 +175,10 @@ def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[tuple[str, 
     library = samples / "cmsis-nn"
     yield "gcc", _linked(machine, library, include, (cortex_m55.COMPILER, *CPU))
     if shutil.which(CLANG, path=read_environment().path):
-        yield "clang", _linked(machine, library, include, (CLANG, *CLANG_OPTIONS))
+        asked = [cortex_m55.COMPILER, "-print-sysroot"]
+        root = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+        libc = ("-isystem", str(Path(root) / "include"))
+        yield "clang", _linked(machine, library, include, (CLANG, *CLANG_OPTIONS, *libc))
 
 
 def _table_row(kernel: str) -> str:

@@ -35,6 +35,7 @@ _MEMORY = re.compile(r"v(ld|st)")
 _BRANCHES = re.compile(r"b|b(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al|hs|lo)|bl|bx|blx|cbn?z|tb[bh]|w?lstp|wls")
 _LANES = {"8": 16, "16": 8, "32": 4, "64": 2}
 _DIVISION_CYCLES = 8
+_NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def cost(executed: Iterable[int], program: Mapping[int, Instruction], counted: C
     """executed: addresses in the order of execution. counted: those that belong to what is measured."""
     pairs: Counter[tuple[int, int]] = Counter()
     loops = {address for address, instruction in program.items() if instruction.loops}
-    before = instructions = 0
+    before, instructions = _NOWHERE, 0
     for address in executed:
         if address in loops:
             instructions += address in counted

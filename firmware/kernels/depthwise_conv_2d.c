@@ -69,11 +69,12 @@ _Static_assert(offsetof(block_t, multiplier) == 64 && offsetof(block_t, sign_shi
                    offsetof(block_t, lanes) == 380,
                "the assembly knows these offsets");
 
-/* Part of the input with the padding around it, sixteen channels of it: as many rows as N6K_DEPTHWISE_CONV_2D_ROWS output rows
- * need. Windows in it have no borders, and lanes beyond the channels. */
+/* Part of the input with the padding around it, sixteen channels of it: as much as N6K_DEPTHWISE_CONV_2D_ROWS output rows by
+ * N6K_DEPTHWISE_CONV_2D_COLUMNS columns need. Windows in it have no borders, and lanes beyond the channels. */
 typedef struct {
     int8_t *start;
-    uint32_t left; /* pixels of padding */
+    uint32_t left;   /* pixels of padding */
+    uint32_t column; /* of the input, the first one inside */
     uint32_t inside;
     uint32_t right; /* pixels of padding, or of input that no window needs */
     uint32_t row;   /* bytes */
@@ -196,7 +197,7 @@ static void fill_band(const band_t *band, const block_t *block, const n6k_depthw
             to = n6k_fill_bytes(to, zero_point, band->row);
             continue;
         }
-        const int8_t *from = slice + (uint32_t)y * op->in.width * channels;
+        const int8_t *from = slice + ((uint32_t)y * op->in.width + band->column) * channels;
         to = n6k_fill_bytes(to, zero_point, band->left * BLOCK);
         if (op->depth_multiplier == 1) {
             to = copy_pixels(to, from, band->inside, channels, block->lanes);
@@ -348,18 +349,27 @@ static inline uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* The part of the band's rows that lies inside the input, if its first column is that of the input, or of the padding. */
+static inline void place_columns(band_t *band, int32_t first, uint32_t in_width)
+{
+    const uint32_t columns = band->row / BLOCK;
+    band->left = first < 0 ? least((uint32_t)-first, columns) : 0;
+    band->column = first < 0 ? 0 : least((uint32_t)first, in_width);
+    band->inside = least(in_width - band->column, columns - band->left);
+    band->right = columns - band->left - band->inside;
+}
+
 void n6k_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
 {
     const n6k_window_t *window = &op->window;
     const uint32_t channels = op->out.channels;
+    const uint32_t most_rows = least(op->out.height, N6K_DEPTHWISE_CONV_2D_ROWS);
+    const uint32_t most_columns = least(op->out.width, N6K_DEPTHWISE_CONV_2D_COLUMNS);
     const uint32_t rows_of_window = (window->height - 1u) * window->dilation_h + 1;
-    const uint32_t columns = (op->out.width - 1u) * window->stride_w + (window->width - 1u) * window->dilation_w + 1;
-    const uint32_t rows = least(op->out.height, N6K_DEPTHWISE_CONV_2D_ROWS);
-    band_t band = {.start = op->scratch, .left = least(window->pad_left, columns), .row = columns * BLOCK};
-    band.inside = least(op->in.width, columns - band.left);
-    band.right = columns - band.left - band.inside;
+    band_t band = {.start = op->scratch};
+    band.row = BLOCK * ((most_columns - 1) * window->stride_w + (window->width - 1u) * window->dilation_w + 1);
     block_t block;
-    block.weights = band.start + ((rows - 1) * window->stride_h + rows_of_window) * band.row;
+    block.weights = band.start + ((most_rows - 1) * window->stride_h + rows_of_window) * band.row;
     block.offsets = (int32_t *)(void *)(block.weights + BLOCK * (2 * window->height * window->width + 1));
     block.step = window->stride_w * BLOCK;
     block.channels = channels;
@@ -369,16 +379,20 @@ void n6k_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
     for (uint32_t begin = 0; begin < channels; begin += BLOCK) {
         prepare_constants(&block, op, begin);
         pack_taps(&block, op, begin, band.row);
-        int8_t *output = op->output + begin;
-        for (uint32_t y = 0; y < op->out.height; y += rows) {
-            const uint32_t count = least(op->out.height - y, rows);
-            fill_band(&band, &block, op, begin, (int32_t)(y * window->stride_h) - window->pad_top,
-                      (count - 1) * window->stride_h + rows_of_window);
-            const int8_t *first = band.start;
-            for (uint32_t i = count; i > 0; i--) {
-                compute_pixels(&block, first, output, op->out.width);
-                first += window->stride_h * band.row;
-                output += op->out.width * channels;
+        for (uint32_t x = 0; x < op->out.width; x += most_columns) {
+            const uint32_t columns = least(op->out.width - x, most_columns);
+            int8_t *output = op->output + begin + x * channels;
+            place_columns(&band, (int32_t)(x * window->stride_w) - window->pad_left, op->in.width);
+            for (uint32_t y = 0; y < op->out.height; y += most_rows) {
+                const uint32_t rows = least(op->out.height - y, most_rows);
+                fill_band(&band, &block, op, begin, (int32_t)(y * window->stride_h) - window->pad_top,
+                          (rows - 1) * window->stride_h + rows_of_window);
+                const int8_t *first = band.start;
+                for (uint32_t i = rows; i > 0; i--) {
+                    compute_pixels(&block, first, output, columns);
+                    first += window->stride_h * band.row;
+                    output += op->out.width * channels;
+                }
             }
         }
     }

@@ -203,7 +203,7 @@ def depthwise_scratch(
     """N6K_DEPTHWISE_CONV_2D_SCRATCH. out: height and width of the output."""
     rows, columns = (
         (size - 1) * step + (taps - 1) * apart + 1
-        for size, step, taps, apart in zip((min(out[0], 4), out[1]), stride, window, dilation, strict=True)
+        for size, step, taps, apart in zip((min(out[0], 4), min(out[1], 64)), stride, window, dilation, strict=True)
     )
     return 16 * rows * columns + 40 * window[0] * window[1] + 32
 

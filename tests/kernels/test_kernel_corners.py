@@ -76,12 +76,26 @@ def test_depthwise_padding_may_be_wider_than_the_window_and_the_input(
     """As a PAD before the operator leaves it."""
     rng = np.random.default_rng(7)
     cases = []
-    for stride, pad, out in [(1, 4, 8), (3, 5, 4), (7, 5, 2), (20, 5, 1), (2, 9, 9)]:
+    for stride, pad, out in [(1, 4, 8), (3, 5, 4), (7, 5, 2), (20, 5, 1), (2, 9, 9), (1, 90, 170)]:
         case = kernel_cases.depthwise_conv_2d(rng, (2, 2, 19), 1, (3, 3), (stride, stride), padding="SAME")
         window = kernel_cases.Window(3, 3, stride, stride, 1, 1, pad, pad)
-        values = {**case.values, "out": kernel_cases.Shape(out, out, 19), "window": window}
-        scratch = kernel_cases.depthwise_scratch((out, out), (3, 3), (stride, stride), (1, 1))
-        cases.append(replace(case, values=values, output=((1, out, out, 19), np.int8), scratch=scratch))
+        height = min(out, 9)
+        values = {**case.values, "out": kernel_cases.Shape(height, out, 19), "window": window}
+        scratch = kernel_cases.depthwise_scratch((height, out), (3, 3), (stride, stride), (1, 1))
+        cases.append(replace(case, values=values, output=((1, height, out, 19), np.int8), scratch=scratch))
+    assert_equal_twins(host_kernels, machine, runners["-O2"], cases, tmp_path)
+
+
+def test_depthwise_rows_of_any_length(
+    host_kernels: HostKernels, machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(10)
+    cases = [
+        kernel_cases.depthwise_conv_2d(rng, (3, width, 5), multiplier, (2, 3), (1, stride), padding=padding)
+        for width in (63, 64, 65, 66, 128, 200)
+        for multiplier, stride in [(1, 1), (1, 3), (4, 2)]
+        for padding in ("SAME", "VALID")
+    ]
     assert_equal_twins(host_kernels, machine, runners["-O2"], cases, tmp_path)
 
 

@@ -34,7 +34,8 @@ from n6build.network.reference.windows import (
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
 
-_ROWS = 4  # of the output, computed together; of them only the borders are copied twice
+# Of the output, computed from one copy of the input; only what lies between two of these is copied twice.
+_ROWS, _COLUMNS = 4, 64
 
 _KERNEL = Kernel(
     "depthwise_conv_2d",
@@ -53,11 +54,12 @@ _KERNEL = Kernel(
         doc="weights [window height][window width][output channel]; output channel c reads input channel "
         "c / depth_multiplier. scratch: N6K_DEPTHWISE_CONV_2D_SCRATCH bytes, 16-byte aligned.",
         definitions=f"""\
-/* Output rows that are computed from one copy of the input that they need, with its padding. */
+/* Output pixels that are computed from one copy of the input that they need, with its padding. */
 #define N6K_DEPTHWISE_CONV_2D_ROWS {_ROWS}
+#define N6K_DEPTHWISE_CONV_2D_COLUMNS {_COLUMNS}
 
-/* Bytes of scratch: those rows of input, `in_rows` of `in_columns` pixels of sixteen channels, and the weights of sixteen
- * channels, which are at worst twice as many with zeros between them, with the place of each. */
+/* Bytes of scratch: that copy, `in_rows` of `in_columns` pixels of sixteen channels, and the weights of sixteen channels,
+ * which are at worst twice as many with zeros between them, with the place of each. */
 #define N6K_DEPTHWISE_CONV_2D_SCRATCH(in_rows, in_columns, window_h, window_w) \\
     (16 * (in_rows) * (in_columns) + 40 * (window_h) * (window_w) + 32)
 """,
@@ -110,7 +112,7 @@ def _scratch(operands: Operands, height: int, width: int) -> Scratch:
     options = window_options(operands)
     _, out_height, out_width, _ = operands.output.shape
     in_rows = (min(out_height, _ROWS) - 1) * options.stride_h + (height - 1) * options.dilation_h + 1
-    in_columns = (out_width - 1) * options.stride_w + (width - 1) * options.dilation_w + 1
+    in_columns = (min(out_width, _COLUMNS) - 1) * options.stride_w + (width - 1) * options.dilation_w + 1
     return Scratch(
         16 * in_rows * in_columns + 40 * height * width + 32,
         least=f"N6K_DEPTHWISE_CONV_2D_SCRATCH({in_rows}, {in_columns}, {height}, {width})",
