@@ -175,10 +175,10 @@ def _cmsis_nn(machine: cortex_m55.Machine, folder: Path) -> Iterator[tuple[str, 
     library = samples / "cmsis-nn"
     yield "gcc", _linked(machine, library, include, (cortex_m55.COMPILER, *CPU))
     if shutil.which(CLANG, path=read_environment().path):
-        asked = [cortex_m55.COMPILER, "-print-sysroot"]
-        root = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-        libc = ("-isystem", str(Path(root) / "include"))
-        yield "clang", _linked(machine, library, include, (CLANG, *CLANG_OPTIONS, *libc))
+        asked = [cortex_m55.COMPILER, "-print-file-name=libc.a"]
+        libc = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()).resolve()
+        headers = ("-isystem", str(libc.parents[1] / "include"))
+        yield "clang", _linked(machine, library, include, (CLANG, *CLANG_OPTIONS, *headers))
 
 
 def _table_row(kernel: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from kernels import cortex_m55, kernel_cases
 from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
-from kernels.kernel_descriptors import Case
+from kernels.kernel_descriptors import Case, Shape, Window
 
 INT32 = np.iinfo(np.int32)
 
@@ -78,9 +78,9 @@ def test_depthwise_padding_may_be_wider_than_the_window_and_the_input(
     cases = []
     for stride, pad, out in [(1, 4, 8), (3, 5, 4), (7, 5, 2), (20, 5, 1), (2, 9, 9), (1, 90, 170)]:
         case = kernel_cases.depthwise_conv_2d(rng, (2, 2, 19), 1, (3, 3), (stride, stride), padding="SAME")
-        window = kernel_cases.Window(3, 3, stride, stride, 1, 1, pad, pad)
+        window = Window(3, 3, stride, stride, 1, 1, pad, pad)
         height = min(out, 9)
-        values = {**case.values, "out": kernel_cases.Shape(height, out, 19), "window": window}
+        values = {**case.values, "out": Shape(height, out, 19), "window": window}
         scratch = kernel_cases.depthwise_scratch((height, out), (3, 3), (stride, stride), (1, 1))
         cases.append(replace(case, values=values, output=((1, height, out, 19), np.int8), scratch=scratch))
     assert_equal_twins(host_kernels, machine, runners["-O2"], cases, tmp_path)
