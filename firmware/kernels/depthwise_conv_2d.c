@@ -57,7 +57,7 @@ typedef struct {
     uint32_t channels;      /* 372: from one output pixel to the next, in bytes */
     int32_t zero_point;     /* 376: of the output */
     uint32_t lanes;         /* 380: a predicate: channels that the block has */
-    uint8x16_t input_lanes; /* each channel's input channel, from the block's first */
+    uint8x16_t input_lanes; /* of a depth multiplier: each channel's input channel, from the block's first */
 } block_t;
 
 _Static_assert(offsetof(block_t, multiplier) == 64 && offsetof(block_t, sign_shift) == 128 &&
@@ -83,7 +83,6 @@ typedef struct {
 static void prepare_constants(block_t *block, const n6k_depthwise_conv_2d_t *op, uint32_t begin)
 {
     const uint32_t count = op->out.channels - begin;
-    const uint32_t first_input = begin / op->depth_multiplier;
     const int32x4_t zero = vdupq_n_s32(0);
     int32_t most = 0;
     for (uint32_t k = 0; k < 4; k++) {
@@ -99,11 +98,14 @@ static void prepare_constants(block_t *block, const n6k_depthwise_conv_2d_t *op,
     }
     block->any_left = most > 0;
     block->lanes = vctp8q(count);
-    uint8_t lanes[BLOCK];
-    for (uint32_t i = 0; i < BLOCK; i++) {
-        lanes[i] = (uint8_t)((begin + i) / op->depth_multiplier - first_input);
+    if (op->depth_multiplier != 1) {
+        const uint32_t first_input = begin / op->depth_multiplier;
+        uint8_t lanes[BLOCK];
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            lanes[i] = (uint8_t)((begin + i) / op->depth_multiplier - first_input);
+        }
+        block->input_lanes = vld1q_u8(lanes);
     }
-    block->input_lanes = vld1q_u8(lanes);
 }
 
 typedef struct {
@@ -344,18 +346,13 @@ static void compute_pixels(const block_t *constants, const int8_t *first_window,
                        "memory");
 }
 
-static inline uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The part of the band's rows that lies inside the input, if its first column is that of the input, or of the padding. */
 static inline void place_columns(band_t *band, int32_t first, uint32_t in_width)
 {
     const uint32_t columns = band->row / BLOCK;
-    band->left = first < 0 ? least((uint32_t)-first, columns) : 0;
-    band->column = first < 0 ? 0 : least((uint32_t)first, in_width);
-    band->inside = least(in_width - band->column, columns - band->left);
+    band->left = first < 0 ? n6k_least((uint32_t)-first, columns) : 0;
+    band->column = first < 0 ? 0 : n6k_least((uint32_t)first, in_width);
+    band->inside = n6k_least(in_width - band->column, columns - band->left);
     band->right = columns - band->left - band->inside;
 }
 
@@ -363,8 +360,8 @@ void n6k_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
 {
     const n6k_window_t *window = &op->window;
     const uint32_t channels = op->out.channels;
-    const uint32_t most_rows = least(op->out.height, N6K_DEPTHWISE_CONV_2D_ROWS);
-    const uint32_t most_columns = least(op->out.width, N6K_DEPTHWISE_CONV_2D_COLUMNS);
+    const uint32_t most_rows = n6k_least(op->out.height, N6K_DEPTHWISE_CONV_2D_ROWS);
+    const uint32_t most_columns = n6k_least(op->out.width, N6K_DEPTHWISE_CONV_2D_COLUMNS);
     const uint32_t rows_of_window = (window->height - 1u) * window->dilation_h + 1;
     band_t band = {.start = op->scratch};
     band.row = BLOCK * ((most_columns - 1) * window->stride_w + (window->width - 1u) * window->dilation_w + 1);
@@ -380,11 +377,11 @@ void n6k_depthwise_conv_2d(const n6k_depthwise_conv_2d_t *op)
         prepare_constants(&block, op, begin);
         pack_taps(&block, op, begin, band.row);
         for (uint32_t x = 0; x < op->out.width; x += most_columns) {
-            const uint32_t columns = least(op->out.width - x, most_columns);
+            const uint32_t columns = n6k_least(op->out.width - x, most_columns);
             int8_t *output = op->output + begin + x * channels;
             place_columns(&band, (int32_t)(x * window->stride_w) - window->pad_left, op->in.width);
             for (uint32_t y = 0; y < op->out.height; y += most_rows) {
-                const uint32_t rows = least(op->out.height - y, most_rows);
+                const uint32_t rows = n6k_least(op->out.height - y, most_rows);
                 fill_band(&band, &block, op, begin, (int32_t)(y * window->stride_h) - window->pad_top,
                           (rows - 1) * window->stride_h + rows_of_window);
                 const int8_t *first = band.start;

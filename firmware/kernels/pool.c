@@ -78,11 +78,6 @@ static inline part_t inside(const n6k_pool_t *op, int32_t top, int32_t left)
     };
 }
 
-static inline uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What the assembly below loads. */
 typedef struct {
     uint32_t second; /* of two or three columns, from the first, in bytes */
@@ -309,9 +304,9 @@ void n6k_max_pool_2d(const n6k_pool_t *op)
             if (part.columns != constants.columns) {
                 const uint32_t columns = (uint32_t)part.columns;
                 constants.columns = part.columns;
-                constants.second = least(columns - 1, 1) * channels;
-                constants.third = least(columns - 1, 2) * channels;
-                constants.last = (columns - least(columns, 3)) * channels;
+                constants.second = n6k_least(columns - 1, 1) * channels;
+                constants.third = n6k_least(columns - 1, 2) * channels;
+                constants.last = (columns - n6k_least(columns, 3)) * channels;
             }
             if (part.columns > 2) {
                 max_of_columns(&constants, part.start, part.rows, output);
