@@ -72,7 +72,7 @@ class Measured:
 def kernel_figures() -> Iterator[tuple[str, str]]:
     """Name and values of each layer and each network."""
     with tempfile.TemporaryDirectory(prefix="n6kernels-") as name:
-        bench = _Bench(Path(name))
+        bench = Bench(Path(name))
         yield "kernels: n6build, CMSIS-NN, their ratio", "instructions per unit      cycles per unit"
         for layer in LAYERS:
             yield f"  {layer.name}", _row(bench.measure(layer), layer.ours.work, layer.once)
@@ -99,7 +99,7 @@ def _sum(costs: Sequence[Cost]) -> Cost:
     return Cost(sum(each.instructions for each in costs), sum(each.cycles for each in costs))
 
 
-class _Bench:
+class Bench:
     """Builds the libraries once, and measures each layer once."""
 
     def __init__(self, folder: Path) -> None:
