@@ -65,6 +65,8 @@ class Library:
 
 @dataclass(frozen=True)
 class Measured:
+    """theirs: CMSIS-NN's, None where no build of it computes the layer."""
+
     ours: Cost
     theirs: Cost | None
 
@@ -111,6 +113,7 @@ class Bench:
         self._known: dict[str, Measured] = {}
 
     def measure(self, layer: Layer) -> Measured:
+        """Layers of one name are the same layer."""
         if layer.name not in self._known:
             self._known[layer.name] = self._measured(layer)
         return self._known[layer.name]
@@ -212,6 +215,7 @@ def _linked(machine: cortex_m55.Machine, library: Path, include: Path, compiler:
 
 
 def main() -> int:
+    """Prints all figures. Exit status 0."""
     for name, values in kernel_figures():
         print(f"{name:<56}{values}", flush=True)
     return 0

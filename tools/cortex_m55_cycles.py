@@ -51,6 +51,8 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Cost:
+    """What a run of instructions takes."""
+
     instructions: int
     cycles: int
 

@@ -29,6 +29,7 @@ def _rng() -> np.random.Generator:
 
 
 def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None) -> Layer:
+    """A convolution with padding that keeps the size, or divides it by the stride."""
     case = kernel_cases.conv_2d(_rng(), shape, channels, window, stride)
     return Layer(f"conv {_by(window)}/{stride[0]} {_by(shape)}->{channels}", case, case, once)
 
@@ -36,6 +37,7 @@ def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 
 def depthwise(
     shape: Shape, window: Pair = (3, 3), stride: Pair = (1, 1), least: int = -127, once: float | None = None
 ) -> Layer:
+    """A depthwise convolution of multiplier 1; least: -128 for many weights of -128."""
     case = kernel_cases.depthwise_conv_2d(_rng(), shape, 1, window, stride, weight_min=least, extreme=least == -128)
     name = f"depthwise {_by(window)}/{stride[0]} {_by(shape)}"
     return Layer(name + (", weights of -128" if least == -128 else ""), case, case, once)
@@ -49,21 +51,25 @@ def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1
 
 
 def fully_connected(inputs: int, outputs: int, once: float | None = None) -> Layer:
+    """Of one row of inputs, with one scale for all weights."""
     case = kernel_cases.fully_connected(_rng(), 1, inputs, outputs)
     return Layer(f"fully connected {inputs}->{outputs}", case, case, once)
 
 
 def pool(kind: str, shape: Shape, window: Pair, stride: Pair, once: float | None = None) -> Layer:
+    """kind: MAX or AVERAGE; without padding."""
     case = kernel_cases.pool_2d(_rng(), kind, shape, window, stride, "VALID")
     return Layer(f"{kind.lower()} pool {_by(window)}/{stride[0]} {_by(shape)}", case, case, once)
 
 
 def add(shape: Shape, once: float | None = None) -> Layer:
+    """Of two tensors of the same shape."""
     case = kernel_cases.add(_rng(), shape)
     return Layer(f"add {_by(shape)}", case, case, once)
 
 
 def softmax(depth: int, once: float | None = None) -> Layer:
+    """Of one row."""
     case = kernel_cases.softmax(_rng(), 1, depth, 0.1)
     return Layer(f"softmax {depth}", case, case, once)
 
