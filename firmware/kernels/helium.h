@@ -46,6 +46,11 @@ static inline int8_t *n6k_fill_bytes(int8_t *to, int8_t value, uint32_t bytes)
     return end;
 }
 
+static inline uint32_t n6k_least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* At how many positions along one dimension a dilated window lies inside the input, from 0 on. */
 static inline uint32_t n6k_positions_inside(int32_t size, int32_t window, int32_t dilation)
 {

@@ -78,27 +78,189 @@ static inline part_t inside(const n6k_pool_t *op, int32_t top, int32_t left)
     };
 }
 
-static inline void max_of_part(const n6k_pool_t *op, part_t part, int8_t *output)
+/* What the assembly below loads. */
+typedef struct {
+    uint32_t second; /* of two or three columns, from the first, in bytes */
+    uint32_t row;    /* 4: bytes */
+    uint32_t third;  /* 8: of three columns, from the first, in bytes */
+    uint32_t last;   /* 12: group of three columns, from the first, in bytes */
+    int32_t low;     /* 16 */
+    int32_t high;
+    uint32_t channels; /* 24 */
+    int32_t columns;
+} max_t;
+
+/* Up to two columns; where there is one, it takes part twice. Loads and comparisons alternate, since the processor overlaps
+ * them. */
+static void __attribute__((noinline)) max_of_two_columns(const max_t *constants, const int8_t *start, int32_t rows,
+                                                         int8_t *output)
 {
-    const uint32_t channels = op->in.channels;
-    const uint32_t row = op->in.width * channels;
-    for (uint32_t c = 0; c < channels; c += 16) {
-        const mve_pred16_t lanes = vctp8q(channels - c);
-        int8x16_t largest = vdupq_n_s8(INT8_MIN);
-        const int8_t *start = part.start + c;
-        for (int32_t rows = part.rows; rows > 0; rows--, start += row) {
-            const int8_t *from = start;
-            for (int32_t columns = part.columns; columns > 0; columns--, from += channels) {
-                largest = vmaxq_s8(largest, vldrbq_z_s8(from, lanes));
-            }
-        }
-        largest = vmaxq_s8(largest, vdupq_n_s8(op->range.clamp_min));
-        largest = vminq_s8(largest, vdupq_n_s8(op->range.clamp_max));
-        vstrbq_p_s8(output + c, largest, lanes);
-    }
+    __asm__ volatile("ldrd r10, r5, [%[constants], #16]\n" /* low, high */
+                     "vdup.8 q6, r10\n"
+                     "vdup.8 q7, r5\n"
+                     "ldr r10, [%[constants], #24]\n" /* channels */
+                     "ldrd r8, r12, [%[constants]]\n" /* second, row */
+                     "dlstp.8 lr, r10\n"
+                     "1:\n"
+                     "mov r5, %[start]\n"
+                     "add r6, %[start], r8\n"
+                     "add %[start], %[start], #16\n"
+                     "subs r10, %[rows], #1\n"
+                     "vldrb.8 q0, [r5]\n"
+                     "vldrb.8 q1, [r6]\n"
+                     "beq 3f\n"
+                     "2:\n"
+                     "add r5, r5, r12\n"
+                     "add r6, r6, r12\n"
+                     "subs r10, r10, #1\n"
+                     "vldrb.8 q2, [r5]\n"
+                     "vmax.s8 q0, q0, q1\n"
+                     "vldrb.8 q1, [r6]\n"
+                     "vmax.s8 q0, q0, q2\n"
+                     "bne 2b\n"
+                     "3:\n"
+                     "vmax.s8 q0, q0, q1\n"
+                     "vmax.s8 q0, q0, q6\n"
+                     "vmin.s8 q0, q0, q7\n"
+                     "vstrb.8 q0, [%[output]], #16\n"
+                     "letp lr, 1b\n"
+                     : [start] "+r"(start), [output] "+r"(output)
+                     : [constants] "r"(constants), [rows] "r"(rows)
+                     : "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q6", "q7", "cc", "memory");
 }
 
-static inline void average_of_part(const n6k_pool_t *op, part_t part, int8_t *output)
+/* At least three columns, three at a time; where their number is no multiple of three, the last three overlap those before:
+ * an element may take part twice. */
+static void __attribute__((noinline)) max_of_columns(const max_t *constants, const int8_t *start, int32_t rows,
+                                                     int8_t *output)
+{
+    __asm__ volatile("ldrd r5, r6, [%[constants], #16]\n" /* low, high */
+                     "vdup.8 q6, r5\n"
+                     "vdup.8 q7, r6\n"
+                     "ldr r5, [%[constants], #24]\n" /* channels */
+                     "dlstp.8 lr, r5\n"
+                     "1:\n"
+                     "vmov.i8 q0, #0x80\n"
+                     "vmov.i8 q3, #0x80\n"
+                     "mov r11, #0\n"
+                     "2:\n"
+                     "ldrd r6, r12, [%[constants]]\n" /* second, row */
+                     "add r5, %[start], r11\n"
+                     "ldr r8, [%[constants], #8]\n" /* third */
+                     "mov r10, %[rows]\n"
+                     "add r6, r6, r5\n"
+                     "add r8, r8, r5\n"
+                     "3:\n"
+                     "vldrb.8 q1, [r5]\n"
+                     "vmax.s8 q0, q0, q3\n"
+                     "vldrb.8 q2, [r6]\n"
+                     "vmax.s8 q0, q0, q1\n"
+                     "vldrb.8 q3, [r8]\n"
+                     "vmax.s8 q0, q0, q2\n"
+                     "add r5, r5, r12\n"
+                     "add r6, r6, r12\n"
+                     "add r8, r8, r12\n"
+                     "subs r10, r10, #1\n"
+                     "bne 3b\n"
+                     "ldr r5, [%[constants], #12]\n" /* last */
+                     "cmp r11, r5\n"
+                     "beq 4f\n"
+                     "ldr r6, [%[constants]]\n" /* second */
+                     "add r11, r11, r6\n"
+                     "add r11, r11, r6, lsl #1\n"
+                     "cmp r11, r5\n"
+                     "it hi\n"
+                     "movhi r11, r5\n"
+                     "b 2b\n"
+                     "4:\n"
+                     "vmax.s8 q0, q0, q3\n"
+                     "add %[start], %[start], #16\n"
+                     "vmax.s8 q0, q0, q6\n"
+                     "vmin.s8 q0, q0, q7\n"
+                     "vstrb.8 q0, [%[output]], #16\n"
+                     "letp lr, 1b\n"
+                     : [start] "+r"(start), [output] "+r"(output)
+                     : [constants] "r"(constants), [rows] "r"(rows)
+                     : "r5", "r6", "r8", "r10", "r11", "r12", "lr", "q0", "q1", "q2", "q3", "q6", "q7", "cc", "memory");
+}
+
+/* Elements of a window whose sum, with what rounds it, fits in 16 bits. */
+#define MOST_IN_16_BITS 255
+
+/* What the assembly below loads, in the order in which it does. */
+typedef struct {
+    uint32_t row;     /* bytes */
+    uint32_t rows;    /* 4 */
+    uint32_t columns; /* 8 */
+    uint32_t count;   /* 12: rows * columns */
+    uint32_t half;    /* 16: of the count, rounded down */
+    int32_t low;
+    int32_t high; /* 24 */
+    uint32_t reciprocal;
+} average_t;
+
+/* Averages of windows of MOST_IN_16_BITS elements at most. With reciprocal = floor(65535 / count) the upper half of n *
+ * reciprocal is the quotient of n / count or one less, for every 16-bit n; then the remainder is not below the count. */
+static void __attribute__((noinline)) average_of_few(const average_t *constants, const int8_t *start, uint32_t channels,
+                                                     int8_t *output)
+{
+    register int8_t *to __asm__("r4") = output; /* a low register, as narrowing stores and widening loads need */
+    __asm__ volatile("ldrd r5, r6, [%[constants], #20]\n" /* low, high */
+                     "vdup.16 q6, r5\n"
+                     "vdup.16 q7, r6\n"
+                     "ldr r5, [%[constants], #28]\n" /* reciprocal */
+                     "vdup.16 q5, r5\n"
+                     "dlstp.16 lr, %[channels]\n"
+                     "1:\n"
+                     "vmov.i32 q0, #0\n"
+                     "mov r11, %[start]\n"
+                     "ldr r8, [%[constants], #4]\n" /* rows */
+                     "2:\n"
+                     "mov r5, r11\n"
+                     "ldr r10, [%[constants], #8]\n" /* columns */
+                     "lsrs r10, r10, #1\n"
+                     "bcc 3f\n"
+                     "vldrb.s16 q1, [r5]\n"
+                     "add r5, r5, %[channels]\n"
+                     "vadd.i16 q0, q0, q1\n"
+                     "cmp r10, #0\n"
+                     "beq 4f\n"
+                     "3:\n"
+                     "add r6, r5, %[channels]\n"
+                     "vldrb.s16 q1, [r5]\n"
+                     "add r5, r6, %[channels]\n"
+                     "vadd.i16 q0, q0, q1\n"
+                     "vldrb.s16 q2, [r6]\n"
+                     "subs r10, r10, #1\n"
+                     "vadd.i16 q0, q0, q2\n"
+                     "bne 3b\n"
+                     "4:\n"
+                     "ldr r6, [%[constants]]\n" /* row */
+                     "subs r8, r8, #1\n"
+                     "add r11, r11, r6\n"
+                     "bne 2b\n"
+                     "ldrd r6, r8, [%[constants], #12]\n" /* count, half */
+                     "vabs.s16 q1, q0\n"
+                     "vadd.i16 q1, q1, r8\n"
+                     "vmulh.u16 q2, q1, q5\n"
+                     "vmul.i16 q3, q2, r6\n"
+                     "mov r8, #1\n"
+                     "vsub.i16 q1, q1, q3\n"
+                     "vpt.u16 cs, q1, r6\n"
+                     "vaddt.i16 q2, q2, r8\n"
+                     "vpt.s16 lt, q0, zr\n"
+                     "vnegt.s16 q2, q2\n"
+                     "vmax.s16 q2, q2, q6\n"
+                     "add %[start], %[start], #8\n"
+                     "vmin.s16 q2, q2, q7\n"
+                     "vstrb.16 q2, [r4], #8\n"
+                     "letp lr, 1b\n"
+                     : [start] "+r"(start), "+r"(to)
+                     : [constants] "r"(constants), [channels] "r"(channels)
+                     : "r5", "r6", "r8", "r10", "r11", "lr", "q0", "q1", "q2", "q3", "q5", "q6", "q7", "cc", "memory");
+}
+
+static void __attribute__((noinline)) average_of_many(const n6k_pool_t *op, part_t part, int8_t *output)
 {
     const uint32_t channels = op->in.channels;
     const uint32_t row = op->in.width * channels;
@@ -126,24 +288,59 @@ static inline void average_of_part(const n6k_pool_t *op, part_t part, int8_t *ou
 
 void n6k_max_pool_2d(const n6k_pool_t *op)
 {
+    const uint32_t channels = op->in.channels;
     int8_t *output = op->output;
+    max_t constants = {
+        .row = op->in.width * channels,
+        .low = op->range.clamp_min,
+        .high = op->range.clamp_max,
+        .channels = channels,
+    };
     int32_t top = -op->window.pad_top;
     for (uint32_t oy = op->out.height; oy > 0; oy--, top += op->window.stride_h) {
         int32_t left = -op->window.pad_left;
-        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += op->out.channels) {
-            max_of_part(op, inside(op, top, left), output);
+        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += channels) {
+            const part_t part = inside(op, top, left);
+            if (part.columns != constants.columns) {
+                const uint32_t columns = (uint32_t)part.columns;
+                constants.columns = part.columns;
+                constants.second = n6k_least(columns - 1, 1) * channels;
+                constants.third = n6k_least(columns - 1, 2) * channels;
+                constants.last = (columns - n6k_least(columns, 3)) * channels;
+            }
+            if (part.columns > 2) {
+                max_of_columns(&constants, part.start, part.rows, output);
+            } else {
+                max_of_two_columns(&constants, part.start, part.rows, output);
+            }
         }
     }
 }
 
 void n6k_average_pool_2d(const n6k_pool_t *op)
 {
+    const uint32_t channels = op->in.channels;
     int8_t *output = op->output;
+    average_t few = {.row = op->in.width * channels, .low = op->range.clamp_min, .high = op->range.clamp_max};
     int32_t top = -op->window.pad_top;
     for (uint32_t oy = op->out.height; oy > 0; oy--, top += op->window.stride_h) {
         int32_t left = -op->window.pad_left;
-        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += op->out.channels) {
-            average_of_part(op, inside(op, top, left), output);
+        for (uint32_t ox = op->out.width; ox > 0; ox--, left += op->window.stride_w, output += channels) {
+            const part_t part = inside(op, top, left);
+            const uint32_t count = (uint32_t)(part.rows * part.columns);
+            if (count > MOST_IN_16_BITS) {
+                average_of_many(op, part, output);
+                continue;
+            }
+            if (count != few.count) {
+                few.count = count;
+                few.half = count / 2;
+                few.reciprocal = UINT16_MAX / count;
+            }
+            const int whole_rows = part.columns == op->in.width; /* lie behind one another */
+            few.rows = whole_rows ? 1 : (uint32_t)part.rows;
+            few.columns = whole_rows ? count : (uint32_t)part.columns;
+            average_of_few(&few, part.start, channels, output);
         }
     }
 }

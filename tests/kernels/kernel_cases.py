@@ -190,12 +190,24 @@ def depthwise_conv_2d(
             **_scaling(_float_scale(source), scales, _float_scale(target), channels),
         },
         output=((1, out_h, out_w, channels), np.int8),
+        scratch=depthwise_scratch((out_h, out_w), window, stride, dilation),
         model=one_op_models.depthwise_conv_2d(
             in_shape, weights, bias, scales, source, target, stride, dilation, padding, activation
         ),
         inputs=[values],
         work=out_h * out_w * channels * taps,
     )
+
+
+def depthwise_scratch(
+    out: tuple[int, int], window: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]
+) -> int:
+    """N6K_DEPTHWISE_CONV_2D_SCRATCH. out: height and width of the output."""
+    rows, columns = (
+        (size - 1) * step + (taps - 1) * apart + 1
+        for size, step, taps, apart in zip((min(out[0], 4), min(out[1], 64)), stride, window, dilation, strict=True)
+    )
+    return 16 * rows * columns + 40 * window[0] * window[1] + 32
 
 
 def fully_connected(
@@ -215,10 +227,12 @@ def fully_connected(
     scales = _weight_scales(rng, outputs if per_channel else 1, binary)
     target = _output_for(rng, source, inputs, scale_gain, binary)
     folded = bias - source.zero_point * weights.astype(np.int32).sum(axis=1, dtype=np.int32)
+    real = _real_scales(_float_scale(source), scales, _float_scale(target), len(scales))
     return Case(
         name=f"fully connected {rows}x{inputs}->{outputs} {activation} {'per channel' if per_channel else ''}",
         kernel="fully_connected",
         values={
+            "scales": len(real),
             "batches": rows,
             "inputs": inputs,
             "outputs": outputs,
@@ -228,7 +242,7 @@ def fully_connected(
             "input": values,
             "weights": weights,
             "bias": folded.astype(np.int32),
-            "scale": np.array(_real_scales(_float_scale(source), scales, _float_scale(target), outputs), np.float64),
+            "scale": np.array(real, np.float64),
         },
         output=((rows, outputs), np.int8),
         model=one_op_models.fully_connected(rows, weights, bias, scales, source, target, activation),
@@ -271,8 +285,14 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
         fields = {**window, "depth_multiplier": 1}
         model = one_op_models.depthwise_conv_2d((1, 1, inputs), weights, bias, scales, source, target)
     else:
-        fields = {"batches": 1, "inputs": inputs, "outputs": channels, "range": output_range(target, "NONE")}
-        scaling["scale"] = np.full(channels, real)
+        fields = {
+            "scales": len(scales),
+            "batches": 1,
+            "inputs": inputs,
+            "outputs": channels,
+            "range": output_range(target, "NONE"),
+        }
+        scaling["scale"] = np.full(len(scales), real)
         model = one_op_models.fully_connected(1, weights, bias, scales, source, target)
     return Case(
         name=f"{kernel} next to halves, scale {real:g}",
@@ -280,7 +300,7 @@ def accumulators_next_to_halves(kernel: str, rng: np.random.Generator, per_chann
         values=fields,
         buffers={"input": values, "weights": weights, "bias": bias, **scaling},
         output=((channels,), np.int8),
-        scratch=32 if kernel == "conv_2d" else 0,
+        scratch={"conv_2d": 32, "depthwise_conv_2d": depthwise_scratch((1, 1), (1, 1), (1, 1), (1, 1))}.get(kernel, 0),
         model=model,
         inputs=[values],
         work=channels,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import tflite
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, writes
-from n6build.network.reference.kernel_call import KernelCall, Scratch
+from n6build.network.reference.kernel_call import Argument, KernelCall, Scratch
 from n6build.network.reference.operands import Operands, required_quantisation, zero_point_of
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
@@ -33,7 +33,7 @@ from n6build.network.reference.windows import (
 _OUTPUT_CHANNELS = 0  # the axis of the weights
 _SCRATCH_ALIGNMENT = 16
 
-_KERNEL = Kernel(
+CONV_2D = Kernel(
     "conv_2d",
     Structure(
         "n6k_conv_2d_t",
@@ -74,14 +74,20 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    _, height, width, depth = operands.required(WEIGHTS).shape
+    _, height, width, _ = operands.required(WEIGHTS).shape
+    return convolution_call(operands, convolution_arguments(operands, _OUTPUT_CHANNELS), height, width)
+
+
+def convolution_call(operands: Operands, arguments: Mapping[str, Argument], height: int, width: int) -> KernelCall:
+    """arguments: weights, biases and scaling. height, width: of the window."""
+    depth = operands.source.shape[3]
     column = -(-height * width * depth // _SCRATCH_ALIGNMENT) * _SCRATCH_ALIGNMENT
     return KernelCall(
-        _KERNEL,
+        CONV_2D,
         {
             "input": operands.source,
             "output": operands.output,
-            **convolution_arguments(operands, _OUTPUT_CHANNELS),
+            **arguments,
             "scratch": Scratch(2 * column, least=f"N6K_CONV_2D_SCRATCH({height}, {width}, {depth})"),
             **window_arguments(operands, height, width),
             "input_zero_point": required_quantisation(operands.source).zero_point,
@@ -97,6 +103,6 @@ OPERATOR = OperatorKind(
     options=OptionsReader(tflite.Conv2DOptions, tflite.BuiltinOptions.Conv2DOptions, read_convolution),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(CONV_2D,),
     takes_over=zero_point_of,
 )

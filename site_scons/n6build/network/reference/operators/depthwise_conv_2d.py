@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import tflite
 
-from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, writes
+from n6build.network.reference.kernel_call import Constant, KernelCall, Scratch
 from n6build.network.reference.operands import Operands, required_quantisation, zero_point_of
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.operators.conv_2d import CONV_2D, convolution_call
 from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, output_range
 from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_nhwc, shown
@@ -32,6 +34,9 @@ from n6build.network.reference.windows import (
 
 _OUTPUT_CHANNELS = 3  # the axis of the weights
 
+# Of the output, computed from one copy of the input; only what lies between two of these is copied twice.
+_ROWS, _COLUMNS = 4, 64
+
 _KERNEL = Kernel(
     "depthwise_conv_2d",
     Structure(
@@ -40,13 +45,24 @@ _KERNEL = Kernel(
             *ENDS,
             *WEIGHT_MEMBERS,
             *SCALING_MEMBERS,
+            Member("scratch", writes("int8_t")),
             *WINDOW_MEMBERS,
             Member("depth_multiplier", "uint16_t"),
             Member("input_zero_point", "int8_t"),
             Member("range", RANGE),
         ),
         doc="weights [window height][window width][output channel]; output channel c reads input channel "
-        "c / depth_multiplier.",
+        "c / depth_multiplier. scratch: N6K_DEPTHWISE_CONV_2D_SCRATCH bytes, 16-byte aligned.",
+        definitions=f"""\
+/* Output pixels that are computed from one copy of the input that they need, with its padding. */
+#define N6K_DEPTHWISE_CONV_2D_ROWS {_ROWS}
+#define N6K_DEPTHWISE_CONV_2D_COLUMNS {_COLUMNS}
+
+/* Bytes of scratch: that copy, `in_rows` of `in_columns` pixels of sixteen channels, and the weights of sixteen channels,
+ * which are at worst twice as many with zeros between them, with the place of each. */
+#define N6K_DEPTHWISE_CONV_2D_SCRATCH(in_rows, in_columns, window_h, window_w) \\
+    (16 * (in_rows) * (in_columns) + 40 * (window_h) * (window_w) + 32)
+""",
     ),
 )
 
@@ -67,19 +83,39 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 
 def _lower(operands: Operands) -> KernelCall:
-    _, height, width, channels = operands.required(WEIGHTS).shape
+    weights = operands.required(WEIGHTS)
+    _, height, width, channels = weights.shape
+    arguments = convolution_arguments(operands, _OUTPUT_CHANNELS)
+    if operands.source.shape[3] == 1:
+        # Its channels share all their input: an ordinary convolution, whose weights are in another order.
+        assert weights.data is not None
+        by_channel = np.ascontiguousarray(np.moveaxis(weights.data, _OUTPUT_CHANNELS, 0))
+        return convolution_call(operands, {**arguments, "weights": Constant("int8", by_channel)}, height, width)
     return KernelCall(
         _KERNEL,
         {
             "input": operands.source,
             "output": operands.output,
-            **convolution_arguments(operands, _OUTPUT_CHANNELS),
+            **arguments,
+            "scratch": _scratch(operands, height, width),
             **window_arguments(operands, height, width),
             "depth_multiplier": channels // operands.source.shape[3],
             "input_zero_point": required_quantisation(operands.source).zero_point,
             "range": output_range(operands.output, window_options(operands).activation),
         },
         macs=operands.output.elements * height * width,
+    )
+
+
+def _scratch(operands: Operands, height: int, width: int) -> Scratch:
+    """height, width: of the window."""
+    options = window_options(operands)
+    _, out_height, out_width, _ = operands.output.shape
+    in_rows = (min(out_height, _ROWS) - 1) * options.stride_h + (height - 1) * options.dilation_h + 1
+    in_columns = (min(out_width, _COLUMNS) - 1) * options.stride_w + (width - 1) * options.dilation_w + 1
+    return Scratch(
+        16 * in_rows * in_columns + 40 * height * width + 32,
+        least=f"N6K_DEPTHWISE_CONV_2D_SCRATCH({in_rows}, {in_columns}, {height}, {width})",
     )
 
 
@@ -91,6 +127,6 @@ OPERATOR = OperatorKind(
     ),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(_KERNEL, CONV_2D),
     takes_over=zero_point_of,
 )

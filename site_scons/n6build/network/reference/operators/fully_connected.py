@@ -34,15 +34,16 @@ _KERNEL = Kernel(
             *ENDS,
             *WEIGHT_MEMBERS,
             Member("scale", reads("double")),
+            Member("scales", "uint32_t"),
             Member("batches", "uint32_t"),
             Member("inputs", "uint32_t"),
             Member("outputs", "uint32_t"),
             Member("range", RANGE),
         ),
-        doc="weights [outputs][inputs]; one scale per output: input scale * weight scale / output scale, computed in double "
-        "from the float32 scales. Unlike convolutions the reference scales in double precision here: one product, rounded to "
-        "the nearest integer, halves away from zero; fixed point cannot give the same bits near a half. batches: how many "
-        "rows of `inputs` elements are computed with the same weights.",
+        doc="weights [outputs][inputs]; `scales` scales, one for each output or one for all: input scale * weight scale / "
+        "output scale, computed in double from the float32 scales. Unlike convolutions the reference scales in double "
+        "precision here: one product, rounded to the nearest integer, halves away from zero; fixed point cannot give the same "
+        "bits near a half. batches: how many rows of `inputs` elements are computed with the same weights.",
     ),
 )
 
@@ -71,13 +72,17 @@ def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, ActivationOptions)
     outputs, inputs = operands.required(WEIGHTS).shape
+    scales = real_scales(operands, _OUTPUTS)
+    if len(set(scales)) == 1:
+        scales = scales[:1]
     return KernelCall(
         _KERNEL,
         {
             "input": operands.source,
             "output": operands.output,
             **weight_arguments(operands, _OUTPUTS),
-            "scale": Constant("float64", np.array(real_scales(operands, _OUTPUTS))),
+            "scale": Constant("float64", np.array(scales)),
+            "scales": len(scales),
             "batches": operands.source.elements // inputs,
             "inputs": inputs,
             "outputs": outputs,

@@ -1,0 +1,161 @@
+"""Layers of well-known shapes, and networks made of them: what tools/bench_kernels.py measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from kernels import kernel_cases
+from kernels.kernel_descriptors import Case
+
+Shape = tuple[int, int, int]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """ours, theirs: the same operator for n6build's kernels and for CMSIS-NN's; they differ where n6build's compiler calls
+    another kernel than the operator's. once: instructions of CMSIS-NN for a unit of work, measured once, or None."""
+
+    name: str
+    ours: Case
+    theirs: Case
+    once: float | None = None
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def conv(shape: Shape, channels: int, window: Pair = (3, 3), stride: Pair = (1, 1), once: float | None = None) -> Layer:
+    """A convolution with padding that keeps the size, or divides it by the stride."""
+    case = kernel_cases.conv_2d(_rng(), shape, channels, window, stride)
+    return Layer(f"conv {_by(window)}/{stride[0]} {_by(shape)}->{channels}", case, case, once)
+
+
+def depthwise(
+    shape: Shape, window: Pair = (3, 3), stride: Pair = (1, 1), least: int = -127, once: float | None = None
+) -> Layer:
+    """A depthwise convolution of multiplier 1; least: -128 for many weights of -128."""
+    case = kernel_cases.depthwise_conv_2d(_rng(), shape, 1, window, stride, weight_min=least, extreme=least == -128)
+    name = f"depthwise {_by(window)}/{stride[0]} {_by(shape)}"
+    return Layer(name + (", weights of -128" if least == -128 else ""), case, case, once)
+
+
+def one_channel(shape: Pair, multiplier: int, window: Pair, stride: Pair = (1, 1), once: float | None = None) -> Layer:
+    """A depthwise convolution of one input channel, which is compiled to a convolution."""
+    theirs = kernel_cases.depthwise_conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
+    ours = kernel_cases.conv_2d(_rng(), (*shape, 1), multiplier, window, stride)
+    return Layer(f"depthwise {_by(window)}/{stride[0]} {_by((*shape, 1))} x{multiplier}", ours, theirs, once)
+
+
+def fully_connected(inputs: int, outputs: int, once: float | None = None) -> Layer:
+    """Of one row of inputs, with one scale for all weights."""
+    case = kernel_cases.fully_connected(_rng(), 1, inputs, outputs)
+    return Layer(f"fully connected {inputs}->{outputs}", case, case, once)
+
+
+def pool(kind: str, shape: Shape, window: Pair, stride: Pair, once: float | None = None) -> Layer:
+    """kind: MAX or AVERAGE; without padding."""
+    case = kernel_cases.pool_2d(_rng(), kind, shape, window, stride, "VALID")
+    return Layer(f"{kind.lower()} pool {_by(window)}/{stride[0]} {_by(shape)}", case, case, once)
+
+
+def add(shape: Shape, once: float | None = None) -> Layer:
+    """Of two tensors of the same shape."""
+    case = kernel_cases.add(_rng(), shape)
+    return Layer(f"add {_by(shape)}", case, case, once)
+
+
+def softmax(depth: int, once: float | None = None) -> Layer:
+    """Of one row."""
+    case = kernel_cases.softmax(_rng(), 1, depth, 0.1)
+    return Layer(f"softmax {depth}", case, case, once)
+
+
+def _by(sizes: tuple[int, ...]) -> str:
+    return "x".join(map(str, sizes))
+
+
+LAYERS = [
+    conv((32, 32, 16), 16, once=0.388),
+    conv((16, 16, 64), 64, once=0.206),
+    conv((48, 48, 3), 16, once=1.99),
+    conv((32, 32, 1), 16, once=5.67),
+    conv((24, 24, 8), 16, (1, 1), once=2.18),
+    conv((16, 16, 64), 64, (1, 1), once=0.40),
+    conv((8, 8, 256), 256, (1, 1), once=0.25),
+    depthwise((48, 48, 8), once=5.21),
+    depthwise((24, 24, 32), once=2.69),
+    depthwise((12, 12, 64), once=2.3),
+    depthwise((25, 5, 64), once=2.3),
+    depthwise((6, 6, 128), once=2.3),
+    depthwise((3, 3, 256), once=2.3),
+    depthwise((24, 24, 32), stride=(2, 2)),
+    depthwise((14, 14, 96), (5, 5), once=1.62),
+    depthwise((24, 24, 32), least=-128),
+    one_channel((49, 10), 64, (10, 4), once=0.94),
+    one_channel((49, 40), 8, (10, 8), (2, 2)),
+    fully_connected(640, 128, once=0.18),
+    fully_connected(128, 128, once=0.25),
+    fully_connected(8, 128, once=1.8),
+    fully_connected(64, 12),
+    pool("MAX", (34, 27, 64), (3, 3), (2, 2), once=0.60),
+    pool("MAX", (32, 32, 64), (2, 2), (2, 2)),
+    pool("AVERAGE", (25, 5, 64), (25, 5), (25, 5), once=1.17),
+    pool("AVERAGE", (8, 8, 64), (8, 8), (8, 8)),
+    add((32, 32, 16), once=8.3),
+    softmax(12, once=579),
+]
+
+
+def _mobilenet(first: Layer) -> list[Layer]:
+    """MobileNetV1 of width 0.25 for 96 x 96 pixels, two classes."""
+    layers = [first]
+    size, channels = 48, 8
+    for stride, wider in [(1, 2), (2, 2), (1, 1), (2, 2), (1, 1), (2, 2), *[(1, 1)] * 5, (2, 2), (1, 1)]:
+        layers.append(depthwise((size, size, channels), stride=(stride, stride)))
+        size //= stride
+        layers.append(conv((size, size, channels), channels * wider, (1, 1)))
+        channels *= wider
+    return [*layers, pool("AVERAGE", (3, 3, 256), (3, 3), (3, 3)), fully_connected(256, 2), softmax(2)]
+
+
+def _residual(shape: Shape, channels: int, stride: int) -> list[Layer]:
+    """Two convolutions, with one beside them where the shape changes, and their sum."""
+    height, width, _ = shape
+    out = (height // stride, width // stride, channels)
+    beside = [conv(shape, channels, (1, 1), (2, 2))] if stride > 1 else []
+    return [conv(shape, channels, stride=(stride, stride)), conv(out, channels), *beside, add(out)]
+
+
+NETWORKS: dict[str, Callable[[], list[Layer]]] = {
+    "image classification (ResNet-8)": lambda: [
+        conv((32, 32, 3), 16),
+        *_residual((32, 32, 16), 16, 1),
+        *_residual((32, 32, 16), 32, 2),
+        *_residual((16, 16, 32), 64, 2),
+        pool("AVERAGE", (8, 8, 64), (8, 8), (8, 8)),
+        fully_connected(64, 10),
+        softmax(10),
+    ],
+    "keyword spotting (DS-CNN)": lambda: [
+        conv((49, 10, 1), 64, (10, 4), (2, 2)),
+        *[depthwise((25, 5, 64)), conv((25, 5, 64), 64, (1, 1))] * 4,
+        pool("AVERAGE", (25, 5, 64), (25, 5), (25, 5)),
+        fully_connected(64, 12),
+        softmax(12),
+    ],
+    "visual wake words (MobileNetV1 0.25 96)": lambda: _mobilenet(conv((96, 96, 3), 8, stride=(2, 2))),
+    "anomaly detection (autoencoder)": lambda: [
+        fully_connected(640, 128),
+        *[fully_connected(128, 128)] * 3,
+        fully_connected(128, 8),
+        fully_connected(8, 128),
+        *[fully_connected(128, 128)] * 3,
+        fully_connected(128, 640),
+    ],
+    "person_detect": lambda: _mobilenet(one_channel((96, 96), 8, (3, 3), (2, 2))),
+    "micro_speech": lambda: [one_channel((49, 40), 8, (10, 8), (2, 2)), fully_connected(4000, 4), softmax(4)],
+}
