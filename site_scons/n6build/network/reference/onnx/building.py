@@ -1,0 +1,124 @@
+"""The graph for the kernels, while it grows out of an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Tensor
+from n6build.network.reference.onnx.storage import (
+    Order,
+    Shape,
+    as_in_the_model,
+    permutation,
+    same_bytes,
+    stored_shape,
+)
+from n6build.network.reference.onnx.values import Constant, Held, Target
+
+_TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
+
+
+class Building:
+    """Tensors and operators in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._tensors: dict[int, Tensor] = {}
+        self._operators: list[Operator] = []
+        self._ordered: dict[tuple[int, Order], Tensor] = {}
+
+    def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
+        """All that leads to an output."""
+        wanted = {held.tensor.index for held in outputs}
+        kept = []
+        for operator in reversed(self._operators):
+            if operator.output in wanted:
+                kept.append(operator)
+                wanted.update(index for index in operator.inputs if index is not None)
+        used = wanted | {held.tensor.index for held in inputs}
+        tensors = {index: tensor for index, tensor in self._tensors.items() if index in used}
+        ports = (tuple(held.tensor.index for held in held_ones) for held_ones in (inputs, outputs))
+        return Graph(tensors, tuple(reversed(kept)), *ports)
+
+    def tensor(
+        self,
+        name: str,
+        dtype: DType,
+        shape: Shape,
+        quantisation: Quantisation | None = None,
+        data: NDArray[Any] | None = None,
+    ) -> Tensor:
+        """shape: in memory. data: of a constant."""
+        tensor = Tensor(len(self._tensors), name, dtype, shape, quantisation, data)
+        self._tensors[tensor.index] = tensor
+        return tensor
+
+    def constant(self, name: str, array: NDArray[Any], quantisation: Quantisation | None = None) -> Tensor:
+        """array: of int8, int32, int64 or float32."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)
+
+    def with_quantisation(self, tensor: Tensor, quantisation: Quantisation) -> Tensor:
+        """An input of the network, whose scale only its user knows."""
+        self._tensors[tensor.index] = replace(tensor, quantisation=quantisation)
+        return self._tensors[tensor.index]
+
+    def operator(
+        self, kind: str, inputs: Sequence[Tensor | None], output: Tensor, options: object = None
+    ) -> Tensor:
+        """kind: of operators, by name. Returns the output."""
+        indices = tuple(None if tensor is None else tensor.index for tensor in inputs)
+        self._operators.append(Operator(len(self._operators), kind, indices, output.index, options))
+        return output
+
+    def made(
+        self,
+        kind: str,
+        inputs: Sequence[Tensor | None],
+        target: Target,
+        shape: Shape,
+        order: Order,
+        options: object = None,
+    ) -> Held:
+        """An operator with an int8 output, as a QuantizeLinear asks for it. shape: in the ONNX graph."""
+        output = self.tensor(target.name, "int8", stored_shape(shape, order), target.quantisation)
+        return Held(self.operator(kind, inputs, output, options), shape, order)
+
+    def ordered(self, held: Held, order: Order) -> Held:
+        """The same tensor in another order in memory, transposed where that changes it."""
+        if held.order == order:
+            return held
+        perm = permutation(held.order, order)
+        key = (held.tensor.index, perm)
+        if key not in self._ordered:
+            tensor = held.tensor
+            output = self.tensor(tensor.name, tensor.dtype, stored_shape(held.shape, order), tensor.quantisation)
+            if same_bytes(held.shape, held.order, order):
+                self.operator("RESHAPE", [tensor], output)
+            else:
+                order_of = self.constant(f"{tensor.name} permutation", np.array(perm, np.int32))
+                self.operator("TRANSPOSE", [tensor, order_of], output)
+            self._ordered[key] = output
+        return replace(held, tensor=self._ordered[key], order=order)
+
+    def in_model_order(self, held: Held) -> Held:
+        """As `ordered`, as in the ONNX graph."""
+        return self.ordered(held, as_in_the_model(len(held.shape)))
+
+    def reshaped(self, held: Held, shape: Shape) -> Held:
+        """The elements in the order of the ONNX graph, in another shape."""
+        flat = self.in_model_order(held)
+        tensor = flat.tensor
+        output = self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation)
+        return replace(
+            flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
+        )
+
+    def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:
+        """A constant of real numbers as int8."""
+        steps = np.rint(constant.numbers() / np.float32(quantisation.scale)) + quantisation.zero_point
+        return self.constant(name, np.clip(steps, -128, 127).astype(np.int8), quantisation)
