@@ -17,6 +17,8 @@ _TYPES = {
     np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int16): schema.TensorType.INT16,
     np.dtype(np.int32): schema.TensorType.INT32,
+    np.dtype(np.int64): schema.TensorType.INT64,
+    np.dtype(np.bool_): schema.TensorType.BOOL,
     np.dtype(np.float32): schema.TensorType.FLOAT32,
 }
 _ACTIVATIONS = {
@@ -70,8 +72,9 @@ def write_model(
     options_type: int = 0,
     version: int = 1,
     model_input: int = 0,
+    outputs: int = 1,
 ) -> bytes:
-    """A model of one operator: `tensors` in the operator's order of inputs, then its one output."""
+    """A model of one operator: `tensors` in the operator's order of inputs, then its outputs, usually one."""
     model = schema.ModelT()
     model.version = 3
     model.description = "one operator"
@@ -102,8 +105,8 @@ def write_model(
 
     operator = schema.OperatorT()
     operator.opcodeIndex = 0
-    operator.inputs = list(range(len(tensors) - 1))
-    operator.outputs = [len(tensors) - 1]
+    operator.inputs = list(range(len(tensors) - outputs))
+    operator.outputs = list(range(len(tensors) - outputs, len(tensors)))
     operator.builtinOptionsType = options_type
     operator.builtinOptions = options
     subgraph.operators = [operator]

@@ -44,7 +44,7 @@ def _problem(graph: Graph, operator: Operator) -> Problem | None:
 def _check_batches(graph: Graph, where: str) -> None:
     for index in (*graph.inputs, *graph.outputs):
         tensor = graph.tensors[index]
-        if len(tensor.shape) > 1 and tensor.shape[0] != 1:
+        if len(tensor.shape) == 4 and tensor.shape[0] != 1:
             raise N6Error(
                 "N6-NET-005",
                 f"tensor {shown(tensor)} has a batch of {tensor.shape[0]}: shape {list(tensor.shape)}",

@@ -80,7 +80,7 @@ class _Lowering:
     # Buffers and their life
 
     def _view(self, operator: Operator) -> int | None:
-        """Where in the memory of its first input the output lies, in bytes, None where it has to be made."""
+        """Where in the memory of one input the output lies, in bytes, None where it has to be made."""
         view = KINDS[operator.kind].view
         return view(operands_of(self._graph, operator)) if view else None
 
@@ -111,7 +111,7 @@ class _Lowering:
         """Whether this tensor, or a view of it, leaves the network."""
         users = self._consumers.get(index, [])
         return index in self._graph.outputs or any(
-            self._is_output(user.output) for user in users if user.inputs[0] == index and self._view(user) is not None
+            self._is_output(user.output) for user in users if self._view(user) is not None and _viewed(user) == index
         )
 
     def _buffers(self) -> list[Buffer]:
@@ -233,7 +233,7 @@ def _activations(call: KernelCall) -> list[Tensor]:
 
 
 def _viewed(view: Operator) -> int:
-    index = view.inputs[0]
+    index = view.inputs[KINDS[view.kind].viewed]
     assert index is not None
     return index
 

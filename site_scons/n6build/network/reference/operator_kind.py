@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from n6build.network.reference.descriptors import Kernel
 from n6build.network.reference.graph import Tensor
@@ -21,8 +24,10 @@ class OperatorKind:
     passed `rule`, gives one call or several that together make the output; raises ScaleError. kernels: that it may call.
     options: None where the file's options change nothing. takes_over: the value of a PAD in front, given the padded tensor,
     that the kernel assumes outside its input. padding: what a PAD does, so that an operator after it may take it over. view:
-    where in the memory of the first input the output lies, in bytes, None where it has to be made by `lower`.
-    several_outputs: `lower` is called for each `part`.
+    where in the memory of an input, the one at position `viewed`, the output lies, in bytes, None where it has to be made by
+    `lower`. several_outputs: `lower` is called for each `part`. parts: for each input where in the output's memory it lies as
+    a whole, in bytes, None where it does not; `lower` then gives one call for each input, in their order. fold: the output
+    where it does not depend on what the network is given, None where it does; called before `rule` is checked.
     """
 
     name: str
@@ -35,3 +40,6 @@ class OperatorKind:
     padding: Callable[[Operands], Padding] | None = None
     view: Callable[[Operands], int | None] | None = None
     several_outputs: bool = False
+    viewed: int = 0
+    parts: Callable[[Operands], Sequence[int | None]] | None = None
+    fold: Callable[[Operands], NDArray[Any] | None] | None = None

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Elements moved and not changed: by loops over any number of dimensions, or by tables of where they come from.
+ */
+#include <string.h>
+
+#include "helium.h"
+#include "n6_kernels_plain.h"
+
+#define OUTER_LOOPS 5
+
+typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes);
+
+/* All loops but the innermost one, which is a row. */
+static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op, row_t row)
+{
+    const n6k_loop_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
+    uint32_t done[OUTER_LOOPS] = {0, 0, 0, 0, 0};
+    const int8_t *from = (const int8_t *)op->input + op->in_offset;
+    int8_t *to = (int8_t *)op->output + op->out_offset;
+    for (;;) {
+        row(to, from, &op->loop_5, op->bytes);
+        int32_t level = OUTER_LOOPS - 1;
+        while (level >= 0 && done[level] + 1 == loops[level].size) {
+            from -= (int32_t)done[level] * loops[level].in_step;
+            to -= (int32_t)done[level] * loops[level].out_step;
+            done[level--] = 0;
+        }
+        if (level < 0) {
+            return;
+        }
+        done[level]++;
+        from += loops[level].in_step;
+        to += loops[level].out_step;
+    }
+}
+
+static void plain_row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
+{
+    for (int32_t i = 0; i < (int32_t)loop->size; i++) {
+        memcpy(to + i * loop->out_step, from + i * loop->in_step, bytes);
+    }
+}
+
+void n6k_plain_move(const n6k_move_t *op)
+{
+    move_rows(op, plain_row);
+}
+
+void n6k_plain_gather(const n6k_gather_t *op)
+{
+    const int8_t *input = op->input;
+    int8_t *output = op->output;
+    for (uint32_t block = 0; block < op->blocks; block++, input += op->block_bytes) {
+        for (uint32_t row = 0; row < op->rows; row++) {
+            for (uint32_t column = 0; column < op->columns; column++, output += op->bytes) {
+                memcpy(output, input + op->row_offsets[row] + op->column_offsets[column], op->bytes);
+            }
+        }
+    }
+}
+
+#if defined(__ARM_FEATURE_MVE)
+
+/* Four elements at a time from `from` + offsets to `to` + out_offsets. Offsets are modulo 2^32, so steps may be negative. */
+static inline void move_x4(int8_t *to, uint32x4_t out_offsets, const int8_t *from, uint32x4_t offsets, uint32_t bytes,
+                           mve_pred16_t lanes)
+{
+    switch (bytes) {
+    case 1:
+        vstrbq_scatter_offset_p_s32(to, out_offsets, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
+        break;
+    case 2:
+        vstrhq_scatter_offset_p_s32((int16_t *)(void *)to, out_offsets,
+                                    vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes),
+                                    lanes);
+        break;
+    default:
+        vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, out_offsets,
+                                    vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes),
+                                    lanes);
+        break;
+    }
+}
+
+/* As move_x4, to adjacent elements. */
+static inline void collect_x4(int8_t *to, const int8_t *from, uint32x4_t offsets, uint32_t bytes, mve_pred16_t lanes)
+{
+    switch (bytes) {
+    case 1:
+        vstrbq_p_s32(to, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
+        break;
+    case 2:
+        vstrhq_p_s32((int16_t *)(void *)to,
+                     vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes), lanes);
+        break;
+    default:
+        vstrwq_p_s32((int32_t *)(void *)to,
+                     vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes), lanes);
+        break;
+    }
+}
+
+/* Whether one lane of a vector takes that many bytes. position: all bits of addresses and steps, which have to be multiples. */
+static inline int is_lane(uint32_t bytes, uintptr_t position)
+{
+    return (bytes == 1 || bytes == 2 || bytes == 4) && (position & (bytes - 1)) == 0;
+}
+
+static inline __attribute__((always_inline)) void collect(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
+                                                          uint32_t bytes)
+{
+    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)loop->in_step);
+    for (uint32_t left = loop->size; left > 0; left = left > 4 ? left - 4 : 0) {
+        collect_x4(to, from, offsets, bytes, vctp32q(left));
+        from += 4 * loop->in_step;
+        to += 4 * bytes;
+    }
+}
+
+static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
+                                                          uint32_t bytes)
+{
+    const uint32x4_t lanes = vidupq_n_u32(0, 1);
+    const uint32x4_t offsets = vmulq_n_u32(lanes, (uint32_t)loop->in_step);
+    const uint32x4_t out_offsets = vmulq_n_u32(lanes, (uint32_t)loop->out_step);
+    for (uint32_t left = loop->size; left > 0; left = left > 4 ? left - 4 : 0) {
+        move_x4(to, out_offsets, from, offsets, bytes, vctp32q(left));
+        from += 4 * loop->in_step;
+        to += 4 * loop->out_step;
+    }
+}
+
+static void row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
+{
+    const uintptr_t position = (uintptr_t)to | (uintptr_t)from | (uintptr_t)loop->in_step | (uintptr_t)loop->out_step;
+    if (loop->size > 1 && is_lane(bytes, position)) {
+        if (loop->out_step != (int32_t)bytes) {
+            scatter(to, from, loop, bytes);
+        } else if (bytes == 1) {
+            collect(to, from, loop, 1);
+        } else {
+            collect(to, from, loop, bytes);
+        }
+    } else {
+        for (uint32_t left = loop->size; left > 0; left--) {
+            n6k_copy_bytes(to, from, bytes);
+            from += loop->in_step;
+            to += loop->out_step;
+        }
+    }
+}
+
+void n6k_move(const n6k_move_t *op)
+{
+    move_rows(op, row);
+}
+
+void n6k_gather(const n6k_gather_t *op)
+{
+    const n6k_gather_t local = *op;
+    const int8_t *input = local.input;
+    int8_t *output = local.output;
+    for (uint32_t block = local.blocks; block > 0; block--, input += local.block_bytes) {
+        for (uint32_t row = 0; row < local.rows; row++) {
+            const int8_t *const from = input + local.row_offsets[row];
+            if (is_lane(local.bytes, (uintptr_t)from | (uintptr_t)output)) {
+                for (uint32_t i = 0; i < local.columns; i += 4) {
+                    const mve_pred16_t lanes = vctp32q(local.columns - i);
+                    const uint32x4_t offsets = vldrwq_z_u32(local.column_offsets + i, lanes);
+                    collect_x4(output + i * local.bytes, from, offsets, local.bytes, lanes);
+                }
+                output += local.columns * local.bytes;
+            } else {
+                for (uint32_t i = 0; i < local.columns; i++) {
+                    output = n6k_copy_bytes(output, from + local.column_offsets[i], local.bytes);
+                }
+            }
+        }
+    }
+}
+
+#else
+
+void n6k_move(const n6k_move_t *op)
+{
+    n6k_plain_move(op);
+}
+
+void n6k_gather(const n6k_gather_t *op)
+{
+    n6k_plain_gather(op);
+}
+
+#endif

@@ -1,0 +1,43 @@
+"""Operators that put several tensors into one, each with a call of its own that says where it lies there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from n6build.network.reference.movement import MOVABLE, MOVE, Movement
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.options import OptionsReader
+from n6build.network.reference.rules import Problem, Rule, check_same_quantisation
+
+# More than the largest model seen has; the reader's limit is the same.
+_MOST = 64
+
+
+def joining(name: str, label: str, movement: Movement, options: OptionsReader) -> OperatorKind:
+    """All inputs are moved; any of them may be a constant."""
+
+    def check(operands: Operands) -> Iterator[Problem]:
+        yield from movement.check(operands)
+        for position in range(len(operands.inputs)):
+            yield from check_same_quantisation(operands.required(position), operands.output)
+
+    return OperatorKind(
+        name=name,
+        label=label,
+        rule=Rule(
+            inputs=(MOVABLE,),
+            required=1,
+            constants=(),
+            output=MOVABLE,
+            check=check,
+            first_may_be_constant=True,
+            most=_MOST,
+        ),
+        lower=movement.lower,
+        kernels=(MOVE,),
+        options=options,
+        view=movement.view,
+        parts=movement.parts,
+        fold=movement.fold,
+    )

@@ -1,0 +1,41 @@
+"""CONCATENATION: tensors one behind the other along a dimension, all with the scale of the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tflite
+
+from n6build.network.reference.joining import joining
+from n6build.network.reference.movement import Array, Movement, Pair, along, axis_in, known
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.options import OptionsReader, UnsupportedError
+from n6build.network.reference.ranges import read_activation
+
+
+def _read(table: tflite.ConcatenationOptions) -> int:
+    activation = read_activation(table.FusedActivationFunction())
+    if activation != "NONE":
+        raise UnsupportedError(
+            f"it has the activation {activation}", "put the activation in front, as LiteRT asks, too"
+        )
+    return int(table.Axis())
+
+
+def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
+    given = operands.operator.options
+    assert isinstance(given, int)
+    axis, begin = axis_in(given, output.ndim), 0
+    for position, array in enumerate(inputs):
+        source = known(array)
+        end = begin + source.shape[axis]
+        yield Pair(along(output, axis, slice(begin, end)), source, position)
+        begin = end
+
+
+OPERATOR = joining(
+    "CONCATENATION",
+    "Concatenation",
+    Movement(_pairs),
+    OptionsReader(tflite.ConcatenationOptions, tflite.BuiltinOptions.ConcatenationOptions, _read),
+)

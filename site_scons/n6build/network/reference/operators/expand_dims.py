@@ -1,0 +1,9 @@
+"""EXPAND_DIMS: a new dimension of size 1; costs nothing."""
+
+from __future__ import annotations
+
+from n6build.network.reference.movement import MOVABLE, REGROUPING
+from n6build.network.reference.moving_kind import moving
+from n6build.network.reference.rules import INT32, INT64
+
+OPERATOR = moving("EXPAND_DIMS", "ExpandDims", REGROUPING, (MOVABLE, (*INT32, *INT64)), constants=(1,))

@@ -1,0 +1,99 @@
+"""RESIZE_BILINEAR: another height and width, each element between the four nearest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import tflite
+
+from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
+from n6build.network.reference.kernel_call import Constant, KernelCall
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.options import OptionsReader
+from n6build.network.reference.resizing import ONE, Between, ResizeOptions, between, check_resize, resize_options
+from n6build.network.reference.rules import INT8, INT32, Problem, Rule, shown
+
+_KERNEL = Kernel(
+    "resize_bilinear",
+    Structure(
+        "n6k_resize_bilinear_t",
+        (
+            *ENDS,
+            Member("rows", reads("int32_t")),
+            Member("columns", reads("int32_t")),
+            Member("out_height", "uint32_t"),
+            Member("out_width", "uint32_t"),
+            Member("channels", "uint32_t"),
+            Member("row_bits", "uint32_t"),
+            Member("column_bits", "uint32_t"),
+        ),
+        doc="rows, columns: for each of the output's the byte offsets of the two of the input that it lies between, and the "
+        "weight of the second, of 2^row_bits or 2^column_bits. Rounding: halves away from zero.",
+    ),
+)
+
+
+def _read(table: tflite.ResizeBilinearOptions) -> ResizeOptions:
+    return ResizeOptions(bool(table.AlignCorners()), bool(table.HalfPixelCenters()))
+
+
+def _positions(operands: Operands) -> tuple[list[Between], list[Between]]:
+    """Rows and columns."""
+    options = resize_options(operands)
+    (_, *given, _), (_, *made, _) = operands.first.shape, operands.output.shape
+    rows, columns = (between(before, after, options) for before, after in zip(given, made, strict=True))
+    return rows, columns
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    yield from check_resize(operands)
+    for positions, size in zip(_positions(operands), operands.first.shape[1:3], strict=True):
+        if max(position.lower for position in positions) >= size:
+            yield Problem(
+                "N6-NET-007",
+                f"tensor {shown(operands.output)} {list(operands.output.shape)} is so large that the reference reads behind "
+                f"the end of tensor {shown(operands.first)} {list(operands.first.shape)}",
+                "enlarge in two steps",
+            )
+
+
+def _lower(operands: Operands) -> KernelCall:
+    rows, columns = _positions(operands)
+    _, _, width, channels = operands.first.shape
+    _, out_height, out_width, _ = operands.output.shape
+    row_table, row_bits = _table(rows, width * channels)
+    column_table, column_bits = _table(columns, channels)
+    return KernelCall(
+        _KERNEL,
+        {
+            "input": operands.first,
+            "output": operands.output,
+            "rows": row_table,
+            "columns": column_table,
+            "out_height": out_height,
+            "out_width": out_width,
+            "channels": channels,
+            "row_bits": row_bits,
+            "column_bits": column_bits,
+        },
+    )
+
+
+def _table(positions: Sequence[Between], each: int) -> tuple[Constant, int]:
+    """With the least bits that say every weight exactly. each: bytes from one position to the next."""
+    divisor = math.gcd(ONE, *(position.weight for position in positions))
+    numbers = [(at.lower * each, at.upper * each, at.weight // divisor) for at in positions]
+    return Constant("int32", np.array(numbers, np.int64)), (ONE // divisor).bit_length() - 1
+
+
+OPERATOR = OperatorKind(
+    name="RESIZE_BILINEAR",
+    label="ResizeBilinear",
+    options=OptionsReader(tflite.ResizeBilinearOptions, tflite.BuiltinOptions.ResizeBilinearOptions, _read),
+    rule=Rule(inputs=(INT8, INT32), required=2, constants=(1,), output=INT8, check=_check),
+    lower=_lower,
+    kernels=(_KERNEL,),
+)

@@ -1,0 +1,8 @@
+"""SQUEEZE: dimensions of size 1 left out; costs nothing."""
+
+from __future__ import annotations
+
+from n6build.network.reference.movement import MOVABLE, REGROUPING
+from n6build.network.reference.moving_kind import moving
+
+OPERATOR = moving("SQUEEZE", "Squeeze", REGROUPING, (MOVABLE,))

@@ -1,0 +1,79 @@
+"""Images made larger or smaller: options, rule, and where along a dimension the elements of the output come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.rules import CONVERT, Problem, check_nhwc, shown
+
+# Steps between two elements of the input, as the reference resolver counts them for integers.
+_FRACTION_BITS = 10
+ONE = 1 << _FRACTION_BITS
+
+
+@dataclass(frozen=True)
+class ResizeOptions:
+    """How positions in the output correspond to those in the input."""
+
+    align_corners: bool
+    half_pixel_centers: bool
+
+
+def resize_options(operands: Operands) -> ResizeOptions:
+    """Of an operator whose options these are."""
+    options = operands.operator.options
+    assert isinstance(options, ResizeOptions)
+    return options
+
+
+def check_resize(operands: Operands) -> Iterator[Problem]:
+    """NHWC, the size of the output is the one asked for."""
+    yield from check_nhwc(operands.first, operands.output)
+    given, size, made = operands.first, operands.required(1), operands.output
+    assert size.data is not None
+    asked = tuple(size.data.reshape(-1).tolist())
+    if made.shape != (1, *asked, given.shape[3]) or given.dtype != made.dtype:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(made)} has the shape {list(made.shape)} instead of {[1, *asked, given.shape[3]]}",
+            CONVERT,
+        )
+
+
+def nearest(given: int, made: int, options: ResizeOptions) -> list[int]:
+    """For each position of the output that of the input; computed in float32, as the reference does."""
+    aligned = options.align_corners and made > 1
+    scale = np.float32(given - 1) / np.float32(made - 1) if aligned else np.float32(given) / np.float32(made)
+    offset = np.float32(0.5 if options.half_pixel_centers else 0)
+    positions = ((np.arange(made).astype(np.float32) + offset) * scale).astype(np.float64)
+    rounded = np.floor(positions + 0.5) if options.align_corners else np.floor(positions)
+    return [max(0, min(int(position), given - 1)) for position in rounded]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A position between two elements of the input: lower + weight / ONE of the way to upper."""
+
+    lower: int
+    upper: int
+    weight: int
+
+
+def between(given: int, made: int, options: ResizeOptions) -> list[Between]:
+    """For each position of the output, as the reference resolver computes it in integers. `lower` may lie behind the input's end
+    where the output is so large that its rounding adds up."""
+    scale = (ONE * given + made // 2) // made
+    if options.align_corners and made > 1:
+        scale = (ONE * (given - 1) + (made - 1) // 2) // (made - 1)
+    centre = scale // 2 - ONE // 2 if options.half_pixel_centers else 0
+    return [_between(position * scale + centre, given) for position in range(made)]
+
+
+def _between(scaled: int, given: int) -> Between:
+    lower, upper = max(scaled >> _FRACTION_BITS, 0), min(-(-scaled >> _FRACTION_BITS), given - 1)
+    # Before the first and behind the last element there is one alone, whatever the weight.
+    return Between(lower, max(upper, 0), scaled - ONE * lower if lower != upper else 0)

@@ -1,0 +1,33 @@
+"""The page about what the reference backend compiles: one row for each module in operators/."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+from n6build.base.members import modules_matching
+from n6build.base.paths import LIBRARY
+from n6build.network.reference.operator_kind import OperatorKind
+
+from reference_docs.markdown import code, page, sentence, table, text
+
+_HEAD = """\
+What the reference backend compiles: every epoch runs on the Cortex-M55, with the bits of LiteRT 2.3.0's reference interpreter.
+Anything else is refused with the names of all operators in question; [ST's compiler](../st-edge-ai.md) takes more. Batch is 1."""
+
+
+def operators_page() -> str:
+    """By the names that the schema of .tflite files gives them."""
+    modules = sorted(modules_matching("n6build.network.reference.operators.*", {"n6build": str(LIBRARY)}))
+    rows = [_row(name) for name in modules if hasattr(importlib.import_module(name), "OPERATOR")]
+    return page("Operators", _HEAD, table(("operator", "types of the first input", "what is computed"), sorted(rows)))
+
+
+def _row(name: str) -> tuple[str, str, str]:
+    module = importlib.import_module(name)
+    kind: OperatorKind = module.OPERATOR
+    said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+    label, _, what = said.partition(": ")
+    assert label == kind.name, f"the docstring of {Path(module.__file__ or name).name} begins with {kind.name}: "
+    return code(kind.name), ", ".join(kind.rule.types_of(0)), text(sentence(what))
