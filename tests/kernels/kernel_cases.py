@@ -11,6 +11,7 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
+from kernels import elementwise_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
 
 INT8_MIN, INT8_MAX = -128, 127
@@ -635,4 +636,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return dequantize(rng, elements, flag)
         case "copy":
             return copy(rng, elements)
+        case "lookup":
+            return elementwise_cases.lookup(rng, elements)
     raise AssertionError(f"no random cases of the kernel {kernel}")

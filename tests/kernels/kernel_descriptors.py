@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 from n6build.network.reference.descriptors import SHAPE, Member, Pointer, Structure
+from n6build.network.reference.epochs import Fields
 from n6build.network.reference.kinds import all_kernels
 from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.windows import WINDOW
@@ -41,6 +42,16 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
 def _inner(structure: Structure) -> type[ctypes.Structure]:
     """One without pointers: its layout is the same on every machine."""
     return _layout(structure, ctypes.c_uint32)
+
+
+def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
+    """A member without pointers, with its values."""
+    inner = {member.name: member.type for member in structure.members}
+    values: dict[str, object] = {}
+    for name, value in fields.members:
+        kind = inner[name]
+        values[name] = structure_of(kind, value) if isinstance(kind, Structure) and isinstance(value, Fields) else value
+    return _inner(structure)(**values)
 
 
 Shape, Window, Output = map(_inner, (SHAPE, WINDOW, RANGE))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels import cortex_m55, kernel_cases
+from kernels import cortex_m55, elementwise_cases, kernel_cases
 from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
 from kernels.kernel_descriptors import Case
@@ -41,6 +41,7 @@ BUDGETS: list[tuple[float, Case]] = [
     (9.2, kernel_cases.quantize(_RNG, 10000, False)),
     (5.6, kernel_cases.dequantize(_RNG, 10000, False)),
     (0.22, kernel_cases.copy(_RNG, 10000)),
+    (0.3, elementwise_cases.lookup(_RNG, 10000)),
 ]
 
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 # As they lie in the project.
 EXAMPLE = ROOT / "tests/house/examples/operator"
 
-# Compiles models of one RELU, and compares what they compute on the host with the reference interpreter.
+# Compiles models of one NEG, and compares what they compute on the host with the reference interpreter.
 _COMPARE = """
 from pathlib import Path
 
@@ -22,16 +22,15 @@ from one_op_models import Quantisation, Tensor, write_model
 
 assert n6build.__file__.startswith(str(Path.cwd()))
 every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
-scales = [(Quantisation(0.05, 3), Quantisation(0.05, 3)), (Quantisation(0.05, -20), Quantisation(0.021, -128)),
-          (Quantisation(0.03125, 100), Quantisation(0.0625, -1)), (Quantisation(2.0, 0), Quantisation(0.004, 77))]
-for number, (given, target) in enumerate(scales):
-    tensors = [Tensor("input", every.shape, np.int8, given), Tensor("output", every.shape, np.int8, target)]
-    model = write_model(schema.BuiltinOperator.RELU, tensors, version=2)
+scales = [Quantisation(0.05), Quantisation(0.0625), Quantisation(2.0)]
+for number, scale in enumerate(scales):
+    tensors = [Tensor("input", every.shape, np.int8, scale), Tensor("output", every.shape, np.int8, scale)]
+    model = write_model(schema.BuiltinOperator.NEG, tensors, schema.NegOptionsT(), schema.BuiltinOptions.NegOptions)
     folder = Path(f"work{number}")
     folder.mkdir(exist_ok=True)
     (folder / "model.tflite").write_bytes(model)
     network = HostNetwork(folder / "model.tflite", extflash(), folder, Path("objects"))
-    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Relu"]
+    assert [epoch.kind for epoch in network.artifacts.epochs] == ["Neg"]
     assert_equal_everywhere(network, model, [every])
 """
 
@@ -48,10 +47,10 @@ def test_an_operator_is_two_new_files(tmp_path: Path) -> None:
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "objects").mkdir()
     refused = _compared(copy)
-    assert "operator 0 (RELU) (makes tensor 'output', int8) is not supported" in refused.stderr, refused.stderr
+    assert "operator 0 (NEG) (makes tensor 'output', int8) is not supported" in refused.stderr, refused.stderr
 
     new = [path.relative_to(EXAMPLE) for path in sorted(EXAMPLE.rglob("*")) if path.is_file()]
-    assert [path.name for path in new] == ["relu.c", "relu.py"]
+    assert [path.name for path in new] == ["neg.c", "neg.py"]
     assert not any((copy / path).exists() for path in new)
     shutil.copytree(EXAMPLE, copy, dirs_exist_ok=True)
     result = _compared(copy)

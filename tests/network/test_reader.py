@@ -96,7 +96,11 @@ def _weights_from_outside(tree: Any) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], None], str, tuple[str, ...]]] = {
-    "unknown operator": (_make(schema.BuiltinOperator.TANH), "N6-NET-003", ("operator 0 (TANH)", "'output'", "int8")),
+    "unknown operator": (
+        _make(schema.BuiltinOperator.RFFT2D),
+        "N6-NET-003",
+        ("operator 0 (RFFT2D)", "'output'", "int8"),
+    ),
     "operator of a later schema": (_make(5000), "N6-NET-003", ("operator 0 (number 5000)",)),
     "custom operator": (_custom, "N6-NET-003", ("operator 0 (CUSTOM 'TFLite_Detection_PostProcess')",)),
     "float tensor": (

@@ -31,3 +31,29 @@ def accumulator_multiplier(real: float) -> tuple[int, int]:
     if shift > MAX_LEFT_SHIFT:
         raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{MAX_LEFT_SHIFT} is possible")
     return multiplier, shift
+
+
+def wrapped(x: int, bits: int = 32) -> int:
+    """As an integer register of so many bits holds it."""
+    half = 1 << (bits - 1)
+    return (x + half) % (2 * half) - half
+
+
+def doubling_high_multiply(a: int, b: int, bits: int = 32) -> int:
+    """a * b / 2^(bits - 1), halves rounded up; the product of the two lowest integers saturates."""
+    lowest = -(1 << (bits - 1))
+    return -lowest - 1 if a == b == lowest else (a * b + (1 << (bits - 2))) >> (bits - 1)
+
+
+def rounding_divide(x: int, exponent: int, bits: int = 32) -> int:
+    """x / 2^exponent, halves rounded away from zero, with a mask of `bits` bits: from exponent == bits on the result is 0 or
+    -1."""
+    mask = wrapped((1 << exponent) - 1, bits)
+    threshold = (mask >> 1) + (x < 0)
+    return (x >> exponent) + ((x & mask) > threshold)
+
+
+def scale_double(x: int, multiplier: int, shift: int) -> int:
+    """x * multiplier * 2^(shift - 31), as n6k_scale_double of requantize.h: two roundings; a left shift wraps."""
+    high = doubling_high_multiply(wrapped(x << max(shift, 0)), multiplier)
+    return rounding_divide(high, max(-shift, 0))

@@ -23,6 +23,13 @@ RANGE = Structure(
     "n6k_output_t", (Member("zero_point", "int8_t"), Member("clamp_min", "int8_t"), Member("clamp_max", "int8_t"))
 )
 
+_LIMITS: dict[str, tuple[float | None, float | None]] = {
+    "NONE": (None, None),
+    "RELU": (0, None),
+    "RELU6": (0, 6),
+    "RELU_N1_TO_1": (-1, 1),
+    "RELU_0_TO_1": (0, 1),
+}
 _NAMES = names_in(tflite.ActivationFunctionType)
 
 
@@ -46,14 +53,13 @@ def output_range(output: Tensor, activation: Activation) -> Fields:
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
 
 
-def clamp_range(activation: Activation, output: Quantisation) -> tuple[int, int]:
-    """The int8 range that a fused activation leaves; its limits are quantised in float32, halves away from zero."""
+def clamp_range(activation: Activation | Literal["RELU_0_TO_1"], output: Quantisation) -> tuple[int, int]:
+    """The int8 range that an activation leaves; its limits are quantised in float32, halves away from zero."""
 
     def quantise(limit: float) -> int:
         steps = np.float32(limit) / np.float32(output.scale)
         rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
         return max(INT8_MIN, min(INT8_MAX, output.zero_point + int(rounded)))
 
-    low = {"NONE": INT8_MIN, "RELU": quantise(0), "RELU6": quantise(0), "RELU_N1_TO_1": quantise(-1)}[activation]
-    high = {"NONE": INT8_MAX, "RELU": INT8_MAX, "RELU6": quantise(6), "RELU_N1_TO_1": quantise(1)}[activation]
-    return low, high
+    low, high = _LIMITS[activation]
+    return INT8_MIN if low is None else quantise(low), INT8_MAX if high is None else quantise(high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -102,6 +103,19 @@ def check_same_quantisation(a: Tensor, b: Tensor) -> Iterator[Problem]:
     if a.quantisation and b.quantisation and _parameters(a.quantisation) != _parameters(b.quantisation):
         yield Problem(
             "N6-NET-006", f"tensors {shown(a)} and {shown(b)} have to have the same scale and zero point", QUANTISE
+        )
+
+
+def check_quantisation_is(output: Tensor, steps: int, zero_point: int, what: str) -> Iterator[Problem]:
+    """A scale of 1 / steps, as the reference resolver asks of the output of `what`."""
+    quantisation = output.quantisation
+    assert quantisation is not None
+    if quantisation.zero_point != zero_point or not math.isclose(quantisation.scale, 1 / steps, rel_tol=1e-6):
+        yield Problem(
+            "N6-NET-006",
+            f"tensor {shown(output)} has scale {quantisation.scale:g} and zero point {quantisation.zero_point}; "
+            f"{what} has 1/{steps} and {zero_point}",
+            QUANTISE,
         )
 
 

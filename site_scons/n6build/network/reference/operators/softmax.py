@@ -14,7 +14,7 @@ from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
-from n6build.network.reference.rules import CONVERT, INT8, QUANTISE, Problem, Rule, shown
+from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_quantisation_is, shown
 
 # Of the reference resolver's fixed-point exponents.
 _INTEGER_BITS = 5
@@ -50,14 +50,7 @@ def _read(table: tflite.SoftmaxOptions) -> _Options:
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    quantisation = required_quantisation(operands.output)
-    if quantisation.zero_point != -128 or not math.isclose(quantisation.scale, 1 / 256, rel_tol=1e-6):
-        yield Problem(
-            "N6-NET-006",
-            f"tensor {shown(operands.output)} has scale {quantisation.scale:g} and zero point {quantisation.zero_point}; "
-            "a softmax has 1/256 and -128",
-            QUANTISE,
-        )
+    yield from check_quantisation_is(operands.output, 256, -128, "a softmax")
     if operands.first.elements != operands.output.elements or not operands.first.shape:
         yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
 

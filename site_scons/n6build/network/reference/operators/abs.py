@@ -1,0 +1,17 @@
+"""ABS: magnitude; input and output may have different scales."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.reference.lookup import integer_table, lookup_operator, rescaling
+from n6build.network.reference.operands import Operands
+
+
+def _table(operands: Operands) -> NDArray[np.int8]:
+    scaled = rescaling(operands)
+    return integer_table(operands, lambda x: scaled(abs(x)))
+
+
+OPERATOR = lookup_operator("ABS", "Abs", _table)

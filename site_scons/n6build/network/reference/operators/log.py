@@ -1,0 +1,9 @@
+"""LOG: natural logarithm; that of 0 and below is the lowest element, as in the reference resolver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from n6build.network.reference.lookup import exactly, float_table, lookup_operator
+
+OPERATOR = lookup_operator("LOG", "Log", float_table(exactly(np.log)))

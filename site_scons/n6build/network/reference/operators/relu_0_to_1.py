@@ -1,0 +1,7 @@
+"""RELU_0_TO_1: values are clamped to 0 to 1; input and output may have different scales."""
+
+from __future__ import annotations
+
+from n6build.network.reference.lookup import clamped_operator
+
+OPERATOR = clamped_operator("RELU_0_TO_1", "Relu0To1")

@@ -1,0 +1,19 @@
+"""SQRT: square root, cut off to whole steps of the output. That of a negative number, with which the reference resolver stops,
+is that of 0."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.reference.lookup import lookup_operator, real_inputs, saturated
+from n6build.network.reference.operands import Operands, required_quantisation
+
+
+def _table(operands: Operands) -> NDArray[np.int8]:
+    target = required_quantisation(operands.output)
+    steps = np.sqrt(np.maximum(real_inputs(operands), 0)) / np.float32(target.scale)
+    return saturated(np.trunc(steps) + np.float32(target.zero_point))
+
+
+OPERATOR = lookup_operator("SQRT", "Sqrt", _table)

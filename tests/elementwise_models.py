@@ -1,0 +1,77 @@
+"""Models of one elementwise operator."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from numpy.typing import NDArray
+from one_op_models import _ACTIVATIONS, Quantisation, Tensor, write_model
+
+# The table of options that each has in a model file, if any.
+UNARY: dict[str, str | None] = {
+    "ABS": "AbsOptions",
+    "EXP": "ExpOptions",
+    "GELU": "GeluOptions",
+    "HARD_SWISH": "HardSwishOptions",
+    "LEAKY_RELU": "LeakyReluOptions",
+    "LOG": None,
+    "LOGISTIC": None,
+    "RELU": None,
+    "RELU6": None,
+    "RELU_0_TO_1": None,
+    "RELU_N1_TO_1": None,
+    "RSQRT": None,
+    "SQRT": None,
+    "TANH": None,
+}
+BINARY: dict[str, str | None] = {
+    "ADD": "AddOptions",
+    "MAXIMUM": "MaximumMinimumOptions",
+    "MINIMUM": "MaximumMinimumOptions",
+    "MUL": "MulOptions",
+    "PRELU": None,
+    "SQUARED_DIFFERENCE": "SquaredDifferenceOptions",
+    "SUB": "SubOptions",
+}
+ACTIVATED = ("ADD", "MUL", "SUB")
+# Of the quantisation of these outputs the interpreter allows one.
+FIXED_OUTPUT = {"LOGISTIC": Quantisation(1 / 256, -128), "TANH": Quantisation(1 / 128, 0)}
+
+
+def unary(
+    operator: str, shape: tuple[int, ...], source: Quantisation, target: Quantisation, **options: object
+) -> bytes:
+    """options: attributes of the operator's table of options."""
+    tensors = [Tensor("input", shape, np.int8, source), Tensor("output", shape, np.int8, target)]
+    return _written(operator, tensors, UNARY[operator], options, 1)
+
+
+def binary(
+    operator: str,
+    shapes: Sequence[tuple[int, ...]],
+    quantisations: Sequence[Quantisation],
+    activation: str = "NONE",
+    constants: Sequence[NDArray[np.int8] | None] = (None, None),
+) -> bytes:
+    """shapes: of both inputs, which broadcast. quantisations: of both inputs and the output. constants: None for an input of
+    the network."""
+    tensors = [
+        Tensor(name, shape, np.int8, quantisation, data)
+        for name, shape, quantisation, data in zip("ab", shapes, quantisations, constants, strict=False)
+    ]
+    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), np.int8, quantisations[2]))
+    options = {"fusedActivationFunction": _ACTIVATIONS[activation]} if operator in ACTIVATED else {}
+    return _written(operator, tensors, BINARY[operator], options, 1 if operator == "PRELU" else 2)
+
+
+def _written(
+    operator: str, tensors: Sequence[Tensor], options_table: str | None, options: dict[str, Any], version: int
+) -> bytes:
+    opcode = getattr(schema.BuiltinOperator, operator)
+    if options_table is None:
+        return write_model(opcode, tensors, version=version)
+    table = getattr(schema, f"{options_table}T")()
+    for name, value in options.items():
+        setattr(table, name, value)
+    return write_model(opcode, tensors, table, getattr(schema.BuiltinOptions, options_table), version)
