@@ -13,13 +13,6 @@ void n6k_plain_qlinear_quantize(const n6k_qlinear_quantize_t *op)
     }
 }
 
-void n6k_plain_qlinear_table(const n6k_qlinear_table_t *op)
-{
-    for (uint32_t i = 0; i < op->elements; i++) {
-        op->output[i] = op->table[op->input[i]];
-    }
-}
-
 typedef float combine_t(float a, float b);
 
 /* Every element of the output, of four dimensions, with the strides of both operands. */
@@ -85,15 +78,6 @@ void n6k_qlinear_quantize(const n6k_qlinear_quantize_t *op)
     }
 }
 
-void n6k_qlinear_table(const n6k_qlinear_table_t *op)
-{
-    for (uint32_t i = 0; i < op->elements; i += 16) {
-        const mve_pred16_t lanes = vctp8q(op->elements - i);
-        const uint8x16_t index = vldrbq_z_u8(op->input + i, lanes);
-        vstrbq_p_s8(op->output + i, vldrbq_gather_offset_z_s8(op->table, index, lanes), lanes);
-    }
-}
-
 typedef enum { ADD, SUB, MUL } operation_t;
 
 /* A row of elements; an operand of stride 0 is one element for all. */
@@ -147,11 +131,6 @@ void n6k_qlinear_mul(const n6k_qlinear_binary_t *op)
 void n6k_qlinear_quantize(const n6k_qlinear_quantize_t *op)
 {
     n6k_plain_qlinear_quantize(op);
-}
-
-void n6k_qlinear_table(const n6k_qlinear_table_t *op)
-{
-    n6k_plain_qlinear_table(op);
 }
 
 void n6k_qlinear_add(const n6k_qlinear_binary_t *op)

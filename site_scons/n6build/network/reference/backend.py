@@ -17,6 +17,8 @@ from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
 from n6build.plan.step import Call, Step, to_parameters
 
+_READS = (".tflite", ".onnx")
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -32,9 +34,9 @@ class Parameters:
 
 def _check(source: ModelSource) -> None:
     file = require_file("reference", source)
-    if file.suffix != ".tflite":
-        what = f"the reference backend reads .tflite, not {file.suffix}"
-        hint = f"set {CORE_DIR} to use ST's tool, which reads both; or convert the model"
+    if file.suffix not in _READS:
+        what = f"the reference backend reads {' and '.join(_READS)}, not {file.suffix}"
+        hint = f"set {CORE_DIR} to use ST's tool; or convert the model"
         raise N6Error("N6-NET-024", what, where=file.name, hint=hint)
 
 

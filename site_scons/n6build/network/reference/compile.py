@@ -18,6 +18,7 @@ from n6build.network.reference.epochs import Network
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.lowering import lower
+from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
@@ -46,7 +47,7 @@ def compile_network(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = read_graph(model)
+    graph = read_onnx_graph(model) if model.suffix == ".onnx" else read_graph(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)

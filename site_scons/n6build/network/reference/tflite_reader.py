@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Tensor
-from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.kinds import TFLITE_KINDS
 from n6build.network.reference.options import DamagedError, OptionsReader, UnsupportedError, names_in
 
 IDENTIFIER = b"TFL3"
@@ -132,7 +132,7 @@ class _Reader:
         return name
 
     def _check_kinds(self, kinds: list[str]) -> None:
-        unknown = [(index, kind) for index, kind in enumerate(kinds) if kind not in KINDS]
+        unknown = [(index, kind) for index, kind in enumerate(kinds) if kind not in TFLITE_KINDS]
         if not unknown:
             return
         index, kind = unknown[0]
@@ -147,7 +147,7 @@ class _Reader:
             "N6-NET-003",
             f"operator {index} ({kind}){result} is not supported{more}",
             where=self._file,
-            hint=f"supported: {', '.join(KINDS)}",
+            hint=f"supported: {', '.join(TFLITE_KINDS)}",
         )
 
     def _outputs_of(self, index: int, kind: str, table: Any) -> list[Operator]:
@@ -155,7 +155,7 @@ class _Reader:
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
-        if outputs < 1 or (outputs > 1 and not KINDS[kind].several_outputs):
+        if outputs < 1 or (outputs > 1 and not TFLITE_KINDS[kind].several_outputs):
             raise DamagedError(f"{label} has {outputs} outputs instead of one")
         try:
             first = Operator(
@@ -163,7 +163,7 @@ class _Reader:
                 kind=kind,
                 inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
                 output=self._required(int(table.Outputs(0)), label),
-                options=_options(table, KINDS[kind].options),
+                options=_options(table, TFLITE_KINDS[kind].options),
             )
             rest = (self._required(int(table.Outputs(part)), label) for part in range(1, outputs))
             return [first, *(replace(first, output=made, part=part) for part, made in enumerate(rest, 1))]

@@ -113,9 +113,7 @@ def binary_operator(name: str) -> OperatorKind:
     return OperatorKind(
         name=f"QLinear{name}",
         label=f"QLinear{name}",
-        rule=Rule(
-            inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True
-        ),
+        rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
         lower=lambda operands: _lower(operands, kernel),
         kernels=(kernel,),
     )

@@ -67,9 +67,7 @@ class Building:
         self._tensors[tensor.index] = replace(tensor, quantisation=quantisation)
         return self._tensors[tensor.index]
 
-    def operator(
-        self, kind: str, inputs: Sequence[Tensor | None], output: Tensor, options: object = None
-    ) -> Tensor:
+    def operator(self, kind: str, inputs: Sequence[Tensor | None], output: Tensor, options: object = None) -> Tensor:
         """kind: of operators, by name. Returns the output."""
         indices = tuple(None if tensor is None else tensor.index for tensor in inputs)
         self._operators.append(Operator(len(self._operators), kind, indices, output.index, options))
@@ -118,7 +116,39 @@ class Building:
             flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
         )
 
+    def signed(self, held: Held, quantisation: Quantisation) -> Held:
+        """The real numbers of a tensor of integers. quantisation: as of int8; an input of the
+        network, which has none yet, gets it."""
+        tensor = held.tensor
+        if tensor.quantisation is not None:
+            return replace(held, real=True)
+        if tensor.dtype == "int8":
+            return replace(held, tensor=self.with_quantisation(tensor, quantisation), real=True)
+        tensor = self.with_quantisation(tensor, unsigned(quantisation))
+        output = self.tensor(tensor.name, "int8", tensor.shape, quantisation)
+        return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
+
+    def leaving(self, held: Held, name: str, *, unsigned_wanted: bool) -> Held:
+        """An output of the network: float32 of real numbers, otherwise integers, in the order of the ONNX graph."""
+        held = self.in_model_order(held)
+        tensor = held.tensor
+        if held.real:
+            output = self.tensor(name, "float32", tensor.shape)
+            return replace(held, tensor=self.operator("DEQUANTIZE", [tensor], output), real=False)
+        if unsigned_wanted and tensor.dtype == "int8":
+            assert tensor.quantisation is not None
+            output = self.tensor(name, "uint8", tensor.shape, unsigned(tensor.quantisation))
+            return replace(held, tensor=self.operator("QUANTIZE", [tensor], output))
+        if all(operator.output != tensor.index for operator in self._operators):
+            return self.reshaped(held, held.shape)
+        return held
+
     def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:
         """A constant of real numbers as int8."""
         steps = np.rint(constant.numbers() / np.float32(quantisation.scale)) + quantisation.zero_point
         return self.constant(name, np.clip(steps, -128, 127).astype(np.int8), quantisation)
+
+
+def unsigned(quantisation: Quantisation) -> Quantisation:
+    """Of the same numbers as uint8, given that of int8."""
+    return Quantisation((quantisation.scale,), (quantisation.zero_point + 128,))

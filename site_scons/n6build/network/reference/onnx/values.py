@@ -1,4 +1,4 @@
-"""What a name stands for while an ONNX graph is read: a constant, a tensor in memory, or numbers that are still to be quantised."""
+"""What a name stands for while an ONNX graph is read: a constant, a tensor, or numbers to be quantised."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Constant:
 
 @dataclass(frozen=True)
 class Held:
-    """A tensor in memory. shape: in the ONNX graph. order: of its dimensions in memory. real: stands for the real numbers that its
-    integers mean, as behind a DequantizeLinear."""
+    """A tensor in memory. shape: in the ONNX graph. order: of its dimensions in memory. real: stands for the real numbers that
+    its integers mean, as behind a DequantizeLinear."""
 
     tensor: Tensor
     shape: Shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,13 +18,14 @@ from n6build.network.reference.onnx.storage import Order, Shape, as_in_the_model
 from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
 _OPERATIONS = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}
+_MOST_FOLDED = 1 << 24
 _BETWEEN = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
 
 
 def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> Value:
     operation = _OPERATIONS[kind]
     if isinstance(a, Constant) and isinstance(b, Constant):
-        return Constant(operation(a.numbers(), b.numbers()))
+        return _folded(node, operation, a, b)
     function = _as_function(building, operation, a, b)
     if function is not None:
         return function
@@ -39,6 +41,14 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
         return building.made(f"QLinear{kind}", inputs, target, shape, order, options)
 
     return Pending(shape, make)
+
+
+def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Constant:
+    if math.prod(_broadcast(node, a.shape, b.shape)) > _MOST_FOLDED:
+        raise node.error("N6-NET-007", "makes a constant of too many elements", "export the model again")
+    if a.quantisation is None and b.quantisation is None:
+        return Constant(operation(a.array, b.array))
+    return Constant(operation(a.numbers(), b.numbers()))
 
 
 def _as_function(building: Building, operation: np.ufunc, a: Value, b: Value) -> Pending | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,11 +9,17 @@ import numpy as np
 from n6build.network.reference.graph import Quantisation, Tensor
 from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.node import Node, NodeFamily
-from n6build.network.reference.onnx.nodes.quantising import as_int8, one_quantisation, quantisation_of, quantise
+from n6build.network.reference.onnx.nodes.quantising import (
+    as_int8,
+    one_quantisation,
+    quantisation_of,
+    quantise,
+    with_scale,
+)
 from n6build.network.reference.onnx.operators.qlinear_conv import ConvOptions
 from n6build.network.reference.onnx.storage import Shape, channels_last
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
-from n6build.network.reference.onnx.windowing import Windowing, output_sizes, windowing_of
+from n6build.network.reference.onnx.windowing import output_sizes, windowing_of
 
 _SYMMETRIC = "quantise the weights symmetrically (weight_type QInt8, WeightSymmetric)"
 
@@ -41,13 +46,17 @@ def weights_of(node: Node, weights: Constant, axis: int) -> Constant:
     return weights
 
 
-def bias_steps(node: Node, bias: Constant | None, source: Quantisation, weights: Quantisation, channels: int) -> np.ndarray:
+def bias_steps(
+    node: Node, bias: Constant | None, source: Quantisation, weights: Quantisation, channels: int
+) -> np.ndarray:
     """In steps of the sums, input scale * weight scale: as they are in the file, else rounded. Raises N6-NET-006, N6-NET-007."""
     if bias is None:
         return np.zeros(channels, np.int32)
     array = bias.array.reshape(-1)
     if array.size not in (1, channels):
-        raise node.error("N6-NET-007", f"its bias has {array.size} values instead of {channels}", "export the model again")
+        raise node.error(
+            "N6-NET-007", f"its bias has {array.size} values instead of {channels}", "export the model again"
+        )
     steps = np.float32(source.scale) * np.array(weights.scales, np.float32)
     if bias.quantisation is not None and np.allclose(bias.quantisation.scales, steps, rtol=1e-6, atol=0):
         exact = array.astype(np.int64)
@@ -58,10 +67,16 @@ def bias_steps(node: Node, bias: Constant | None, source: Quantisation, weights:
 
 def pending_convolution(node: Node, building: Building, given: Held, weights: Weights) -> Pending:
     """Raises N6-NET-005, N6-NET-006 and N6-NET-007."""
-    data, shape = weights.data, weights.data.shape
+    shape = weights.data.shape
     rank = len(given.shape)
     groups = int(node.attributes.get("group", 1))
-    if rank not in (3, 4) or len(shape) != rank or groups < 1 or shape[1] * groups != given.shape[1] or shape[0] % groups:
+    if (
+        rank not in (3, 4)
+        or len(shape) != rank
+        or groups < 1
+        or shape[1] * groups != given.shape[1]
+        or shape[0] % groups
+    ):
         what = f"weights {list(shape)} in {groups} groups do not fit its input {list(given.shape)}"
         raise node.error("N6-NET-007", what, "convolutions over one or two dimensions are supported")
     windowing = windowing_of(node, given.shape[2:], shape[2:])
@@ -116,12 +131,7 @@ def held_with(node: Node, building: Building, position: int) -> Held:
     value, quantisation = node.value(position), one_quantisation(node, position + 1)
     if not isinstance(value, Held) or value.real or value.is_float:
         raise node.error("N6-NET-004", f"its input {position} is not an int8 tensor", "export the model again")
-    if value.tensor.quantisation is None:
-        value = replace(value, tensor=building.with_quantisation(value.tensor, quantisation))
-    if value.tensor.quantisation != quantisation:
-        what = f"reads its input {position} with another scale than it was made with"
-        raise node.error("N6-NET-006", what, "quantise the model again")
-    return replace(value, real=True)
+    return with_scale(node, building, value, quantisation)
 
 
 FAMILY = NodeFamily({"Conv": _conv, "QLinearConv": _qlinear_conv})

@@ -71,7 +71,7 @@ def _qlinear_matmul(node: Node, building: Building) -> Value:
 
 
 def _qgemm(node: Node, building: Building) -> Value:
-    """Of com.microsoft. Inputs: a, scale, zero point, b with both, bias in steps of the sums, scale and zero point of the output."""
+    """Of com.microsoft. Inputs: a with scale and zero point, b with both, a bias in steps of the sums, both of the output."""
     given = held_with(node, building, 0)
     transposed = bool(node.attributes.get("transB", 0))
     if node.attributes.get("transA", 0) or node.attributes.get("alpha", 1.0) != 1.0 or node.given(7) is None:

@@ -26,7 +26,9 @@ def _image(node: Node, value: Value) -> Held:
 
 def _windowing(node: Node, given: Held) -> tuple[Windowing, tuple[int, ...]]:
     windowing = windowing_of(node, given.shape[2:], tuple(map(int, node.attributes["kernel_shape"])))
-    outside = [pad >= size for pad, size in zip((*windowing.before, *windowing.after), windowing.window * 2, strict=True)]
+    outside = [
+        pad >= size for pad, size in zip((*windowing.before, *windowing.after), windowing.window * 2, strict=True)
+    ]
     if any(outside):
         what = f"paddings {windowing.before}, {windowing.after} are as large as its window {windowing.window}"
         raise node.error("N6-NET-007", what, "pad by less than the window")
@@ -107,7 +109,9 @@ def _qlinear_global_average_pool(node: Node, building: Building) -> Value:
 
 def _of_channels_first(node: Node, building: Building) -> Held:
     if node.attributes.get("channels_last", 0):
-        raise node.error("N6-NET-008", "has its channels last", "convert a model that was not optimised for a processor")
+        raise node.error(
+            "N6-NET-008", "has its channels last", "convert a model that was not optimised for a processor"
+        )
     return _image(node, held_with(node, building, 0))
 
 

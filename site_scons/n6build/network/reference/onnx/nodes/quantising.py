@@ -97,17 +97,23 @@ def _dequantise(node: Node, building: Building) -> Value:
         if len(quantisation.scales) > 1:
             axis = node.axis(axis, value.array.ndim)
             if value.shape[axis] != len(quantisation.scales):
-                raise node.error("N6-NET-006", f"has {len(quantisation.scales)} scales for {value.shape[axis]}", _CALIBRATE)
+                raise node.error(
+                    "N6-NET-006", f"has {len(quantisation.scales)} scales for {value.shape[axis]}", _CALIBRATE
+                )
         return Constant(as_int8(value.array), replace(quantisation, axis=axis))
     quantisation = one_quantisation(node, 1)
     if not isinstance(value, Held) or value.is_float or value.real:
         raise node.error("N6-NET-004", "dequantises real numbers", "export the model again")
-    if value.tensor.quantisation is None:
-        value = replace(value, tensor=building.with_quantisation(value.tensor, quantisation))
-    if value.tensor.quantisation != quantisation:
-        what = "has another scale or zero point than the QuantizeLinear before it"
+    return with_scale(node, building, value, quantisation)
+
+
+def with_scale(node: Node, building: Building, value: Held, quantisation: Quantisation) -> Held:
+    """The real numbers of integers that were made with this quantisation. Raises N6-NET-006."""
+    real = building.signed(value, quantisation)
+    if real.tensor.quantisation != quantisation:
+        what = "reads integers with another scale or zero point than they were made with"
         raise node.error("N6-NET-006", what, "quantise the model again")
-    return replace(value, real=True)
+    return real
 
 
 def as_int8(array: NDArray[Any]) -> NDArray[Any]:

@@ -90,7 +90,9 @@ def check_sums(operands: Operands) -> Iterator[Problem]:
     largest = np.abs(weights.astype(np.int64)).reshape(len(weights), -1).sum(axis=1).max(initial=0) * 255
     if largest + np.abs(bias.astype(np.int64)).max(initial=0) >= 1 << 31:
         what = f"the sums with {shown(operands.required(_WEIGHTS))} can exceed 32 bits"
-        yield Problem("N6-NET-006", what, "calibrate with representative data; the bias is far larger than the products")
+        yield Problem(
+            "N6-NET-006", what, "calibrate with representative data; the bias is far larger than the products"
+        )
 
 
 def _lower(operands: Operands) -> KernelCall:
@@ -123,7 +125,9 @@ def _lower(operands: Operands) -> KernelCall:
             "depth_multiplier": channels // in_channels,
         }
         return KernelCall(DEPTHWISE, {**arguments, **ends}, macs)
-    return KernelCall(CONV, {**conv_arguments(operands, height, width, depth), **common, "groups": options.groups, **ends}, macs)
+    return KernelCall(
+        CONV, {**conv_arguments(operands, height, width, depth), **common, "groups": options.groups, **ends}, macs
+    )
 
 
 def conv_arguments(operands: Operands, height: int, width: int, depth: int) -> dict[str, Argument]:
