@@ -27,7 +27,23 @@ static inline int8_t n6k_real_to_output(float steps, n6k_output_t range)
     return n6k_to_output(n6k_nearest_even(steps), range);
 }
 
+/* number: with its zero point, as of a type whose elements are larger by `offset`. */
+static inline int8_t n6k_number_to_output(float number, int32_t offset, n6k_output_t range)
+{
+    return (int8_t)n6k_clamp(n6k_nearest_even(number) - offset, range.clamp_min, range.clamp_max);
+}
+
 #if defined(__ARM_FEATURE_MVE)
+
+/* As n6k_number_to_output, of four elements. */
+static inline void n6k_store_numbers_x4(int8_t *output, float32x4_t numbers, int32_t offset, n6k_output_t range,
+                                        mve_pred16_t lanes)
+{
+    int32x4_t rounded = vqsubq_n_s32(vcvtnq_s32_f32(numbers), offset);
+    rounded = vmaxq_s32(rounded, vdupq_n_s32(range.clamp_min));
+    rounded = vminq_s32(rounded, vdupq_n_s32(range.clamp_max));
+    vstrbq_p_s32(output, rounded, lanes);
+}
 
 /* Four elements, of which `lanes` are stored. */
 static inline void n6k_store_reals_x4(int8_t *output, float32x4_t steps, n6k_output_t range, mve_pred16_t lanes)

@@ -1,18 +1,16 @@
-"""QLinearAdd, QLinearSub, QLinearMul: of elements in float32, with broadcasting."""
+"""Operators of two int8 tensors that are broadcast to the output's shape."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.descriptors import Member, Structure, reads, writes
 from n6build.network.reference.epochs import Fields
 from n6build.network.reference.graph import Tensor
-from n6build.network.reference.kernel_call import Argument, KernelCall, Parameter, fields_of
-from n6build.network.reference.onnx.limits import LimitOptions, limited_range
+from n6build.network.reference.kernel_call import Argument, Parameter, fields_of
 from n6build.network.reference.onnx.storage import Shape
-from n6build.network.reference.operands import Operands, required_quantisation
-from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.ranges import RANGE
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.rules import INT8, Problem, Rule, shown
 
 _RANK = 4
@@ -21,26 +19,15 @@ _STRIDES = Structure(
     tuple(Member(f"d{axis}", "uint32_t") for axis in range(_RANK)),
     doc="Of four dimensions, from the outermost on: sizes, or how many elements a step along each of them is.",
 )
-_BINARY = Structure(
-    "n6k_qlinear_binary_t",
-    (
-        Member("a", reads("int8_t")),
-        Member("b", reads("int8_t")),
-        Member("output", writes("int8_t")),
-        Member("sizes", _STRIDES),
-        Member("a_strides", _STRIDES),
-        Member("b_strides", _STRIDES),
-        Member("a_scale", "float"),
-        Member("b_scale", "float"),
-        Member("output_scale", "float"),
-        Member("a_zero_point", "int8_t"),
-        Member("b_zero_point", "int8_t"),
-        Member("range", RANGE),
-    ),
-    doc="(a - zero point) * scale with the same of b, in float32; the result divided by output_scale and rounded half to even. "
-    "Strides of the last dimension are 0 or 1.",
+# Of a descriptor, in this order. Strides of the last dimension are 0 or 1.
+OPERAND_MEMBERS = (
+    Member("a", reads("int8_t")),
+    Member("b", reads("int8_t")),
+    Member("output", writes("int8_t")),
+    Member("sizes", _STRIDES),
+    Member("a_strides", _STRIDES),
+    Member("b_strides", _STRIDES),
 )
-_KERNELS = {name: Kernel(f"qlinear_{name.lower()}", _BINARY, in_place=("a", "b")) for name in ("Add", "Sub", "Mul")}
 
 
 def merged_strides(output: Shape, a: Shape, b: Shape) -> tuple[list[int], list[int], list[int]] | None:
@@ -70,33 +57,26 @@ def merged_strides(output: Shape, a: Shape, b: Shape) -> tuple[list[int], list[i
     return [1] * missing + sizes, [0] * missing + steps[0], [0] * missing + steps[1]
 
 
-def _check(operands: Operands) -> Iterator[Problem]:
+def check_operands(operands: Operands) -> Iterator[Problem]:
+    """They can be broadcast in four dimensions."""
     if merged_strides(operands.output.shape, operands.first.shape, operands.required(1).shape) is None:
         what = f"tensors {shown(operands.first)} and {shown(operands.required(1))} are broadcast in too many dimensions"
         yield Problem("N6-NET-007", what, "expand one of them before")
 
 
-def _lower(operands: Operands, kernel: Kernel) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, LimitOptions)
+RULE = Rule(
+    inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=check_operands, first_may_be_constant=True
+)
+
+
+def operand_arguments(operands: Operands) -> dict[str, Argument]:
+    """OPERAND_MEMBERS."""
     a, b, output = operands.first, operands.required(1), operands.output
     strides = merged_strides(output.shape, a.shape, b.shape)
     assert strides is not None
-    return KernelCall(
-        kernel,
-        {
-            "a": _operand(a),
-            "b": _operand(b),
-            "output": output,
-            **dict(zip(("sizes", "a_strides", "b_strides"), map(_fields, strides), strict=True)),
-            "a_scale": required_quantisation(a).scale,
-            "b_scale": required_quantisation(b).scale,
-            "output_scale": required_quantisation(output).scale,
-            "a_zero_point": required_quantisation(a).zero_point,
-            "b_zero_point": required_quantisation(b).zero_point,
-            "range": limited_range(output, options.low, options.high),
-        },
-    )
+    names = ("sizes", "a_strides", "b_strides")
+    ends: dict[str, Argument] = {"a": _operand(a), "b": _operand(b), "output": output}
+    return {**ends, **dict(zip(names, map(_fields, strides), strict=True))}
 
 
 def _operand(tensor: Tensor) -> Argument:
@@ -107,13 +87,10 @@ def _fields(numbers: list[int]) -> Fields:
     return fields_of(_STRIDES, {f"d{axis}": number for axis, number in enumerate(numbers)})
 
 
-def binary_operator(name: str) -> OperatorKind:
-    """name: of the operator in ONNX."""
-    kernel = _KERNELS[name]
-    return OperatorKind(
-        name=f"QLinear{name}",
-        label=f"QLinear{name}",
-        rule=Rule(inputs=(INT8, INT8), required=2, constants=(), output=INT8, check=_check, first_may_be_constant=True),
-        lower=lambda operands: _lower(operands, kernel),
-        kernels=(kernel,),
-    )
+@dataclass(frozen=True)
+class BinaryOptions:
+    """low, high: what the real numbers are limited to. offsets: of both operands and the output, 128 where the model has uint8."""
+
+    low: float
+    high: float
+    offsets: tuple[int, int, int] = (0, 0, 0)

@@ -84,7 +84,7 @@ class Building:
     ) -> Held:
         """An operator with an int8 output, as a QuantizeLinear asks for it. shape: in the ONNX graph."""
         output = self.tensor(target.name, "int8", stored_shape(shape, order), target.quantisation)
-        return Held(self.operator(kind, inputs, output, options), shape, order)
+        return Held(self.operator(kind, inputs, output, options), shape, order, unsigned=target.unsigned)
 
     def ordered(self, held: Held, order: Order) -> Held:
         """The same tensor in another order in memory, transposed where that changes it."""
@@ -122,21 +122,20 @@ class Building:
         tensor = held.tensor
         if tensor.quantisation is not None:
             return replace(held, real=True)
-        if tensor.dtype == "int8":
+        if not held.unsigned:
             return replace(held, tensor=self.with_quantisation(tensor, quantisation), real=True)
         tensor = self.with_quantisation(tensor, unsigned(quantisation))
         output = self.tensor(tensor.name, "int8", tensor.shape, quantisation)
         return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
 
-    def leaving(self, held: Held, name: str, *, unsigned_wanted: bool) -> Held:
+    def leaving(self, held: Held, name: str) -> Held:
         """An output of the network: float32 of real numbers, otherwise integers, in the order of the ONNX graph."""
         held = self.in_model_order(held)
         tensor = held.tensor
         if held.real:
             output = self.tensor(name, "float32", tensor.shape)
             return replace(held, tensor=self.operator("DEQUANTIZE", [tensor], output), real=False)
-        if unsigned_wanted and tensor.dtype == "int8":
-            assert tensor.quantisation is not None
+        if held.unsigned and tensor.dtype == "int8" and tensor.quantisation is not None:
             output = self.tensor(name, "uint8", tensor.shape, unsigned(tensor.quantisation))
             return replace(held, tensor=self.operator("QUANTIZE", [tensor], output))
         if all(operator.output != tensor.index for operator in self._operators):

@@ -96,7 +96,8 @@ class _Reader:
             what = f"input {name!a} is {found}; float32, int8 or uint8 are read"
             raise N6Error("N6-NET-004", what, where=self._file, hint="export the model with float32 inputs")
         shape = self._shape(name, tensor.shape.dim)
-        held = Held(self._building.tensor(name, _TYPES[found], shape), shape, as_in_the_model(len(shape)))
+        order = as_in_the_model(len(shape))
+        held = Held(self._building.tensor(name, _TYPES[found], shape), shape, order, unsigned=found == "uint8")
         self._values[port.name] = held
         return held
 
@@ -152,5 +153,4 @@ class _Reader:
             what = f"output {name!a} is not quantised, or a constant"
             hint = "let the quantiser quantise the last operator, too: QuantizeLinear and DequantizeLinear behind it"
             raise N6Error("N6-NET-004", what, where=self._file, hint=hint)
-        unsigned = port.type.tensor_type.elem_type == onnx.TensorProto.UINT8
-        return self._building.leaving(value, name, unsigned_wanted=unsigned)
+        return self._building.leaving(value, name)

@@ -18,10 +18,12 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Constant:
-    """array: as in the file, of int8 where it was uint8 and is quantised. quantisation: where it stands for real numbers."""
+    """array: as in the file, of int8 where it is `unsigned`, of uint8 in the file, and quantised. quantisation: where it stands for
+    real numbers."""
 
     array: NDArray[Any]
     quantisation: Quantisation | None = None
+    unsigned: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -43,12 +45,13 @@ class Constant:
 @dataclass(frozen=True)
 class Held:
     """A tensor in memory. shape: in the ONNX graph. order: of its dimensions in memory. real: stands for the real numbers that
-    its integers mean, as behind a DequantizeLinear."""
+    its integers mean, as behind a DequantizeLinear. unsigned: whether the ONNX graph has uint8, larger by 128."""
 
     tensor: Tensor
     shape: Shape
     order: Order
     real: bool = False
+    unsigned: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -58,12 +61,20 @@ class Held:
 
 @dataclass(frozen=True)
 class Target:
-    """What a QuantizeLinear asks for. name: of the tensor. low, high: limits of the real numbers."""
+    """What a QuantizeLinear asks for. name: of the tensor. unsigned: whether the ONNX graph has uint8, larger by 128. low, high:
+    limits of the real numbers."""
 
     name: str
     quantisation: Quantisation
+    unsigned: bool = False
     low: float = -math.inf
     high: float = math.inf
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a limit keeps some integer out."""
+        scale, zero_point = self.quantisation.scale, self.quantisation.zero_point
+        return self.low > (-128 - zero_point) * scale or self.high < (127 - zero_point) * scale
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from n6build.network.reference.graph import Quantisation, Tensor
+from n6build.network.reference.onnx.binary import BinaryOptions
 from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.functions import is_function, pending_function
-from n6build.network.reference.onnx.limits import LimitOptions
 from n6build.network.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.network.reference.onnx.nodes.convolution import held_with
-from n6build.network.reference.onnx.nodes.quantising import as_int8, one_quantisation, quantisation_of, quantise
+from n6build.network.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
 from n6build.network.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
 from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
@@ -34,13 +34,23 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
             raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
     shape = _broadcast(node, a.shape, b.shape)
     order = _common_order(a, b, shape)
+    # ONNX Runtime has integer operators for these, where nothing comes between them and their scales.
+    has_integers = kind in ("Add", "Mul") and not any(
+        isinstance(each, Constant) and not each.quantisation for each in (a, b)
+    )
 
     def make(target: Target) -> Held:
         inputs = [_operand(node, building, value, position, shape, order) for position, value in enumerate((a, b))]
-        options = LimitOptions(target.low, target.high)
-        return building.made(f"QLinear{kind}", inputs, target, shape, order, options)
+        offsets = (_offset(a), _offset(b), 128 if target.unsigned else 0)
+        options = BinaryOptions(target.low, target.high, offsets)
+        operator = f"QLinear{kind}" if has_integers and not target.is_limited else kind
+        return building.made(operator, inputs, target, shape, order, options)
 
     return Pending(shape, make)
+
+
+def _offset(value: Value) -> int:
+    return 128 if isinstance(value, Constant | Held) and value.unsigned else 0
 
 
 def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Constant:
@@ -53,19 +63,18 @@ def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Consta
 
 def _as_function(building: Building, operation: np.ufunc, a: Value, b: Value) -> Pending | None:
     """Where both are functions of the elements of one tensor, or one of them is a single number."""
-    functions = [value for value in (a, b) if is_function(value) and not isinstance(value, Constant)]
+    functions = [value for value in (a, b) if isinstance(value, Held | Pending) and is_function(value)]
     numbers = [value for value in (a, b) if isinstance(value, Constant) and value.array.size == 1]
     if len(functions) == 2:
         first, second = (pending_function(building, value, lambda x: x) for value in functions)
         assert first.source is not None and second.source is not None
-        same = first.source.tensor == second.source.tensor and first.source.order == second.source.order
-        if not same or first.shape != second.shape or a is b:
-            same = same and a is b
-        if not same or first.shape != second.shape:
+        same = first.source == second.source and first.shape == second.shape
+        if not same or all(isinstance(value, Held) for value in functions):
             return None
         other = second.function
         return pending_function(building, first, lambda x: operation(x, other))
-    if len(functions) == len(numbers) == 1 and len(numbers[0].shape) <= len(functions[0].shape):
+    real_number = len(numbers) == 1 and numbers[0].quantisation is None
+    if len(functions) == 1 and real_number and len(numbers[0].shape) <= len(functions[0].shape):
         number = numbers[0].numbers().reshape(-1)[0]
         if functions[0] is a:
             return pending_function(building, functions[0], lambda x: operation(x, number))
@@ -124,7 +133,7 @@ def _qlinear(kind: str) -> Translate:
     def translate(node: Node, building: Building) -> Value:
         a, b = (_given(node, building, position) for position in (0, 3))
         pending = _combine(node, building, kind, a, b)
-        return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 6)))
+        return quantise(node, building, pending, target_of(node, 6))
 
     return translate
 
@@ -132,7 +141,8 @@ def _qlinear(kind: str) -> Translate:
 def _given(node: Node, building: Building, position: int) -> Value:
     value = node.value(position)
     if isinstance(value, Constant):
-        return Constant(as_int8(value.array), replace(quantisation_of(node, position + 1), axis=0))
+        quantisation = replace(quantisation_of(node, position + 1), axis=0)
+        return Constant(as_int8(value.array), quantisation, value.array.dtype == np.uint8)
     return held_with(node, building, position)
 
 

@@ -14,6 +14,7 @@ from n6build.network.reference.onnx.nodes.quantising import (
     one_quantisation,
     quantisation_of,
     quantise,
+    target_of,
     with_scale,
 )
 from n6build.network.reference.onnx.operators.qlinear_conv import ConvOptions
@@ -117,7 +118,7 @@ def _qlinear_conv(node: Node, building: Building) -> Value:
     data = weights_of(node, Constant(as_int8(node.constant(3).array), scales), 0)
     bias = node.optional_constant(8)
     pending = pending_convolution(node, building, given, Weights(data, bias and _in_steps(bias, given, scales)))
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 6)))
+    return quantise(node, building, pending, target_of(node, 6))
 
 
 def _in_steps(bias: Constant, given: Held, weights: Quantisation) -> Constant:

@@ -10,7 +10,7 @@ from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.limits import LimitOptions
 from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.nodes.convolution import bias_steps, held_with, weights_of
-from n6build.network.reference.onnx.nodes.quantising import as_int8, one_quantisation, quantisation_of, quantise
+from n6build.network.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
 from n6build.network.reference.onnx.storage import as_in_the_model
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
 
@@ -67,7 +67,7 @@ def _qlinear_matmul(node: Node, building: Building) -> Value:
     given = held_with(node, building, 0)
     weights = Constant(as_int8(node.constant(3).array), replace(quantisation_of(node, 4), axis=1))
     pending = _pending(node, building, given, weights, None, transposed=False)
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 6)))
+    return quantise(node, building, pending, target_of(node, 6))
 
 
 def _qgemm(node: Node, building: Building) -> Value:
@@ -84,7 +84,7 @@ def _qgemm(node: Node, building: Building) -> Value:
         steps = np.float32(given.tensor.quantisation.scale) * np.array(scales.scales, np.float32)
         bias = Constant(bias.array, replace(scales, scales=tuple(map(float, steps)), axis=0))
     pending = _pending(node, building, given, weights, bias, transposed=transposed)
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 7)))
+    return quantise(node, building, pending, target_of(node, 7))
 
 
 FAMILY = NodeFamily({"Gemm": _gemm, "MatMul": _matmul, "QLinearMatMul": _qlinear_matmul, "QGemm": _qgemm})

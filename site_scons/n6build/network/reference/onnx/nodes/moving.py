@@ -11,7 +11,7 @@ from n6build.network.reference.graph import Quantisation
 from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.nodes.convolution import held_with
-from n6build.network.reference.onnx.nodes.quantising import one_quantisation, quantise
+from n6build.network.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.network.reference.onnx.nodes.reshaping import held
 from n6build.network.reference.onnx.operators.surround import SurroundOptions
 from n6build.network.reference.onnx.storage import channels_last, stored_shape
@@ -126,7 +126,7 @@ def _qlinear_concat(node: Node, building: Building) -> Value:
     values: list[Value] = [held_with(node, building, position) for position in range(2, len(node.inputs), 3)]
     axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
     pending = _concatenated(node, building, values, axis)
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 0)))
+    return quantise(node, building, pending, target_of(node, 0))
 
 
 def _pad(node: Node, building: Building) -> Value:

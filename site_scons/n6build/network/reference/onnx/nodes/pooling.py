@@ -10,7 +10,7 @@ from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.limits import LimitOptions
 from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.nodes.convolution import held_with
-from n6build.network.reference.onnx.nodes.quantising import one_quantisation, quantise
+from n6build.network.reference.onnx.nodes.quantising import quantise, target_of
 from n6build.network.reference.onnx.operators.qlinear_average_pool import PoolOptions
 from n6build.network.reference.onnx.storage import channels_last
 from n6build.network.reference.onnx.values import Held, Pending, Target, Value
@@ -58,7 +58,7 @@ def _largest(node: Node, building: Building, given: Held, windowing: Windowing, 
     source = building.ordered(given, order)
     options = PoolOptions(windowing, counts_padding=False, low=-np.inf, high=np.inf)
     made = building.made("MaxPool", [source.tensor], Target(node.outputs[0], quantisation), shape, order, options)
-    return replace(made, real=given.real)
+    return replace(made, real=given.real, unsigned=given.unsigned)
 
 
 def _average(node: Node, building: Building, given: Held) -> Pending:
@@ -70,7 +70,7 @@ def _average(node: Node, building: Building, given: Held) -> Pending:
 
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
-        options = PoolOptions(windowing, counts, target.low, target.high)
+        options = PoolOptions(windowing, counts, target.low, target.high, 128 if target.unsigned else 0)
         return building.made("QLinearAveragePool", [source.tensor], target, shape, order, options)
 
     return Pending(shape, make)
@@ -98,13 +98,13 @@ def _global_average_pool(node: Node, building: Building) -> Value:
 def _qlinear_average_pool(node: Node, building: Building) -> Value:
     """Of com.microsoft. Inputs: x, its scale and zero point, scale and zero point of the output."""
     pending = _average(node, building, _of_channels_first(node, building))
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 3)))
+    return quantise(node, building, pending, target_of(node, 3))
 
 
 def _qlinear_global_average_pool(node: Node, building: Building) -> Value:
     """As `_qlinear_average_pool`."""
     pending = _global(building, _of_channels_first(node, building))
-    return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 3)))
+    return quantise(node, building, pending, target_of(node, 3))
 
 
 def _of_channels_first(node: Node, building: Building) -> Held:

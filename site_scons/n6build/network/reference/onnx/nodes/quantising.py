@@ -48,6 +48,13 @@ def one_quantisation(node: Node, first: int) -> Quantisation:
     return quantisation
 
 
+def target_of(node: Node, first: int) -> Target:
+    """What the scale at input `first` and the zero point behind it ask for, of the node's first output. Raises as
+    `one_quantisation`."""
+    quantisation, zero_point = one_quantisation(node, first), node.optional_constant(first + 1)
+    return Target(node.outputs[0], quantisation, zero_point is None or zero_point.array.dtype == np.uint8)
+
+
 def quantise(node: Node, building: Building, value: Value, target: Target) -> Value:
     """An int8 tensor, or a constant. Raises N6-NET-004."""
     match value:
@@ -72,7 +79,7 @@ def _quantise(node: Node, building: Building) -> Value:
     value = node.value(0)
     if isinstance(value, Constant) and len(np.asarray(node.constant(1).array).reshape(-1)) > 1:
         return _quantised_weights(node, value)
-    return quantise(node, building, value, Target(node.outputs[0], one_quantisation(node, 1)))
+    return quantise(node, building, value, target_of(node, 1))
 
 
 def _quantised_weights(node: Node, value: Constant) -> Constant:
@@ -100,7 +107,7 @@ def _dequantise(node: Node, building: Building) -> Value:
                 raise node.error(
                     "N6-NET-006", f"has {len(quantisation.scales)} scales for {value.shape[axis]}", _CALIBRATE
                 )
-        return Constant(as_int8(value.array), replace(quantisation, axis=axis))
+        return Constant(as_int8(value.array), replace(quantisation, axis=axis), value.array.dtype == np.uint8)
     quantisation = one_quantisation(node, 1)
     if not isinstance(value, Held) or value.is_float or value.real:
         raise node.error("N6-NET-004", "dequantises real numbers", "export the model again")

@@ -12,8 +12,8 @@ from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.functions import is_function, pending_function
 from n6build.network.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.network.reference.onnx.nodes.convolution import held_with
-from n6build.network.reference.onnx.nodes.quantising import one_quantisation, quantise
-from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
+from n6build.network.reference.onnx.nodes.quantising import quantise, target_of
+from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Value
 
 _QUANTISE = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
 
@@ -122,7 +122,7 @@ def _qlinear(of: Callable[[Node], Callable[[Float32], Float32]]) -> Translate:
 
     def translate(node: Node, building: Building) -> Value:
         pending = pending_function(building, held_with(node, building, 0), of(node))
-        return quantise(node, building, pending, Target(node.outputs[0], one_quantisation(node, 3)))
+        return quantise(node, building, pending, target_of(node, 3))
 
     return translate
 

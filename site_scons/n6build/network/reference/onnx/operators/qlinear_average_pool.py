@@ -1,4 +1,4 @@
-"""QLinearAveragePool: the mean of each window in float32, with the sums in the order of ONNX Runtime."""
+"""QLinearAveragePool: the mean of each window in float32, in the order of ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -24,27 +24,28 @@ _KERNEL = Kernel(
             *WINDOW_MEMBERS,
             Member("input_scale", "float"),
             Member("output_scale", "float"),
+            Member("output_zero_point", "float"),
+            Member("output_offset", "int32_t"),
             Member("input_zero_point", "int8_t"),
             Member("range", RANGE),
             Member("counts_padding", "uint8_t", note="0 or 1"),
-            Member("columns_first", "uint8_t", note="0 or 1"),
         ),
-        doc="The mean in float32 of the window's real numbers, divided by the output's scale. counts_padding: the mean is "
-        "of the whole window. columns_first: the sums of the window's columns are added, otherwise its elements row by row.",
+        doc="The mean in float32 of the window's real numbers, added row by row, divided by the output's scale; to this the zero "
+        "point is added before it is rounded. output_offset: less by which it is stored, 128 where the model has uint8. "
+        "counts_padding: the mean is of the whole window.",
     ),
 )
-# ONNX Runtime adds the columns of windows that move on by at most so many elements.
-_MOST_STRIDE = 2
 
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """low, high: what the real numbers are limited to."""
+    """low, high: what the real numbers are limited to. offset: 128 where the model has uint8."""
 
     windowing: Windowing
     counts_padding: bool
     low: float
     high: float
+    offset: int = 0
 
 
 def _lower(operands: Operands) -> KernelCall:
@@ -62,10 +63,11 @@ def _lower(operands: Operands) -> KernelCall:
             "window": window_fields(windowing, *windowing.window),
             "input_scale": given.scale,
             "output_scale": target.scale,
+            "output_zero_point": float(target.zero_point + options.offset),
+            "output_offset": options.offset,
             "input_zero_point": given.zero_point,
             "range": limited_range(operands.output, options.low, options.high),
             "counts_padding": int(options.counts_padding),
-            "columns_first": int(windowing.strides[-1] <= _MOST_STRIDE),
         },
     )
 

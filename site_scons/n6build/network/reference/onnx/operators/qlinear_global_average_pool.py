@@ -1,6 +1,8 @@
-"""QLinearGlobalAveragePool: the mean of each channel in float32, with the sums in the order of ONNX Runtime."""
+"""QLinearGlobalAveragePool: the mean of each channel, its sum scaled in float32."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
@@ -18,13 +20,12 @@ _KERNEL = Kernel(
             *ENDS,
             Member("pixels", "uint32_t"),
             Member("channels", "uint32_t"),
-            Member("input_scale", "float"),
-            Member("output_scale", "float"),
-            Member("input_zero_point", "int8_t"),
+            Member("bias", "int32_t"),
+            Member("scale", "float"),
             Member("range", RANGE),
         ),
-        doc="The mean in float32 of all pixels of each channel, divided by the output's scale. Every fourth pixel has a sum of "
-        "its own; the first and the third of those are added, the other two, both, then the pixels that are left over.",
+        doc="The sum of all pixels of each channel, with the bias: -input zero point * pixels. It is converted to float32, "
+        "multiplied by scale, input scale / (output scale * pixels), and rounded half to even.",
     ),
 )
 
@@ -33,17 +34,17 @@ def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, LimitOptions)
     channels = operands.first.shape[-1]
+    pixels = operands.first.elements // channels
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
             "input": operands.first,
             "output": operands.output,
-            "pixels": operands.first.elements // channels,
+            "pixels": pixels,
             "channels": channels,
-            "input_scale": given.scale,
-            "output_scale": target.scale,
-            "input_zero_point": given.zero_point,
+            "bias": -given.zero_point * pixels,
+            "scale": float(np.float32(given.scale) / (np.float32(target.scale) * np.float32(pixels))),
             "range": limited_range(operands.output, options.low, options.high),
         },
     )
