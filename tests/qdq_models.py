@@ -75,6 +75,11 @@ class Qdq:
         """One node, and its output quantised."""
         return self.qdq(self.node(kind, inputs, **attributes)[0], scale)
 
+    def subtracted_from(self, shape: Sequence[int], source: Scale, target: Scale) -> bytes:
+        """A model of 1 - x."""
+        name = self.input(shape, source)
+        return self.model([self.operator("Sub", [self.constant(np.float32(1)), name], target)])
+
     def model(self, outputs: Sequence[str], types: Sequence[int] = ()) -> bytes:
         kinds = types or [TensorProto.FLOAT] * len(outputs)
         made = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]

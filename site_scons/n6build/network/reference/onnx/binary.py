@@ -89,7 +89,8 @@ def _fields(numbers: list[int]) -> Fields:
 
 @dataclass(frozen=True)
 class BinaryOptions:
-    """low, high: what the real numbers are limited to. offsets: of both operands and the output, 128 where the model has uint8."""
+    """low, high: what the real numbers are limited to. offsets: of both operands and the output, 128 where the model has
+    uint8."""
 
     low: float
     high: float

@@ -18,8 +18,8 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Constant:
-    """array: as in the file, of int8 where it is `unsigned`, of uint8 in the file, and quantised. quantisation: where it stands for
-    real numbers."""
+    """array: as in the file; `unsigned` and quantised, of uint8 in the file, as int8. quantisation: where it stands for real
+    numbers."""
 
     array: NDArray[Any]
     quantisation: Quantisation | None = None

@@ -33,6 +33,9 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
         if isinstance(value, Pending) or (isinstance(value, Held) and not value.real):
             raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
     shape = _broadcast(node, a.shape, b.shape)
+    if kind == "Add" and _is_repeated(a.shape, shape):
+        # ONNX Runtime adds what is the same for a whole row first.
+        a, b = b, a
     order = _common_order(a, b, shape)
     # ONNX Runtime has integer operators for these, where nothing comes between them and their scales.
     has_integers = kind in ("Add", "Mul") and not any(
@@ -47,6 +50,12 @@ def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> V
         return building.made(operator, inputs, target, shape, order, options)
 
     return Pending(shape, make)
+
+
+def _is_repeated(operand: Shape, shape: Shape) -> bool:
+    """Whether it has one element for a whole row of the output."""
+    rows = [axis for axis, size in enumerate(reversed(shape), 1) if size > 1]
+    return bool(rows) and (rows[0] > len(operand) or operand[-rows[0]] == 1)
 
 
 def _offset(value: Value) -> int:
