@@ -20,7 +20,7 @@ from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.model_file import MAX_NAME, MAX_RANK, check_model, constants_of, read_model
 from n6build.network.reference.onnx.node import Node, NodeFamily, Translate
 from n6build.network.reference.onnx.storage import as_in_the_model
-from n6build.network.reference.onnx.values import Constant, Held, Value
+from n6build.network.reference.onnx.values import Constant, Held, Pending, Value
 
 _BROKEN = (
     struct.error,
@@ -149,6 +149,8 @@ class _Reader:
     def _output(self, port: Any) -> Held:
         name = port.name[:MAX_NAME]
         value = self._values.get(port.name)
+        if isinstance(value, Pending) and value.make_real:
+            value = value.make_real(name)
         if not isinstance(value, Held):
             what = f"output {name!a} is not quantised, or a constant"
             hint = "let the quantiser quantise the last operator, too: QuantizeLinear and DequantizeLinear behind it"

@@ -80,7 +80,8 @@ class Target:
 @dataclass(frozen=True)
 class Pending:
     """Real numbers that no memory holds. make: adds the operators that compute them, quantised. low, high: what they are limited
-    to. source, function: where each is a function of one element of an int8 tensor: its values for -128 to 127."""
+    to. source, function: where each is a function of one element of an int8 tensor: its values for -128 to 127.
+    make_real: adds the operators that compute them as float32, of this name."""
 
     shape: Shape
     make: Callable[[Target], Held]
@@ -88,6 +89,7 @@ class Pending:
     high: float = math.inf
     source: Held | None = None
     function: Float32 | None = None
+    make_real: Callable[[str], Held] | None = None
 
 
 Value = Constant | Held | Pending
