@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 Array = NDArray[Any]
 
@@ -82,10 +82,11 @@ class Qdq:
 
     def model(self, outputs: Sequence[str], types: Sequence[int] = ()) -> bytes:
         kinds = types or [TensorProto.FLOAT] * len(outputs)
-        made = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]
-        graph = helper.make_graph(self._nodes, "g", self._inputs, made, self._initializers)
+        ports = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]
+        graph = helper.make_graph(self._nodes, "g", self._inputs, ports, self._initializers)
         opsets = [helper.make_opsetid("", self._opset), helper.make_opsetid("com.microsoft", 1)]
-        return bytes(helper.make_model(graph, ir_version=8, opset_imports=opsets).SerializeToString())
+        made = helper.make_model(graph, ir_version=8, opset_imports=opsets)
+        return bytes(shape_inference.infer_shapes(made).SerializeToString())
 
 
 class Layers(Qdq):
