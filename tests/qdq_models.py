@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 Array = NDArray[Any]
@@ -36,7 +36,7 @@ class Qdq:
         self._count += 1
         return f"{what}_{self._count}"
 
-    def constant(self, values: Array) -> str:
+    def constant(self, values: ArrayLike) -> str:
         name = self._new("constant")
         self._initializers.append(numpy_helper.from_array(np.asarray(values), name))
         return name
@@ -69,7 +69,8 @@ class Qdq:
         """int8 weights (or an int32 bias) behind a DequantizeLinear; several scales: along `axis`."""
         scales = np.asarray(scales, np.float32)
         inputs = [self.constant(values), self.constant(scales), self.constant(np.zeros(scales.shape, values.dtype))]
-        return self.node("DequantizeLinear", inputs, **({"axis": axis} if scales.ndim else {}))[0]
+        attributes: dict[str, Any] = {"axis": axis} if scales.ndim else {}
+        return self.node("DequantizeLinear", inputs, **attributes)[0]
 
     def operator(self, kind: str, inputs: Sequence[str], scale: Scale, **attributes: Any) -> str:
         """One node, and its output quantised."""

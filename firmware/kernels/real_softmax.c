@@ -2,9 +2,10 @@
  *
  * Softmax of dequantised int8 in float32, with the polynomial and the order of sums of ONNX Runtime.
  */
-#include "helium.h"
+#include <stdint.h>
+
+#include "n6_kernels.h"
 #include "n6_kernels_plain.h"
-#include "real.h"
 
 /* Sums that are kept side by side. */
 #define LANES 16
@@ -58,7 +59,7 @@ static float exponential(float x)
     return p * power.real;
 }
 
-void n6k_plain_real_softmax(const n6k_real_softmax_t *op)
+static void softmax(const n6k_real_softmax_t *op)
 {
     const int8_t *row = op->input;
     float *output = op->output;
@@ -76,55 +77,13 @@ void n6k_plain_real_softmax(const n6k_real_softmax_t *op)
     }
 }
 
-#if defined(__ARM_FEATURE_MVE)
-
-static float32x4_t exponentials(float32x4_t x)
+void n6k_plain_real_softmax(const n6k_real_softmax_t *op)
 {
-    x = vmaxnmq_f32(x, vdupq_n_f32(LOWEST));
-    const float32x4_t biased = vfmaq_n_f32(vdupq_n_f32(ROUNDING), x, LOG2_E);
-    const float32x4_t n = vsubq_n_f32(biased, ROUNDING);
-    x = vfmaq_n_f32(x, n, LN_2_HIGH);
-    x = vfmaq_n_f32(x, n, LN_2_LOW);
-    float32x4_t p = vdupq_n_f32(0x1.694000p-10f);
-    p = vfmaq_f32(vdupq_n_f32(0x1.125edcp-7f), p, x);
-    p = vfmaq_f32(vdupq_n_f32(0x1.555b5ap-5f), p, x);
-    p = vfmaq_f32(vdupq_n_f32(0x1.555450p-3f), p, x);
-    p = vfmaq_f32(vdupq_n_f32(0x1.fffff6p-2f), p, x);
-    p = vfmaq_f32(vdupq_n_f32(1.0f), p, x);
-    p = vfmaq_f32(vdupq_n_f32(1.0f), p, x);
-    const int32x4_t power = vaddq_n_s32(vshlq_n_s32(vreinterpretq_s32_f32(biased), 23), 0x3f800000);
-    return vmulq_f32(p, vreinterpretq_f32_s32(power));
+    softmax(op);
 }
 
+/* Without vectors, whose instructions make 0 of what is less than 2^-126. */
 void n6k_real_softmax(const n6k_real_softmax_t *op)
 {
-    const n6k_real_softmax_t local = *op; /* which stores through a pointer might otherwise change */
-    const int8_t *row = local.input;
-    float *output = local.output;
-    for (uint32_t r = 0; r < local.rows; r++, row += local.depth, output += local.depth) {
-        const float largest = (float)(largest_of(row, local.depth) - local.zero_point) * local.scale;
-        float lanes[LANES] = {0};
-        for (uint32_t i = 0; i < local.depth; i += 4) {
-            const mve_pred16_t present = vctp32q(local.depth - i);
-            const float32x4_t x = n6k_load_reals_x4(row + i, local.zero_point, local.scale, present);
-            const float32x4_t y = exponentials(vsubq_n_f32(x, largest));
-            float *sums = lanes + i % LANES;
-            vst1q_f32(sums, vaddq_m_f32(vld1q_f32(sums), vld1q_f32(sums), y, present));
-            vstrwq_p_f32(output + i, y, present);
-        }
-        const float factor = 1.0f / sum_of(lanes);
-        for (uint32_t i = 0; i < local.depth; i += 4) {
-            const mve_pred16_t present = vctp32q(local.depth - i);
-            vstrwq_p_f32(output + i, vmulq_n_f32(vldrwq_z_f32(output + i, present), factor), present);
-        }
-    }
+    softmax(op);
 }
-
-#else
-
-void n6k_real_softmax(const n6k_real_softmax_t *op)
-{
-    n6k_plain_real_softmax(op);
-}
-
-#endif

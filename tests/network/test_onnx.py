@@ -70,6 +70,14 @@ def gemm(shape: tuple[int, ...], outputs: int, **options: Any) -> bytes:
     return layers.model([layers.gemm(layers.input(shape, A), A, shape[-1], outputs, **options)[0]])
 
 
+def integers(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
 PROBABILITY = Scale(1 / 256, -128)
 NONE = np.zeros(0, np.float32)
 ONE_OPERATOR = {
@@ -127,25 +135,25 @@ ONE_OPERATOR = {
     "global max pool": one("GlobalMaxPool", SHAPE, out=A),
     "concat": one("Concat", SHAPE, (1, 3, 9, 7), SHAPE, axis=1),
     "concat of one scale": one("Concat", SHAPE, SHAPE, scales=(A, A), out=A, axis=2),
-    "resize to twice the size": one("Resize", SHAPE, out=A, constants=(NONE, np.float32([1, 1, 2, 2])), mode="nearest"),
+    "resize to twice the size": one("Resize", SHAPE, out=A, constants=(NONE, floats(1, 1, 2, 2)), mode="nearest"),
     "resize to sizes": one(
         "Resize",
         SHAPE,
         out=A,
-        constants=(NONE, NONE, np.int64([1, 6, 27, 14])),
+        constants=(NONE, NONE, integers(1, 6, 27, 14)),
         mode="nearest",
         coordinate_transformation_mode="asymmetric",
         nearest_mode="floor",
     ),
-    "slice": one("Slice", SHAPE, out=A, constants=tuple(map(np.int64, ([1, 2], [5, 99], [1, 3], [2, 1])))),
-    "slice backwards": one("Slice", SHAPE, out=A, constants=tuple(map(np.int64, ([-1], [-99], [3], [-2])))),
-    "pad": one("Pad", SHAPE, out=A, constants=(np.int64([0, 0, 1, 2, 0, 1, 0, 3]), np.float32(0))),
-    "pad with a number": one("Pad", SHAPE, out=A, constants=(np.int64([0, 0, 1, 2, 0, 0, 0, 3]), np.float32(0.5))),
+    "slice": one("Slice", SHAPE, out=A, constants=(integers(1, 2), integers(5, 99), integers(1, 3), integers(2, 1))),
+    "slice backwards": one("Slice", SHAPE, out=A, constants=(integers(-1), integers(-99), integers(3), integers(-2))),
+    "pad": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 1, 0, 3), np.float32(0))),
+    "pad with a number": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 0, 0, 3), np.float32(0.5))),
     "transpose": one("Transpose", SHAPE, out=A, perm=[0, 2, 3, 1]),
-    "reshape": one("Reshape", SHAPE, out=A, constants=(np.int64([0, -1, 7]),)),
+    "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
     "flatten": one("Flatten", SHAPE, out=A),
-    "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(np.int64([2, 3]),)),
-    "unsqueeze": one("Unsqueeze", (1, 6), out=A, constants=(np.int64([2, 3]),)),
+    "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),
+    "unsqueeze": one("Unsqueeze", (1, 6), out=A, constants=(integers(2, 3),)),
     "depth to space": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2),
     "depth to space, columns first": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2, mode="CRD"),
 }

@@ -67,7 +67,7 @@ def _hard_sigmoid(x: Float32, alpha: np.float32, beta: np.float32) -> Float32:
 
 
 def _hard_swish(x: Float32) -> Float32:
-    return x * _hard_sigmoid(x, np.float32(1 / 6), np.float32(0.5))
+    return np.multiply(x, _hard_sigmoid(x, np.float32(1 / 6), np.float32(0.5)), dtype=np.float32)
 
 
 def _elu(node: Node) -> Callable[[Float32], Float32]:
@@ -80,7 +80,8 @@ def _in_double(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[Float3
 
 
 def _gelu(x: np.ndarray) -> np.ndarray:
-    return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+    errors = np.vectorize(math.erf)(x / math.sqrt(2))
+    return np.multiply(x * 0.5, 1 + errors)
 
 
 _FUNCTIONS: dict[str, Callable[[Float32], Float32]] = {

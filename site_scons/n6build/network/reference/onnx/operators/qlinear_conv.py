@@ -158,7 +158,8 @@ def _folded_bias(operands: Operands) -> np.ndarray:
     assert weights is not None and bias is not None
     sums = weights.astype(np.int64).reshape(len(weights), -1).sum(axis=1)
     zero_point = required_quantisation(operands.first).zero_point
-    return (bias.astype(np.int64) - zero_point * sums).astype(np.int32)
+    folded: np.ndarray = bias.astype(np.int64) - zero_point * sums
+    return folded.astype(np.int32)
 
 
 def _shape(tensor: Tensor) -> Fields:
