@@ -59,6 +59,10 @@ static float exponential(float x)
     return p * power.real;
 }
 
+#if defined(__ARM_FEATURE_MVE)
+/* Vectors would make 0 of what is less than 2^-126. */
+__attribute__((optimize("no-tree-vectorize")))
+#endif
 static void softmax(const n6k_real_softmax_t *op)
 {
     const int8_t *row = op->input;
@@ -82,7 +86,6 @@ void n6k_plain_real_softmax(const n6k_real_softmax_t *op)
     softmax(op);
 }
 
-/* Without vectors, whose instructions make 0 of what is less than 2^-126. */
 void n6k_real_softmax(const n6k_real_softmax_t *op)
 {
     softmax(op);
