@@ -81,6 +81,10 @@ class Qdq:
         name = self.input(shape, source)
         return self.model([self.operator("Sub", [self.constant(np.float32(1)), name], target)])
 
+    def ending(self, kind: str, shape: Sequence[int], source: Scale, **attributes: Any) -> bytes:
+        """A model whose output is not quantised."""
+        return self.model(self.node(kind, [self.input(shape, source)], **attributes))
+
     def model(self, outputs: Sequence[str], types: Sequence[int] = ()) -> bytes:
         kinds = types or [TensorProto.FLOAT] * len(outputs)
         ports = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]
@@ -160,3 +164,69 @@ def classifier(seed: int = 0, opset: int = 13, dtype: str = "int8") -> bytes:
     name = layers.operator("Flatten", [name], pooled)
     name, _ = layers.gemm(name, pooled, 12, 10)
     return layers.model([name])
+
+
+def residual(seed: int = 0, dtype: str = "int8") -> bytes:
+    """Inverted residuals with squeeze and excite, as MobileNetV3 has them; a quantised Softmax."""
+    layers = Layers(seed, 14, dtype)
+    scale = layers.any_scale(0.03)
+    name = layers.input([1, 3, 16, 12], scale)
+    name, scale = layers.conv(name, scale, (8, 3, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
+    for _ in range(2):
+        wide, wide_scale = layers.conv(name, scale, (16, 8, 1, 1))
+        active = layers.any_scale(wide_scale.scale)
+        wide = layers.operator("HardSwish", [wide], active)
+        wide, wide_scale = layers.conv(wide, active, (16, 1, 5, 5), group=16, pads=[2, 2, 2, 2], relu=True)
+        mean = layers.any_scale(wide_scale.scale * 0.5)
+        gate, gate_scale = layers.conv(
+            layers.operator("GlobalAveragePool", [wide], mean), mean, (4, 16, 1, 1), relu=True
+        )
+        gate, _ = layers.conv(gate, gate_scale, (16, 4, 1, 1))
+        gate = layers.operator("HardSigmoid", [gate], Scale(1 / 255, 0 if dtype == "uint8" else -128, dtype))
+        product = layers.any_scale(wide_scale.scale * 0.6)
+        back, back_scale = layers.conv(layers.operator("Mul", [wide, gate], product), product, (8, 16, 1, 1))
+        total = layers.any_scale(max(scale.scale, back_scale.scale) * 1.3)
+        name, scale = layers.operator("Add", [name, back], total), total
+    mean = layers.any_scale(scale.scale * 0.4)
+    name = layers.operator("GlobalAveragePool", [name], mean)
+    name = layers.operator("Reshape", [name, layers.constant(np.array([1, 8], np.int64))], mean)
+    name, scale = layers.gemm(name, mean, 8, 10, kind="MatMul")
+    name = layers.operator("Softmax", [name], Scale(1 / 256, 0 if dtype == "uint8" else -128, dtype), axis=-1)
+    return layers.model([name])
+
+
+def detector(seed: int = 0, dtype: str = "int8") -> bytes:
+    """Split, SiLU, Concat, Resize and two heads, as YOLO has them; outputs put together behind a Transpose."""
+    layers = Layers(seed, 13, dtype)
+    scale = layers.any_scale(0.03)
+    name = layers.input([1, 3, 16, 24], scale)
+    name, scale = _silu(layers, *layers.conv(name, scale, (16, 3, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2]))
+    halves = layers.node("Split", [name], 2, axis=1)
+    first, second = (layers.qdq(half, scale) for half in halves)
+    deep, deep_scale = _silu(layers, *layers.conv(second, scale, (8, 8, 3, 3), pads=[1, 1, 1, 1]))
+    joined_scale = layers.any_scale(max(scale.scale, deep_scale.scale))
+    fine = layers.operator("Concat", [first, second, deep], joined_scale, axis=1)
+    coarse, coarse_scale = _silu(
+        layers, *layers.conv(fine, joined_scale, (16, 24, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
+    )
+    coarse = layers.operator("MaxPool", [coarse], coarse_scale, kernel_shape=[5, 5], pads=[2, 2, 2, 2])
+    sizes = [layers.constant(np.zeros(0, np.float32)), layers.constant(np.array([1, 1, 2, 2], np.float32))]
+    how = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    large = layers.operator("Resize", [coarse, *sizes], coarse_scale, **how)
+    both = layers.any_scale(max(joined_scale.scale, coarse_scale.scale))
+    fine = layers.operator("Concat", [fine, large], both, axis=1)
+    heads = []
+    target = Scale(0.3, 0 if dtype == "int8" else 128, dtype)
+    for head, of, channels in ((fine, both, 40), (coarse, coarse_scale, 16)):
+        made, _ = layers.conv(head, of, (6, channels, 1, 1), target=target)
+        shape = layers.constant(np.array([1, 6, -1], np.int64))
+        heads.append(layers.operator("Reshape", [made, shape], target))
+    rows = layers.operator("Concat", heads, target, axis=2)
+    boxes = layers.operator("Sigmoid", [rows], Scale(1 / 256, 0 if dtype == "uint8" else -128, dtype))
+    return layers.model([layers.operator("Transpose", [rows], target, perm=[0, 2, 1]), boxes])
+
+
+def _silu(layers: Layers, name: str, scale: Scale) -> tuple[str, Scale]:
+    gate = Scale(1 / 256, 0 if scale.dtype == "uint8" else -128, scale.dtype)
+    target = layers.any_scale(scale.scale * 0.7)
+    return layers.operator("Mul", [name, layers.operator("Sigmoid", [name], gate)], target), target

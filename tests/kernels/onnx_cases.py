@@ -158,6 +158,12 @@ def _softmax(layers: Layers, rng: Random) -> bytes:
     return layers.model(layers.node("Softmax", [name], axis=-1))
 
 
+def _quantised_softmax(layers: Layers, rng: Random) -> bytes:
+    scale = layers.any_scale(10 ** rng.uniform(-3, 0))
+    name = layers.input((int(rng.integers(1, 5)), int(rng.integers(1, 70))), scale)
+    return layers.model([layers.operator("Softmax", [name], layers.any_scale(1 / 256), axis=-1)])
+
+
 _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_conv": _conv,
     "qlinear_depthwise_conv": _depthwise,
@@ -169,5 +175,6 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "real_mul": _binary("Mul", limited=True),
     "real_sub": _binary("Sub"),
     "qlinear_quantize": _quantize,
+    "qlinear_softmax": _quantised_softmax,
     "real_softmax": _softmax,
 }

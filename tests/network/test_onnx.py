@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import qdq_models
 from qdq_models import Layers, Qdq, Scale
+from samples import sample
 
 from network.host_network import HostNetwork
 from network.onnx_equality import assert_equals_onnxruntime
@@ -150,6 +151,10 @@ ONE_OPERATOR = {
     "pad": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 1, 0, 3), np.float32(0))),
     "pad with a number": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 0, 0, 3), np.float32(0.5))),
     "transpose": one("Transpose", SHAPE, out=A, perm=[0, 2, 3, 1]),
+    "softmax": one("Softmax", (5, 12), out=PROBABILITY, axis=-1),
+    "softmax uint8": one("Softmax", (5, 12), out=unsigned(PROBABILITY), scales=(unsigned(A),), axis=-1),
+    "softmax over the channels, coarse": one("Softmax", SHAPE, out=Scale(0.005, -100), scales=(Scale(0.4, 3),), axis=1),
+    "softmax as an output": Qdq().ending("Softmax", SHAPE, A, axis=1),
     "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
     "flatten": one("Flatten", SHAPE, out=A),
     "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),
@@ -163,3 +168,25 @@ ONE_OPERATOR = {
 def test_one_operator(onnx_network: Callable[..., tuple[HostNetwork, Path]], model: bytes) -> None:
     network, file = onnx_network(model)
     assert_equals_onnxruntime(network, file)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("seed", range(3))
+def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
+    network, file = onnx_network(qdq_models.residual(seed, dtype))
+    assert assert_equals_onnxruntime(network, file) > 20
+    assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
+    network, file = onnx_network(qdq_models.detector(seed, dtype))
+    assert assert_equals_onnxruntime(network, file) > 15
+
+
+def test_yamnet(host_network: Build) -> None:
+    file = sample("npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx")
+    network = host_network(file)
+    assert assert_equals_onnxruntime(network, file) == 31
+    assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1

@@ -164,21 +164,39 @@ def _resize(node: Node, building: Building) -> Value:
     """Of the nearest element, to a whole multiple."""
     of = held(node)
     shape = _resized(node, of.shape)
-    multiples = [made % given == 0 for made, given in zip(shape, of.shape, strict=True)]
     mode = node.attributes.get("mode", b"nearest")
-    how = node.attributes.get("coordinate_transformation_mode", b"half_pixel"), node.attributes.get("nearest_mode", b"")
-    known = how in (
-        (b"half_pixel", b""),
-        (b"half_pixel", b"round_prefer_floor"),
-        (b"half_pixel", b"floor"),
-        (b"asymmetric", b"floor"),
-        (b"pytorch_half_pixel", b"round_prefer_floor"),
-    )
-    if mode != b"nearest" or not all(multiples) or not (known or node.type == "Upsample"):
+    repeats = all(_repeats(node, given, made) for given, made in zip(of.shape, shape, strict=True))
+    if mode != b"nearest" or not repeats:
+        how = [node.attributes.get(name, b"") for name in ("coordinate_transformation_mode", "nearest_mode")]
         what = f"resizes {list(of.shape)} to {list(shape)} by {mode.decode()!a} {[each.decode() for each in how]}"
         hint = "mode nearest to whole multiples is supported (asymmetric with nearest_mode floor, or half_pixel)"
         raise node.error("N6-NET-008", what, hint)
     return _moved(node, building, "Enlarge", of, shape, None) if shape != of.shape else of
+
+
+def _repeats(node: Node, given: int, made: int) -> bool:
+    """Whether each element is repeated equally often along a dimension."""
+    if made % given:
+        return False
+    places = np.arange(made, dtype=np.float64)
+    transformation = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
+    if node.type == "Upsample" or transformation == b"asymmetric":
+        sources = places * given / made
+    elif transformation in (b"half_pixel", b"pytorch_half_pixel"):
+        sources = (places + 0.5) * given / made - 0.5
+    else:
+        return made == given
+    rounding = b"floor" if node.type == "Upsample" else node.attributes.get("nearest_mode", b"round_prefer_floor")
+    functions = {
+        b"floor": np.floor,
+        b"ceil": np.ceil,
+        b"round_prefer_floor": lambda x: np.ceil(x - 0.5),
+        b"round_prefer_ceil": lambda x: np.floor(x + 0.5),
+    }
+    if rounding not in functions:
+        return False
+    nearest = np.clip(functions[rounding](sources), 0, given - 1)
+    return bool(np.array_equal(nearest, places // (made // given)))
 
 
 def _resized(node: Node, given: tuple[int, ...]) -> tuple[int, ...]:
