@@ -43,6 +43,11 @@ def _dynamic(proto: Any) -> None:
     proto.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
 
 
+def _new_operators(proto: Any) -> None:
+    for place, node in enumerate(proto.graph.node):
+        node.op_type = f"New{place}"
+
+
 def _asymmetric(proto: Any) -> None:
     weights = next(node for node in proto.graph.node if node.op_type == "DequantizeLinear" and "axis" in str(node))
     zero_points = next(each for each in proto.graph.initializer if each.name == weights.input[2])
@@ -93,12 +98,12 @@ def _set(name: str, value: int) -> Callable[[Any], None]:
 REFUSED = {
     "no ONNX": (b"TFL3 is none", "N6-NET-001", "is not an ONNX model"),
     "empty": (b"", "N6-NET-001", "has no ONNX graph"),
-    "float32": (
-        edited(lambda proto: setattr(proto.opset_import[0], "version", 17), onnx_model(quantised=False)),
-        "N6-NET-004",
-        "not quantised; this backend computes int8",
+    "float32": (onnx_model(quantised=False), "N6-NET-004", "not quantised; this backend computes int8"),
+    "a new operator set": (
+        edited(lambda proto: setattr(proto.opset_import[0], "version", 99)),
+        "N6-NET-008",
+        "has the operator set 99",
     ),
-    "a new operator set": (onnx_model(quantised=False), "N6-NET-008", "has the operator set"),
     "weights in another file": (edited(_external), "N6-NET-008", "keeps its weights in another file"),
     "control flow": (edited(_control_flow), "N6-NET-008", "has control flow: If"),
     "a dynamic shape": (edited(_dynamic), "N6-NET-005", "is not fixed: [1, 3, 'height', 14]"),
@@ -113,7 +118,7 @@ REFUSED = {
         "com.acme.",
     ),
     "unknown operators": (
-        edited(lambda proto: [setattr(node, "op_type", f"New{place}") for place, node in enumerate(proto.graph.node)]),
+        edited(_new_operators),
         "N6-NET-003",
         "nor are New1, New10",
     ),

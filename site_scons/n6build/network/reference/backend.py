@@ -1,4 +1,4 @@
-"""Backend reference: a .tflite file -> network.c, of which every epoch runs on the Cortex-M55."""
+"""Backend reference: a .tflite or .onnx file -> network.c, of which every epoch runs on the Cortex-M55."""
 
 from __future__ import annotations
 
@@ -78,4 +78,9 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    compile_network(Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier)
+    network = compile_network(
+        Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier
+    )
+    if model.suffix == ".onnx":
+        left = sum(epoch.kind == "Transpose" for epoch in network.epochs)
+        say("Channels", "behind height and width", f"{left} transposition{'' if left == 1 else 's'} left")

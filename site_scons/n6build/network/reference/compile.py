@@ -1,6 +1,7 @@
-"""The reference backend: compiles an int8 .tflite model so that every epoch runs on the Cortex-M55.
+"""The reference backend: compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55.
 
-Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs give byte-identical files.
+Its results are those of LiteRT's reference resolver, or of ONNX Runtime's integer operators, bit for bit. Equal inputs give
+byte-identical files.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def compile_network(
     name: str = "network",
     ll_aton: Version | None = None,
     roomier: Sequence[str] = (),
-) -> None:
-    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
+) -> Network:
+    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`. Returns
+    what they hold.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
     ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
@@ -74,6 +76,7 @@ def compile_network(
     }
     for path, content in files.items():
         write_atomically(path, content)
+    return network
 
 
 def initializer_image(network: Network, placement: Placement) -> bytes:

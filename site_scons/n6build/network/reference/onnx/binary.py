@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import Member, Structure, reads, writes
 from n6build.network.reference.epochs import Fields
-from n6build.network.reference.graph import Tensor
+from n6build.network.reference.graph import Quantisation, Tensor
 from n6build.network.reference.kernel_call import Argument, Parameter, fields_of
 from n6build.network.reference.onnx.storage import Shape
-from n6build.network.reference.operands import Operands
+from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.rules import INT8, Problem, Rule, shown
 
 _RANK = 4
@@ -77,6 +77,19 @@ def operand_arguments(operands: Operands) -> dict[str, Argument]:
     names = ("sizes", "a_strides", "b_strides")
     ends: dict[str, Argument] = {"a": _operand(a), "b": _operand(b), "output": output}
     return {**ends, **dict(zip(names, map(_fields, strides), strict=True))}
+
+
+def quantisations(operands: Operands) -> tuple[Quantisation, Quantisation, Quantisation]:
+    """Of both operands and the output."""
+    a, b, output = map(required_quantisation, (operands.first, operands.required(1), operands.output))
+    return a, b, output
+
+
+def binary_options(operands: Operands) -> BinaryOptions:
+    """Of an operator whose options `BinaryOptions` are."""
+    options = operands.operator.options
+    assert isinstance(options, BinaryOptions)
+    return options
 
 
 def _operand(tensor: Tensor) -> Argument:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +49,14 @@ class Building:
         dtype: DType,
         shape: Shape,
         quantisation: Quantisation | None = None,
-        data: NDArray[Any] | None = None,
+        data: NDArray[np.generic] | None = None,
     ) -> Tensor:
         """shape: in memory. data: of a constant."""
         tensor = Tensor(len(self._tensors), name, dtype, shape, quantisation, data)
         self._tensors[tensor.index] = tensor
         return tensor
 
-    def constant(self, name: str, array: NDArray[Any], quantisation: Quantisation | None = None) -> Tensor:
+    def constant(self, name: str, array: NDArray[np.generic], quantisation: Quantisation | None = None) -> Tensor:
         """array: of int8, int32, int64 or float32."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)

@@ -23,7 +23,7 @@ _CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
 _SHOWN = 8
 
 
-def read_model(path: Path) -> Any:
+def read_model(path: Path) -> onnx.ModelProto:
     """The ModelProto. Raises N6-FILE-002, N6-NET-001 (no ONNX model), N6-NET-002 (damaged)."""
     data = read_bytes(path)
     try:
@@ -40,7 +40,7 @@ def read_model(path: Path) -> Any:
     return model
 
 
-def check_model(model: Any, known: frozenset[str], where: str) -> int:
+def check_model(model: onnx.ModelProto, known: frozenset[str], where: str) -> int:
     """The version of the operator set. known: types of nodes. Raises N6-NET-003 and N6-NET-008."""
     version = _version(model, where)
     graph = model.graph
@@ -97,7 +97,7 @@ def _described(node: Any) -> str:
     return f"{prefix}{node.op_type[:MAX_NAME]}"
 
 
-def constants_of(node: Any) -> Iterator[Any]:
+def constants_of(node: onnx.NodeProto) -> Iterator[object]:
     """What a node of type Constant holds, as a TensorProto or numbers."""
     for attribute in node.attribute:
         if attribute.name in ("value", "value_float", "value_floats", "value_int", "value_ints"):

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.onnx.binary import OPERAND_MEMBERS, RULE, BinaryOptions, operand_arguments
+from n6build.network.reference.onnx.binary import (
+    OPERAND_MEMBERS,
+    RULE,
+    binary_options,
+    operand_arguments,
+    quantisations,
+)
 from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE
 
@@ -30,20 +36,18 @@ def real_operator(name: str) -> OperatorKind:
     kernel = Kernel(f"real_{name.lower()}", _BINARY, in_place=("a", "b"))
 
     def lower(operands: Operands) -> KernelCall:
-        options = operands.operator.options
-        assert isinstance(options, BinaryOptions)
-        a, b = (required_quantisation(operands.required(position)) for position in (0, 1))
-        output = operands.output
+        options = binary_options(operands)
+        a, b, target = quantisations(operands)
         return KernelCall(
             kernel,
             {
                 **operand_arguments(operands),
                 "a_scale": a.scale,
                 "b_scale": b.scale,
-                "output_scale": required_quantisation(output).scale,
+                "output_scale": target.scale,
                 "a_zero_point": a.zero_point,
                 "b_zero_point": b.zero_point,
-                "range": limited_range(output, options.low, options.high),
+                "range": limited_range(operands.output, options.low, options.high),
             },
         )
 

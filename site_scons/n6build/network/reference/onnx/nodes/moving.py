@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -187,7 +187,7 @@ def _repeats(node: Node, given: int, made: int) -> bool:
     else:
         return made == given
     rounding = b"floor" if node.type == "Upsample" else node.attributes.get("nearest_mode", b"round_prefer_floor")
-    functions = {
+    functions: dict[bytes, Callable[[np.ndarray], np.ndarray]] = {
         b"floor": np.floor,
         b"ceil": np.ceil,
         b"round_prefer_floor": lambda x: np.ceil(x - 0.5),

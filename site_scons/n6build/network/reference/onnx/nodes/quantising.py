@@ -123,7 +123,7 @@ def with_scale(node: Node, building: Building, value: Held, quantisation: Quanti
     return real
 
 
-def as_int8(array: NDArray[Any]) -> NDArray[Any]:
+def as_int8(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """uint8 less 128, anything else as it is."""
     return (array.astype(np.int16) - 128).astype(np.int8) if array.dtype == np.uint8 else array
 

@@ -63,11 +63,13 @@ def _leaky_relu(node: Node) -> Callable[[Float32], Float32]:
 
 
 def _hard_sigmoid(x: Float32, alpha: np.float32, beta: np.float32) -> Float32:
-    return np.clip(alpha * x + beta, np.float32(0), np.float32(1)).astype(np.float32)
+    limited: Float32 = np.clip(alpha * x + beta, np.float32(0), np.float32(1)).astype(np.float32)
+    return limited
 
 
 def _hard_swish(x: Float32) -> Float32:
-    return np.multiply(x, _hard_sigmoid(x, np.float32(1 / 6), np.float32(0.5)), dtype=np.float32)
+    product: Float32 = x * _hard_sigmoid(x, np.float32(1 / 6), np.float32(0.5))
+    return product
 
 
 def _elu(node: Node) -> Callable[[Float32], Float32]:
@@ -81,7 +83,8 @@ def _in_double(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[Float3
 
 def _gelu(x: np.ndarray) -> np.ndarray:
     errors = np.vectorize(math.erf)(x / math.sqrt(2))
-    return np.multiply(x * 0.5, 1 + errors)
+    result: np.ndarray = x * 0.5 * (1 + errors)
+    return result
 
 
 _FUNCTIONS: dict[str, Callable[[Float32], Float32]] = {

@@ -8,9 +8,15 @@ import numpy as np
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.onnx.binary import OPERAND_MEMBERS, RULE, BinaryOptions, operand_arguments
+from n6build.network.reference.onnx.binary import (
+    OPERAND_MEMBERS,
+    RULE,
+    binary_options,
+    operand_arguments,
+    quantisations,
+)
 from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE
 
@@ -36,11 +42,8 @@ _KERNEL = Kernel(
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, BinaryOptions)
-    a, b = (required_quantisation(operands.required(position)) for position in (0, 1))
-    target = required_quantisation(operands.output)
-    of_a, of_b, of_output = options.offsets
+    a, b, target = quantisations(operands)
+    of_a, of_b, of_output = binary_options(operands).offsets
     ratio_a, ratio_b = (np.float32(each.scale) / np.float32(target.scale) for each in (a, b))
     shift = ratio_a * np.float32(a.zero_point + of_a) + ratio_b * np.float32(b.zero_point + of_b)
     return KernelCall(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.onnx.limits import limited_range
 from n6build.network.reference.onnx.operators.qlinear_conv import window_fields
 from n6build.network.reference.onnx.windowing import Windowing
@@ -48,19 +48,25 @@ class PoolOptions:
     offset: int = 0
 
 
+def pool_arguments(operands: Operands, options: PoolOptions) -> dict[str, Argument]:
+    """ENDS and WINDOW_MEMBERS."""
+    return {
+        "input": operands.first,
+        "output": operands.output,
+        "in": shape_of(operands.first),
+        "out": shape_of(operands.output),
+        "window": window_fields(options.windowing, *options.windowing.window),
+    }
+
+
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, PoolOptions)
-    windowing = options.windowing
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "in": shape_of(operands.first),
-            "out": shape_of(operands.output),
-            "window": window_fields(windowing, *windowing.window),
+            **pool_arguments(operands, options),
             "input_scale": given.scale,
             "output_scale": target.scale,
             "output_zero_point": float(target.zero_point + options.offset),

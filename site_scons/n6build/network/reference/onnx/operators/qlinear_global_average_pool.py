@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.onnx.limits import LimitOptions, limited_range
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
@@ -36,18 +36,12 @@ def _lower(operands: Operands) -> KernelCall:
     channels = operands.first.shape[-1]
     pixels = operands.first.elements // channels
     given, target = required_quantisation(operands.first), required_quantisation(operands.output)
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.first,
-            "output": operands.output,
-            "pixels": pixels,
-            "channels": channels,
-            "bias": -given.zero_point * pixels,
-            "scale": float(np.float32(given.scale) / (np.float32(target.scale) * np.float32(pixels))),
-            "range": limited_range(operands.output, options.low, options.high),
-        },
-    )
+    scale = np.float32(given.scale) / (np.float32(target.scale) * np.float32(pixels))
+    ends: dict[str, Argument] = {"input": operands.first, "output": operands.output}
+    sizes: dict[str, Argument] = {"pixels": pixels, "channels": channels}
+    scaling: dict[str, Argument] = {"bias": -given.zero_point * pixels, "scale": float(scale)}
+    limits = limited_range(operands.output, options.low, options.high)
+    return KernelCall(_KERNEL, {**ends, **sizes, **scaling, "range": limits})
 
 
 OPERATOR = OperatorKind(

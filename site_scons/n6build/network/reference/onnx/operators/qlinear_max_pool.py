@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.onnx.operators.qlinear_average_pool import PoolOptions
-from n6build.network.reference.onnx.operators.qlinear_conv import window_fields
+from n6build.network.reference.onnx.operators.qlinear_average_pool import PoolOptions, pool_arguments
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.operators.max_pool_2d import OPERATOR as OF_TFLITE
 from n6build.network.reference.rules import INT8, Problem, Rule, check_nhwc, check_same_quantisation
-from n6build.network.reference.windows import shape_of
 
 _KERNEL = OF_TFLITE.kernels[0]
 
@@ -25,17 +23,8 @@ def _check(operands: Operands) -> Iterator[Problem]:
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, PoolOptions)
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.first,
-            "output": operands.output,
-            "in": shape_of(operands.first),
-            "out": shape_of(operands.output),
-            "window": window_fields(options.windowing, *options.windowing.window),
-            "range": limited_range(operands.output, options.low, options.high),
-        },
-    )
+    limits = limited_range(operands.output, options.low, options.high)
+    return KernelCall(_KERNEL, {**pool_arguments(operands, options), "range": limits})
 
 
 OPERATOR = OperatorKind(

@@ -8,9 +8,15 @@ import numpy as np
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.onnx.binary import OPERAND_MEMBERS, RULE, BinaryOptions, operand_arguments
+from n6build.network.reference.onnx.binary import (
+    OPERAND_MEMBERS,
+    RULE,
+    binary_options,
+    operand_arguments,
+    quantisations,
+)
 from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE
 
@@ -35,11 +41,8 @@ _KERNEL = Kernel(
 
 
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, BinaryOptions)
-    a, b = (required_quantisation(operands.required(position)) for position in (0, 1))
-    target = required_quantisation(operands.output)
-    offset = options.offsets[2]
+    a, b, target = quantisations(operands)
+    offset = binary_options(operands).offsets[2]
     return KernelCall(
         _KERNEL,
         {

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import Constant, KernelCall
 from n6build.network.reference.onnx.limits import limited_range
+from n6build.network.reference.onnx.rows import row_arguments
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import RANGE
@@ -49,10 +50,7 @@ def _lower(operands: Operands) -> KernelCall:
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": operands.first.elements // depth,
-            "depth": depth,
+            **row_arguments(operands),
             "table": Constant("float32", exponentials(given.scale, depth)),
             "factor": float(np.floor(np.float32(1) / np.float32(target.scale))),
             "range": limited_range(operands.output, -math.inf, math.inf),

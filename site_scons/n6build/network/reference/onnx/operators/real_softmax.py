@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.onnx.rows import row_arguments
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import FLOAT32, INT8, Rule, check_elementwise
@@ -28,15 +29,11 @@ _KERNEL = Kernel(
 
 
 def _lower(operands: Operands) -> KernelCall:
-    depth = operands.first.shape[-1]
     given = required_quantisation(operands.first)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": operands.first.elements // depth,
-            "depth": depth,
+            **row_arguments(operands),
             "scale": given.scale,
             "zero_point": given.zero_point,
         },
