@@ -27,6 +27,7 @@ UNARY: dict[str, str | None] = {
 }
 BINARY: dict[str, str | None] = {
     "ADD": "AddOptions",
+    "DIV": "DivOptions",
     "MAXIMUM": "MaximumMinimumOptions",
     "MINIMUM": "MaximumMinimumOptions",
     "MUL": "MulOptions",
@@ -34,7 +35,16 @@ BINARY: dict[str, str | None] = {
     "SQUARED_DIFFERENCE": "SquaredDifferenceOptions",
     "SUB": "SubOptions",
 }
-ACTIVATED = ("ADD", "MUL", "SUB")
+INTEGERS: dict[str, str] = {
+    "ADD": "AddOptions",
+    "FLOOR_DIV": "FloorDivOptions",
+    "FLOOR_MOD": "FloorModOptions",
+    "MAXIMUM": "MaximumMinimumOptions",
+    "MINIMUM": "MaximumMinimumOptions",
+    "MUL": "MulOptions",
+    "SUB": "SubOptions",
+}
+ACTIVATED = ("ADD", "DIV", "MUL", "SUB")
 # Of the quantisation of these outputs the interpreter allows one.
 FIXED_OUTPUT = {"LOGISTIC": Quantisation(1 / 256, -128), "TANH": Quantisation(1 / 128, 0)}
 
@@ -63,6 +73,22 @@ def binary(
     tensors.append(Tensor("output", np.broadcast_shapes(*shapes), np.int8, quantisations[2]))
     options = {"fusedActivationFunction": _ACTIVATIONS[activation]} if operator in ACTIVATED else {}
     return _written(operator, tensors, BINARY[operator], options, 1 if operator == "PRELU" else 2)
+
+
+def of_integers(
+    operator: str, shapes: Sequence[tuple[int, ...]], constant: NDArray[np.int32] | None = None, **options: object
+) -> bytes:
+    """Of int32. constant: the second operand."""
+    tensors = [Tensor("a", shapes[0], np.int32), Tensor("b", shapes[1], np.int32, None, constant)]
+    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), np.int32))
+    return _written(operator, tensors, INTEGERS[operator], options, 1)
+
+
+def without(values: NDArray[np.int8], zero_point: int) -> NDArray[np.int8]:
+    """For divisors, which the interpreter refuses to be zero: elements that stand for it become their neighbour."""
+    return np.where(values == zero_point, zero_point - 1 if zero_point == 127 else zero_point + 1, values).astype(
+        np.int8
+    )
 
 
 def _written(

@@ -1,8 +1,10 @@
 """Models of one operator that moves elements, for tests. Sizes of outputs are those that the reference interpreter finds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import flatbuffers
 import numpy as np
 import reference_interpreter
 from ai_edge_litert import schema_py_generated as schema
@@ -11,6 +13,19 @@ from one_op_models import Quantisation, Tensor, write_model
 
 SCALED = Quantisation(0.05, 3)
 Type = type[np.generic]
+# The interpreter knows no second version of these; of the others it does, which takes more types.
+_FIRST_VERSION = ("DepthToSpace", "ExpandDims", "MirrorPad", "ReverseV2", "Shape", "Squeeze")
+
+
+TYPES: dict[Type, int] = {
+    np.int8: schema.TensorType.INT8,
+    np.uint8: schema.TensorType.UINT8,
+    np.int16: schema.TensorType.INT16,
+    np.int32: schema.TensorType.INT32,
+    np.int64: schema.TensorType.INT64,
+    np.float32: schema.TensorType.FLOAT32,
+    np.bool_: schema.TensorType.BOOL,
+}
 
 
 def quantisation_of(dtype: Type) -> Quantisation | None:
@@ -39,34 +54,71 @@ def operator(
     outputs: int = 1,
     dtype: Type = np.int8,
     shape: Sequence[int] = (1,),
+    scaled: Quantisation | None = None,
     **options: Any,
 ) -> bytes:
     """name: as in the schema's BuiltinOptions, without `Options`. options: its members, by their names. shape: of the output,
-    where the interpreter does not find it."""
-    opcode = {"ReverseV2": "REVERSE_V2"}.get(name) or "".join(
-        f"_{letter}" if letter.isupper() and position and not name[position - 1].isupper() else letter
-        for position, letter in enumerate(name)
-    ).upper()
+    where the interpreter does not find it. scaled: the output's, where it is not the usual one of its type."""
     table = getattr(schema, f"{name}OptionsT")()
     for member, value in options.items():
         setattr(table, member, value)
 
     def written(shapes: Sequence[Sequence[int]]) -> bytes:
         made = [
-            Tensor(f"output{part}", tuple(shape), dtype, quantisation_of(dtype)) for part, shape in enumerate(shapes)
+            Tensor(f"output{part}", tuple(shape), dtype, scaled or quantisation_of(dtype))
+            for part, shape in enumerate(shapes)
         ]
         return write_model(
-            getattr(schema.BuiltinOperator, opcode),
+            getattr(schema.BuiltinOperator, _opcode(name)),
             [*inputs, *made],
             table,
             getattr(schema.BuiltinOptions, f"{name}Options"),
             model_input=next((i for i, tensor in enumerate(inputs) if tensor.data is None), 0),
             outputs=outputs,
-            version=1 if name == "DepthToSpace" else 2,
+            version=1 if name in _FIRST_VERSION else 2,
         )
 
     draft = reference_interpreter.load(written([shape] * outputs))
     return written([detail["shape"].tolist() for detail in draft.get_output_details()])
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operator by the names of the schema's options; its tensors by their positions."""
+
+    name: str
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def network(tensors: Sequence[Tensor], steps: Sequence[Step], inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+    """A model of several operators."""
+    tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(write_model(0, tensors), 0))
+    tree.operatorCodes, tree.subgraphs[0].operators = [], []
+    for step in steps:
+        code, made = schema.OperatorCodeT(), schema.OperatorT()
+        code.builtinCode = getattr(schema.BuiltinOperator, _opcode(step.name))
+        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+        code.version = 1 if step.name in (*_FIRST_VERSION, "Reshape") else 2
+        made.opcodeIndex, made.inputs, made.outputs = len(tree.operatorCodes), [*step.inputs], [*step.outputs]
+        made.builtinOptionsType = getattr(schema.BuiltinOptions, f"{step.name}Options")
+        made.builtinOptions = getattr(schema, f"{step.name}OptionsT")()
+        for member, value in step.options.items():
+            setattr(made.builtinOptions, member, value)
+        tree.operatorCodes.append(code)
+        tree.subgraphs[0].operators.append(made)
+    tree.subgraphs[0].inputs, tree.subgraphs[0].outputs = [*inputs], [*outputs]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def _opcode(name: str) -> str:
+    return "".join(
+        f"_{letter}" if letter.isupper() and position and not name[position - 1].isupper() else letter
+        for position, letter in enumerate(name)
+    ).upper()
 
 
 def transpose(shape: Sequence[int], order: Sequence[int], dtype: Type = np.int8) -> bytes:
@@ -79,7 +131,7 @@ def strided_slice(
     end: Sequence[int],
     strides: Sequence[int] | None = None,
     dtype: Type = np.int8,
-    **masks: int,
+    **masks: Any,
 ) -> bytes:
     """masks: beginMask, endMask, ellipsisMask, newAxisMask, shrinkAxisMask."""
     steps = [1] * len(begin) if strides is None else strides
@@ -145,6 +197,42 @@ def depth_to_space(shape: Sequence[int], block: int, dtype: Type = np.int8) -> b
 
 def gather(shape: Sequence[int], axis: int, indices: Any, dtype: Type = np.int8) -> bytes:
     return operator("Gather", [activation(shape, dtype), numbers(indices)], dtype=dtype, axis=axis)
+
+
+def tile(shape: Sequence[int], times: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("Tile", [activation(shape, dtype), numbers(times)], dtype=dtype)
+
+
+def broadcast_to(shape: Sequence[int], made: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("BroadcastTo", [activation(shape, dtype), numbers(made)], dtype=dtype)
+
+
+def reverse(shape: Sequence[int], axes: Sequence[int], dtype: Type = np.int8) -> bytes:
+    return operator("ReverseV2", [activation(shape, dtype), numbers(axes)], dtype=dtype)
+
+
+def pad(shape: Sequence[int], paddings: Sequence[tuple[int, int]], dtype: Type = np.int8) -> bytes:
+    return operator("Pad", [activation(shape, dtype), numbers(paddings)], dtype=dtype)
+
+
+def mirror_pad(shape: Sequence[int], paddings: Sequence[tuple[int, int]], symmetric: bool) -> bytes:
+    mode = schema.MirrorPadMode.SYMMETRIC if symmetric else schema.MirrorPadMode.REFLECT
+    return operator("MirrorPad", [activation(shape), numbers(paddings)], mode=mode)
+
+
+def space_to_batch(shape: Sequence[int], blocks: Sequence[int], paddings: Sequence[tuple[int, int]]) -> bytes:
+    return operator("SpaceToBatchND", [activation(shape), numbers(blocks), numbers(paddings)])
+
+
+def batch_to_space(
+    shape: Sequence[int], blocks: Sequence[int], crops: Sequence[tuple[int, int]], scaled: Quantisation = SCALED
+) -> bytes:
+    given = replace(activation(shape), quantisation=scaled)
+    return operator("BatchToSpaceND", [given, numbers(blocks), numbers(crops)], scaled=scaled)
+
+
+def cast(shape: Sequence[int], given: Type, made: Type) -> bytes:
+    return operator("Cast", [activation(shape, given)], dtype=made, inDataType=TYPES[given], outDataType=TYPES[made])
 
 
 def resize(

@@ -1,26 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators of two operands that are broadcast to the output's shape. Internal to the kernels.
+ * A walk through two operands that broadcast, in pieces of contiguous elements. Internal to the kernels.
  */
 #ifndef N6K_BROADCAST_H
 #define N6K_BROADCAST_H
 
 #include "n6_kernels.h"
 
-/* A row of the output; where each operand's first element of it lies. */
-typedef void n6k_row_t(const void *op, const int8_t *a, const int8_t *b, int8_t *output);
+#define N6K_LOOPS 5
 
-static inline __attribute__((always_inline)) void n6k_for_each_row(const void *op, const int8_t *a, const int8_t *b,
-                                                                   int8_t *output, n6k_strides_t sizes, n6k_strides_t to_a,
-                                                                   n6k_strides_t to_b, n6k_row_t *row)
-{
-    for (uint32_t i = 0; i < sizes.d0; i++) {
-        for (uint32_t j = 0; j < sizes.d1; j++) {
-            for (uint32_t k = 0; k < sizes.d2; k++, output += sizes.d3) {
-                row(op, a + i * to_a.d0 + j * to_a.d1 + k * to_a.d2, b + i * to_b.d0 + j * to_b.d1 + k * to_b.d2, output);
-            }
-        }
-    }
-}
+/* a, b: where the operands' elements of this run begin, counted in elements. The rest is the walk's own. */
+typedef struct {
+    int32_t a;
+    int32_t b;
+
+    const n6k_broadcast_t *plan;
+    uint32_t rounds[N6K_LOOPS];
+} n6k_runs_t;
+
+/* To the first run. */
+void n6k_runs_start(n6k_runs_t *runs, const n6k_broadcast_t *plan);
+
+/* To the next run; 0 where there is none. */
+int n6k_runs_next(n6k_runs_t *runs);
+
+/* Elements of a piece in which an operand that stays is repeated. */
+#define N6K_PIECE 64
+
+/* Runs in pieces. a, b, output, elements: the piece, in which all three advance. The rest is the walk's own. */
+typedef struct {
+    const int8_t *a;
+    const int8_t *b;
+    int8_t *output;
+    uint32_t elements;
+
+    n6k_runs_t runs;
+    const int8_t *start_a;
+    const int8_t *start_b;
+    uint32_t left; /* of the run, this piece included */
+    int8_t repeated[N6K_PIECE];
+} n6k_walk_t;
+
+/* To the first piece. */
+void n6k_walk_start(n6k_walk_t *walk, const n6k_broadcast_t *plan, const int8_t *a, const int8_t *b, int8_t *output);
+
+/* To the next piece; 0 where there is none. */
+int n6k_walk_next(n6k_walk_t *walk);
 
 #endif

@@ -61,5 +61,20 @@ static inline int32x4_t n6k_rounding_divide_x4(int32x4_t x, int32x4_t negative_e
     return vrshlq_s32(vqaddq_s32(x, correction), negative_exponent);
 }
 
+/* n6k_scale_double of each lane. */
+static inline int32x4_t n6k_scale_x4(int32x4_t x, int32_t multiplier, int32_t shift)
+{
+    x = vshlq_s32(x, vdupq_n_s32(shift > 0 ? shift : 0));
+    return n6k_rounding_divide_x4(vqrdmulhq_n_s32(x, multiplier), vdupq_n_s32(shift > 0 ? 0 : shift));
+}
+
+/* n6k_to_output of each lane, still as int32. */
+static inline int32x4_t n6k_to_output_x4(int32x4_t scaled, n6k_output_t range)
+{
+    const int32_t zero_point = range.zero_point;
+    const int32x4_t low = vdupq_n_s32(range.clamp_min - zero_point), high = vdupq_n_s32(range.clamp_max - zero_point);
+    return vaddq_n_s32(vminq_s32(vmaxq_s32(scaled, low), high), zero_point);
+}
+
 #endif
 #endif

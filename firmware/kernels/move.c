@@ -9,12 +9,12 @@
 
 #define OUTER_LOOPS 5
 
-typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes);
+typedef void (*row_t)(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes);
 
 /* All loops but the innermost one, which is a row. */
 static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op, row_t row)
 {
-    const n6k_loop_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
+    const n6k_step_t loops[OUTER_LOOPS] = {op->loop_0, op->loop_1, op->loop_2, op->loop_3, op->loop_4};
     uint32_t done[OUTER_LOOPS] = {0, 0, 0, 0, 0};
     const int8_t *from = (const int8_t *)op->input + op->in_offset;
     int8_t *to = (int8_t *)op->output + op->out_offset;
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void move_rows(const n6k_move_t *op
     }
 }
 
-static void plain_row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
+static void plain_row(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes)
 {
     for (int32_t i = 0; i < (int32_t)loop->size; i++) {
         memcpy(to + i * loop->out_step, from + i * loop->in_step, bytes);
@@ -62,44 +62,8 @@ void n6k_plain_gather(const n6k_gather_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four elements at a time from `from` + offsets to `to` + out_offsets. Offsets are modulo 2^32, so steps may be negative. */
-static inline void move_x4(int8_t *to, uint32x4_t out_offsets, const int8_t *from, uint32x4_t offsets, uint32_t bytes,
-                           mve_pred16_t lanes)
-{
-    switch (bytes) {
-    case 1:
-        vstrbq_scatter_offset_p_s32(to, out_offsets, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
-        break;
-    case 2:
-        vstrhq_scatter_offset_p_s32((int16_t *)(void *)to, out_offsets,
-                                    vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes),
-                                    lanes);
-        break;
-    default:
-        vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, out_offsets,
-                                    vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes),
-                                    lanes);
-        break;
-    }
-}
-
-/* As move_x4, to adjacent elements. */
-static inline void collect_x4(int8_t *to, const int8_t *from, uint32x4_t offsets, uint32_t bytes, mve_pred16_t lanes)
-{
-    switch (bytes) {
-    case 1:
-        vstrbq_p_s32(to, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
-        break;
-    case 2:
-        vstrhq_p_s32((int16_t *)(void *)to,
-                     vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes), lanes);
-        break;
-    default:
-        vstrwq_p_s32((int32_t *)(void *)to,
-                     vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes), lanes);
-        break;
-    }
-}
+/* Elements that are no further apart than this are gathered eight at a time, with offsets of 16 bits. */
+#define LARGEST_SHORT_STEP (UINT16_MAX / 7)
 
 /* Whether one lane of a vector takes that many bytes. position: all bits of addresses and steps, which have to be multiples. */
 static inline int is_lane(uint32_t bytes, uintptr_t position)
@@ -107,47 +71,92 @@ static inline int is_lane(uint32_t bytes, uintptr_t position)
     return (bytes == 1 || bytes == 2 || bytes == 4) && (position & (bytes - 1)) == 0;
 }
 
-static inline __attribute__((always_inline)) void collect(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
-                                                          uint32_t bytes)
+static inline uint32x4_t multiples_x4(int32_t step)
 {
-    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)loop->in_step);
-    for (uint32_t left = loop->size; left > 0; left = left > 4 ? left - 4 : 0) {
-        collect_x4(to, from, offsets, bytes, vctp32q(left));
-        from += 4 * loop->in_step;
-        to += 4 * bytes;
-    }
+    return vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)step);
 }
 
-static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8_t *from, const n6k_loop_t *loop,
-                                                          uint32_t bytes)
+/* Four elements to adjacent ones. Offsets are modulo 2^32, so they may be negative. */
+static inline __attribute__((always_inline)) void collect_x4(int8_t *to, const int8_t *from, uint32x4_t offsets,
+                                                             uint32_t bytes, mve_pred16_t lanes)
 {
-    const uint32x4_t lanes = vidupq_n_u32(0, 1);
-    const uint32x4_t offsets = vmulq_n_u32(lanes, (uint32_t)loop->in_step);
-    const uint32x4_t out_offsets = vmulq_n_u32(lanes, (uint32_t)loop->out_step);
-    for (uint32_t left = loop->size; left > 0; left = left > 4 ? left - 4 : 0) {
-        move_x4(to, out_offsets, from, offsets, bytes, vctp32q(left));
-        from += 4 * loop->in_step;
-        to += 4 * loop->out_step;
-    }
-}
-
-static void row(int8_t *to, const int8_t *from, const n6k_loop_t *loop, uint32_t bytes)
-{
-    const uintptr_t position = (uintptr_t)to | (uintptr_t)from | (uintptr_t)loop->in_step | (uintptr_t)loop->out_step;
-    if (loop->size > 1 && is_lane(bytes, position)) {
-        if (loop->out_step != (int32_t)bytes) {
-            scatter(to, from, loop, bytes);
-        } else if (bytes == 1) {
-            collect(to, from, loop, 1);
-        } else {
-            collect(to, from, loop, bytes);
-        }
+    if (bytes == 1) {
+        vstrbq_p_s32(to, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
+    } else if (bytes == 2) {
+        vstrhq_p_s32((int16_t *)(void *)to,
+                     vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes), lanes);
     } else {
-        for (uint32_t left = loop->size; left > 0; left--) {
-            n6k_copy_bytes(to, from, bytes);
-            from += loop->in_step;
-            to += loop->out_step;
+        vstrwq_p_s32((int32_t *)(void *)to,
+                     vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes), lanes);
+    }
+}
+
+/* As collect_x4, to elements as far apart as `out_offsets` says. */
+static inline __attribute__((always_inline)) void scatter_x4(int8_t *to, uint32x4_t out_offsets, const int8_t *from,
+                                                             uint32x4_t offsets, uint32_t bytes, mve_pred16_t lanes)
+{
+    if (bytes == 1) {
+        vstrbq_scatter_offset_p_s32(to, out_offsets, vldrbq_gather_offset_z_s32(from, offsets, lanes), lanes);
+    } else if (bytes == 2) {
+        vstrhq_scatter_offset_p_s32((int16_t *)(void *)to, out_offsets,
+                                    vldrhq_gather_offset_z_s32((const int16_t *)(const void *)from, offsets, lanes),
+                                    lanes);
+    } else {
+        vstrwq_scatter_offset_p_s32((int32_t *)(void *)to, out_offsets,
+                                    vldrwq_gather_offset_z_s32((const int32_t *)(const void *)from, offsets, lanes),
+                                    lanes);
+    }
+}
+
+static inline __attribute__((always_inline)) void collect(int8_t *to, const int8_t *from, uint32_t size,
+                                                          int32_t in_step, uint32_t bytes)
+{
+    const uint32x4_t offsets = multiples_x4(in_step);
+    for (; size >= 4; size -= 4, from += 4 * in_step, to += 4 * bytes) {
+        collect_x4(to, from, offsets, bytes, 0xFFFF);
+    }
+    collect_x4(to, from, offsets, bytes, vctp32q(size));
+}
+
+static void collect_bytes(int8_t *to, const int8_t *from, uint32_t size, int32_t in_step)
+{
+    if (in_step >= 0 && in_step <= LARGEST_SHORT_STEP) {
+        const uint16x8_t offsets = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)in_step);
+        for (; size >= 8; size -= 8, from += 8 * in_step, to += 8) {
+            vstrbq_s16(to, vldrbq_gather_offset_s16(from, offsets));
         }
+    }
+    collect(to, from, size, in_step, 1);
+}
+
+static inline __attribute__((always_inline)) void scatter(int8_t *to, const int8_t *from, uint32_t size,
+                                                          int32_t in_step, int32_t out_step, uint32_t bytes)
+{
+    const uint32x4_t offsets = multiples_x4(in_step), out_offsets = multiples_x4(out_step);
+    for (; size >= 4; size -= 4, from += 4 * in_step, to += 4 * out_step) {
+        scatter_x4(to, out_offsets, from, offsets, bytes, 0xFFFF);
+    }
+    scatter_x4(to, out_offsets, from, offsets, bytes, vctp32q(size));
+}
+
+static void row(int8_t *to, const int8_t *from, const n6k_step_t *loop, uint32_t bytes)
+{
+    uint32_t size = loop->size;
+    const int32_t in_step = loop->in_step, out_step = loop->out_step;
+    const uintptr_t position = (uintptr_t)to | (uintptr_t)from | (uintptr_t)in_step | (uintptr_t)out_step;
+    const int adjacent = out_step == (int32_t)bytes;
+    if (size == 1 || !is_lane(bytes, position)) {
+        for (; size > 0; size--, from += in_step, to += out_step) {
+            n6k_copy_bytes(to, from, bytes);
+        }
+    } else if (adjacent && bytes == 1) {
+        collect_bytes(to, from, size, in_step);
+    } else if (adjacent && bytes == 2) {
+        collect(to, from, size, in_step, 2);
+    } else if (adjacent) {
+        collect(to, from, size, in_step, 4);
+    } else {
+        scatter(to, from, size, in_step, out_step, bytes);
     }
 }
 

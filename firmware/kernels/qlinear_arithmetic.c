@@ -2,7 +2,7 @@
  *
  * Sum and product of int8 elements as ONNX Runtime's QLinearAdd and QLinearMul have them: the scales are combined first.
  */
-#include "broadcast.h"
+#include "broadcast_rows.h"
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "real.h"

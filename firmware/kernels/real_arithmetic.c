@@ -2,7 +2,7 @@
  *
  * Elements of int8 computed in float32 step by step: dequantised, combined, divided by the output's scale.
  */
-#include "broadcast.h"
+#include "broadcast_rows.h"
 #include "helium.h"
 #include "n6_kernels_plain.h"
 #include "real.h"

@@ -35,10 +35,9 @@ static inline int32_t n6k_scale_double(int32_t x, int32_t multiplier, int32_t sh
     return n6k_rounding_divide(n6k_doubling_high_multiply(shifted, multiplier), right);
 }
 
-/* x * scale in double precision, rounded to the nearest integer, halves away from zero, saturated. */
-static inline int32_t n6k_scale_real(int32_t x, double scale)
+/* To the nearest integer, halves away from zero, saturated. */
+static inline int32_t n6k_round_real(double product)
 {
-    const double product = (double)x * scale;
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FP & 8)
     float rounded; /* an integer in a floating-point register */
     int32_t result;
@@ -53,6 +52,12 @@ static inline int32_t n6k_scale_real(int32_t x, double scale)
     const double fraction = product - whole;
     return whole + (fraction >= 0.5 ? 1 : 0) - (fraction <= -0.5 ? 1 : 0);
 #endif
+}
+
+/* x * scale in double precision, rounded to the nearest integer, halves away from zero, saturated. */
+static inline int32_t n6k_scale_real(int32_t x, double scale)
+{
+    return n6k_round_real((double)x * scale);
 }
 
 static inline int32_t n6k_clamp(int32_t x, int32_t low, int32_t high)

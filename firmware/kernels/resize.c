@@ -2,55 +2,43 @@
  *
  * Bilinear resizing. An element is the sum of four, with weights whose sum is a power of two; the sum has 28 bits at most.
  */
+#include <stddef.h>
+
 #include "helium.h"
 #include "n6_kernels_plain.h"
 
-/* Of a table: two offsets and the weight of the second. */
+/* A row of the output: the two of the input that it lies between, and their weights. */
 typedef struct {
-    int32_t lower;
-    int32_t upper;
-    int32_t weight;
-} position_t;
+    const int8_t *upper;
+    const int8_t *lower;
+    int32_t upper_weight;
+    int32_t lower_weight;
+} row_t;
 
-static inline position_t position_of(const int32_t *table, uint32_t index)
+static inline row_t row_of(const n6k_resize_bilinear_t *op, uint32_t y)
 {
-    const position_t position = {table[3 * index], table[3 * index + 1], table[3 * index + 2]};
-    return position;
-}
-
-typedef struct {
-    const int8_t *from[4];
-    int32_t weight[4];
-} corners_t;
-
-static inline corners_t corners_of(const n6k_resize_bilinear_t *op, position_t row, uint32_t x)
-{
-    const position_t column = position_of(op->columns, x);
-    const int32_t top = (1 << op->row_bits) - row.weight;
-    const int32_t left = (1 << op->column_bits) - column.weight;
-    const corners_t corners = {
-        {op->input + row.lower + column.lower, op->input + row.lower + column.upper,
-         op->input + row.upper + column.lower, op->input + row.upper + column.upper},
-        {top * left, top * column.weight, row.weight * left, row.weight * column.weight},
-    };
-    return corners;
+    const int32_t *const table = op->rows + y;
+    const int32_t weight = table[2 * op->out_height];
+    const row_t row = {op->input + table[0], op->input + table[op->out_height], (1 << op->row_bits) - weight, weight};
+    return row;
 }
 
 void n6k_plain_resize_bilinear(const n6k_resize_bilinear_t *op)
 {
-    const int32_t sum_of_weights = 1 << (op->row_bits + op->column_bits);
+    const int32_t divisor = 1 << (op->row_bits + op->column_bits);
     int8_t *output = op->output;
     for (uint32_t y = 0; y < op->out_height; y++) {
-        const position_t row = position_of(op->rows, y);
+        const row_t row = row_of(op, y);
         for (uint32_t x = 0; x < op->out_width; x++) {
-            const corners_t corners = corners_of(op, row, x);
-            for (uint32_t c = 0; c < op->channels; c++) {
-                int32_t sum = 0;
-                for (int i = 0; i < 4; i++) {
-                    sum += corners.weight[i] * corners.from[i][c];
-                }
-                const int32_t half = sum > 0 ? sum_of_weights / 2 : -(sum_of_weights / 2);
-                *output++ = (int8_t)((sum + half) / sum_of_weights);
+            const int32_t *const table = op->columns + x;
+            const int32_t left = table[0], right = table[op->out_width];
+            const int32_t right_weight = table[2 * op->out_width];
+            const int32_t left_weight = (1 << op->column_bits) - right_weight;
+            for (int32_t c = 0; c < (int32_t)op->channels; c++) {
+                const int32_t upper = row.upper[left + c] * left_weight + row.upper[right + c] * right_weight;
+                const int32_t lower = row.lower[left + c] * left_weight + row.lower[right + c] * right_weight;
+                const int32_t sum = upper * row.upper_weight + lower * row.lower_weight;
+                *output++ = (int8_t)((sum + (sum > 0 ? divisor / 2 : -(divisor / 2))) / divisor);
             }
         }
     }
@@ -58,49 +46,142 @@ void n6k_plain_resize_bilinear(const n6k_resize_bilinear_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* With sums that fit 16 bits. */
-static inline void blend_x8(int8_t *to, const corners_t *corners, uint32_t channels, int16x8_t negative_bits)
+/* With fewer channels, lanes are columns. */
+#define LEAST_CHANNELS 4
+
+/* One element of the output: where its four neighbours begin and what they weigh. In the order in which blend_x8 and blend_x4
+ * load it into registers; r7 and r9 are left to the compiler. */
+typedef struct {
+    int8_t *to;
+    const int8_t *from[4];
+    int32_t weight[4];
+    uint32_t channels;
+    int32_t negative_bits;
+} element_t;
+
+/* Eight channels at a time with sums of 16 bits. Halves away from zero: see n6k_rounding_divide_x4. */
+static void blend_x8(const element_t *at)
 {
-    for (uint32_t c = 0; c < channels; c += 8) {
-        const mve_pred16_t lanes = vctp16q(channels - c);
-        int16x8_t sum = vmulq_n_s16(vldrbq_z_s16(corners->from[0] + c, lanes), (int16_t)corners->weight[0]);
-        sum = vmlaq_n_s16(sum, vldrbq_z_s16(corners->from[1] + c, lanes), (int16_t)corners->weight[1]);
-        sum = vmlaq_n_s16(sum, vldrbq_z_s16(corners->from[2] + c, lanes), (int16_t)corners->weight[2]);
-        sum = vmlaq_n_s16(sum, vldrbq_z_s16(corners->from[3] + c, lanes), (int16_t)corners->weight[3]);
-        /* Halves away from zero: see n6k_rounding_divide_x4. */
-        sum = vaddq_s16(sum, vshrq_n_s16(vandq_s16(sum, negative_bits), 15));
-        vstrbq_p_s16(to + c, vrshlq_s16(sum, negative_bits), lanes);
+    register const element_t *r0 __asm__("r0") = at;
+    __asm__ volatile("ldr r12, [r0, %[negative_bits]]\n"
+                     "vdup.16 q3, r12\n"
+                     "ldm r0, {r0-r6, r8, r10, r12}\n"
+                     "wlstp.16 lr, r12, 1f\n"
+                     "2:\n"
+                     "vldrb.s16 q0, [r1], #8\n"
+                     "vldrb.s16 q1, [r2], #8\n"
+                     "vmul.i16 q0, q0, r5\n"
+                     "vldrb.s16 q2, [r3], #8\n"
+                     "vmla.s16 q0, q1, r6\n"
+                     "vldrb.s16 q1, [r4], #8\n"
+                     "vmla.s16 q0, q2, r8\n"
+                     "vmla.s16 q0, q1, r10\n"
+                     "vand q1, q0, q3\n"
+                     "vshr.s16 q1, q1, #15\n"
+                     "vadd.i16 q0, q0, q1\n"
+                     "vrshl.s16 q0, q0, q3\n"
+                     "vstrb.16 q0, [r0], #8\n"
+                     "letp lr, 2b\n"
+                     "1:\n"
+                     : "+r"(r0)
+                     : [negative_bits] "i"(offsetof(element_t, negative_bits))
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
+                       "memory");
+}
+
+/* As blend_x8, four at a time with sums of 32 bits. */
+static void blend_x4(const element_t *at)
+{
+    register const element_t *r0 __asm__("r0") = at;
+    __asm__ volatile("ldr r12, [r0, %[negative_bits]]\n"
+                     "vdup.32 q3, r12\n"
+                     "ldm r0, {r0-r6, r8, r10, r12}\n"
+                     "wlstp.32 lr, r12, 1f\n"
+                     "2:\n"
+                     "vldrb.s32 q0, [r1], #4\n"
+                     "vldrb.s32 q1, [r2], #4\n"
+                     "vmul.i32 q0, q0, r5\n"
+                     "vldrb.s32 q2, [r3], #4\n"
+                     "vmla.s32 q0, q1, r6\n"
+                     "vldrb.s32 q1, [r4], #4\n"
+                     "vmla.s32 q0, q2, r8\n"
+                     "vmla.s32 q0, q1, r10\n"
+                     "vand q1, q0, q3\n"
+                     "vshr.s32 q1, q1, #31\n"
+                     "vadd.i32 q0, q0, q1\n"
+                     "vrshl.s32 q0, q0, q3\n"
+                     "vstrb.32 q0, [r0], #4\n"
+                     "letp lr, 2b\n"
+                     "1:\n"
+                     : "+r"(r0)
+                     : [negative_bits] "i"(offsetof(element_t, negative_bits))
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3",
+                       "memory");
+}
+
+static inline __attribute__((always_inline)) void blend_row(const n6k_resize_bilinear_t *op, row_t row, int8_t *output,
+                                                            int short_sums)
+{
+    const n6k_resize_bilinear_t local = *op;
+    const int32_t *table = local.columns;
+    for (uint32_t x = local.out_width; x > 0; x--, table++, output += local.channels) {
+        const int32_t left = table[0], right = table[local.out_width], weight = table[2 * local.out_width];
+        const int32_t left_weight = (1 << local.column_bits) - weight;
+        const element_t at = {
+            output,
+            {row.upper + left, row.upper + right, row.lower + left, row.lower + right},
+            {row.upper_weight * left_weight, row.upper_weight * weight, row.lower_weight * left_weight,
+             row.lower_weight * weight},
+            local.channels,
+            -(int32_t)(local.row_bits + local.column_bits),
+        };
+        if (short_sums) {
+            blend_x8(&at);
+        } else {
+            blend_x4(&at);
+        }
     }
 }
 
-static inline void blend_x4(int8_t *to, const corners_t *corners, uint32_t channels, int32x4_t negative_bits)
+static void blend_columns(const n6k_resize_bilinear_t *op, row_t row, int8_t *output)
 {
-    for (uint32_t c = 0; c < channels; c += 4) {
-        const mve_pred16_t lanes = vctp32q(channels - c);
-        int32x4_t sum = vmulq_n_s32(vldrbq_z_s32(corners->from[0] + c, lanes), corners->weight[0]);
-        sum = vmlaq_n_s32(sum, vldrbq_z_s32(corners->from[1] + c, lanes), corners->weight[1]);
-        sum = vmlaq_n_s32(sum, vldrbq_z_s32(corners->from[2] + c, lanes), corners->weight[2]);
-        sum = vmlaq_n_s32(sum, vldrbq_z_s32(corners->from[3] + c, lanes), corners->weight[3]);
-        vstrbq_p_s32(to + c, n6k_rounding_divide_x4(sum, negative_bits), lanes);
+    const n6k_resize_bilinear_t local = *op;
+    const int32x4_t negative_bits = vdupq_n_s32(-(int32_t)(local.row_bits + local.column_bits));
+    const int32x4_t whole = vdupq_n_s32(1 << local.column_bits);
+    const uint32x4_t out_offsets = vmulq_n_u32(vidupq_n_u32(0, 1), local.channels);
+    for (uint32_t c = 0; c < local.channels; c++, row.upper++, row.lower++) {
+        for (uint32_t x = 0; x < local.out_width; x += 4) {
+            const mve_pred16_t lanes = vctp32q(local.out_width - x);
+            const int32_t *const table = local.columns + x;
+            const uint32x4_t left = vreinterpretq_u32_s32(vldrwq_z_s32(table, lanes));
+            const uint32x4_t right = vreinterpretq_u32_s32(vldrwq_z_s32(table + local.out_width, lanes));
+            const int32x4_t weight = vldrwq_z_s32(table + 2 * local.out_width, lanes);
+            const int32x4_t left_weight = vsubq_s32(whole, weight);
+            const int32x4_t upper = vaddq_s32(
+                vmulq_s32(vldrbq_gather_offset_z_s32(row.upper, left, lanes), left_weight),
+                vmulq_s32(vldrbq_gather_offset_z_s32(row.upper, right, lanes), weight));
+            const int32x4_t lower = vaddq_s32(
+                vmulq_s32(vldrbq_gather_offset_z_s32(row.lower, left, lanes), left_weight),
+                vmulq_s32(vldrbq_gather_offset_z_s32(row.lower, right, lanes), weight));
+            const int32x4_t sum = vmlaq_n_s32(vmulq_n_s32(upper, row.upper_weight), lower, row.lower_weight);
+            vstrbq_scatter_offset_p_s32(output + x * local.channels + c, out_offsets,
+                                        n6k_rounding_divide_x4(sum, negative_bits), lanes);
+        }
     }
 }
 
 void n6k_resize_bilinear(const n6k_resize_bilinear_t *op)
 {
-    const int32_t bits = (int32_t)(op->row_bits + op->column_bits);
     /* |sum| <= 2^(7 + bits), and half of the divisor is added to it. */
-    const int short_sums = bits <= 7;
-    const uint32_t channels = op->channels;
+    const int short_sums = op->row_bits + op->column_bits <= 7;
     int8_t *output = op->output;
-    for (uint32_t y = 0; y < op->out_height; y++) {
-        const position_t row = position_of(op->rows, y);
-        for (uint32_t x = 0; x < op->out_width; x++, output += channels) {
-            const corners_t corners = corners_of(op, row, x);
-            if (short_sums) {
-                blend_x8(output, &corners, channels, vdupq_n_s16((int16_t)-bits));
-            } else {
-                blend_x4(output, &corners, channels, vdupq_n_s32(-bits));
-            }
+    for (uint32_t y = 0; y < op->out_height; y++, output += op->out_width * op->channels) {
+        if (op->channels < LEAST_CHANNELS) {
+            blend_columns(op, row_of(op, y), output);
+        } else if (short_sums) {
+            blend_row(op, row_of(op, y), output, 1);
+        } else {
+            blend_row(op, row_of(op, y), output, 0);
         }
     }
 }

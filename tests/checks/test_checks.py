@@ -22,7 +22,7 @@ from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
 from n6build.memory_plan.plan import OwnBuffer, PlannedModel
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import Model, load_model
-from n6build.network.artifacts.description import PoolRange, Quantised
+from n6build.network.artifacts.description import PoolRange, Quantised, StateBuffer
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import ModelFacts, read_model_facts
 from n6build.network.pools.board_pools import external_regions, pools_of
@@ -371,6 +371,20 @@ def test_weights_in_ram_of_one_network_under_the_activations_of_another(sound: S
     subject = replace(sound, networks=(replace(first, artifacts=replace(first.artifacts, pools=pools)), other))
     (finding,) = failed(subject)["N6-CHECK-022"].findings
     assert "300 bytes of its weights lie where other has pool npuRAM5" in finding.what
+
+
+def test_a_state_of_one_network_under_the_activations_of_another(sound: Subject) -> None:
+    first = sound.networks[0]
+    pools = (PoolRange("npuRAM5", "AXISRAM5", 0x342E0000, 458752, 1000, 0, "ACC_WRITE", False),)
+    state = StateBuffer("State_0_out_0", 0x342E0000 + 900, 64)
+    other = replace(
+        first,
+        model=replace(first.model, name="other"),
+        artifacts=replace(first.artifacts, pools=(replace(pools[0], used_bytes=940),)),
+    )
+    listening = replace(first, artifacts=replace(first.artifacts, pools=pools, states=(state,)))
+    (finding,) = failed(replace(sound, networks=(listening, other)))["N6-CHECK-022"].findings
+    assert "40 bytes of its state lie where other has pool npuRAM5" in finding.what
 
 
 def test_what_had_nothing_to_look_at_has_not_passed(sound: Subject, with_psram: Subject) -> None:

@@ -52,6 +52,7 @@ class Result:
 
     output: bytes
     instructions: int
+    state: bytes = b""
 
 
 _OPTIONS = ("-nographic", "-monitor", "none", "-serial", "null", *GUEST_TIME_OPTIONS)
@@ -152,7 +153,7 @@ def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeat
         memory = results[_RESULT.size : end]
         assert image.untouched(memory, call.case.scratch), f"{call} wrote outside of its output and scratch"
         instructions = round(counted / repeats)
-        answers.append(Result(image.output_of(memory), instructions))
+        answers.append(Result(image.output_of(memory), instructions, image.state_of(memory)))
         results = results[end:]
     assert done.returncode == 0, done.stderr
     return answers

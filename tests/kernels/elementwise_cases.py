@@ -1,5 +1,7 @@
 """Random elementwise operators."""
 
+from dataclasses import replace
+
 import elementwise_models as ops
 import numpy as np
 from one_op_models import Quantisation
@@ -19,3 +21,74 @@ def lookup(rng: np.random.Generator, elements: int) -> Case:
     operator = ("ABS", "LEAKY_RELU", "RELU6")[int(rng.integers(3))]
     model = ops.unary(operator, values.shape, _quantisation(rng), _quantisation(rng))
     return case_of(f"lookup of {operator} {elements}", model, values)
+
+
+def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two that broadcast: equal, along some dimensions, with fewer dimensions."""
+    rank = int(rng.integers(1, 5))
+    whole = rng.integers(1, (90, 20, 7, 4)[rank - 1] + 1, rank)
+    a, b = (np.where(rng.random(rank) < rng.choice((0.0, 0.5)), 1, whole).tolist() for _ in range(2))
+    return tuple(a), tuple(b[int(rng.integers(rank)) :] if rng.random() < 0.3 else b)
+
+
+def integers(rng: np.random.Generator, operator: str) -> Case:
+    """Of int32, small ones and such that overflow."""
+    a, b = shapes(rng)
+    limit = int(rng.choice((10, 1000, 2**31 - 1)))
+    values = [rng.integers(-limit, limit, shape, dtype=np.int32) for shape in (a, b)]
+    if operator.startswith("FLOOR"):
+        values[1] = np.where(values[1] == 0, 3, values[1]).astype(np.int32)
+    return case_of(f"{operator} of int32 {a} and {b} below {limit}", ops.of_integers(operator, (a, b)), *values)
+
+
+def quotient_scale(rng: np.random.Generator, a: float, b: float) -> float:
+    """Of an output: fine, and so coarse that the reference resolver's shifts have more than 31 bits."""
+    return float(np.float32(a / b / 2 ** rng.uniform(-4, 11)))
+
+
+def broadcast(
+    rng: np.random.Generator,
+    operator: str,
+    activation: str = "NONE",
+    both: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+    constant: str = "",
+) -> Case:
+    """both: shapes, else random. constant: a or b."""
+    a, b = both or shapes(rng)
+    if operator == "PRELU":
+        a = tuple(int(size) for size in np.broadcast_shapes(a, b))
+    quantisations = [_quantisation(rng) for _ in range(3)]
+    scale_a, scale_b = (each.per_tensor for each in quantisations[:2])
+    if operator in ("MAXIMUM", "MINIMUM"):
+        quantisations = quantisations[:1] * 3
+    elif operator == "SQUARED_DIFFERENCE":
+        target = np.float32(max(scale_a, scale_b) ** 2 * 10 ** rng.uniform(0, 2.5))
+        quantisations[2] = Quantisation(float(target), quantisations[2].zero_point)
+    elif operator == "DIV":
+        quantisations[2] = Quantisation(quotient_scale(rng, scale_a, scale_b), quantisations[2].zero_point)
+    elif rng.random() < 0.7:
+        product = operator in ("MUL", "PRELU")
+        natural = scale_a * scale_b * 30 if product else scale_a + scale_b
+        target = np.float32(natural * 10 ** rng.uniform(-1, 1))
+        quantisations[2] = Quantisation(float(target), quantisations[2].zero_point)
+    values = [rng.integers(-128, 128, shape, dtype=np.int8) for shape in (a, b)]
+    if operator == "DIV":
+        values[1] = ops.without(values[1], quantisations[1].zero_point)
+    constants = [value if each == constant else None for each, value in zip("ab", values, strict=True)]
+    activation = activation if operator in ops.ACTIVATED else "NONE"
+    model = ops.binary(operator, (a, b), quantisations, activation, constants)
+    inputs = [value for value, frozen in zip(values, constants, strict=True) if frozen is None]
+    return case_of(f"{operator} of {a} and {b} {activation}, constant {constant}", model, *inputs)
+
+
+def every_pair(rng: np.random.Generator, operator: str) -> Case:
+    """All 65,536 pairs of elements."""
+    shape = (1, 256, 256, 1)
+    case = broadcast(rng, operator, both=(shape, shape))
+    every = np.arange(-128, 128).astype(np.int8)
+    pairs = [np.repeat(every, 256).reshape(shape), np.tile(every, 256).reshape(shape)]
+    if operator == "DIV":
+        zero_point = case.values["b_zero_point"]
+        assert isinstance(zero_point, int)
+        pairs[1] = ops.without(pairs[1], zero_point)
+    return replace(case, buffers=dict(zip("ab", pairs, strict=True)), inputs=pairs)

@@ -24,6 +24,9 @@ class HostKernels:
         self._library = ctypes.CDLL(str(library))
 
     def run(self, case: Case) -> NDArray[np.generic]:
+        return self.run_with_state(case)[0]
+
+    def run_with_state(self, case: Case) -> tuple[NDArray[np.generic], bytes]:
         size = len(lay_out(case, 0, ctypes.c_uint64).memory)
         store = np.zeros(size + 16, np.uint8)
         offset = -store.ctypes.data % 16
@@ -33,4 +36,4 @@ class HostKernels:
         memory = store[offset : offset + size].tobytes()
         assert image.untouched(memory, case.scratch), f"{case} wrote outside of its output and scratch"
         shape, dtype = case.output
-        return np.frombuffer(image.output_of(memory), dtype).reshape(shape)
+        return np.frombuffer(image.output_of(memory), dtype).reshape(shape), image.state_of(memory)

@@ -11,8 +11,9 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases
+from kernels import elementwise_cases, int16_cases, movement_cases, sequence_cases, uint8_cases
 from kernels.kernel_descriptors import Case, Output, Shape, Window
+from kernels.lowered_cases import case_of
 
 INT8_MIN, INT8_MAX = -128, 127
 _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -295,35 +296,10 @@ def add(
 ) -> Case:
     a, b = _quantisation(rng, binary), _quantisation(rng, binary)
     shape_b = (1,) * len(shape) if single_b else shape
-    scale_a, scale_b = _float_scale(a), _float_scale(b)
-    target = Quantisation(_scale((scale_a + scale_b) * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
-    values_a, values_b = _int8(rng, shape), _int8(rng, shape_b)
-    left_shift = 20
-    twice = 2.0 * max(scale_a, scale_b)
-    values: dict[str, object] = {
-        "elements": values_a.size,
-        "elements_b": values_b.size,
-        "left_shift": left_shift,
-        "a_zero_point": a.zero_point,
-        "b_zero_point": b.zero_point,
-        "range": output_range(target, activation),
-    }
-    for prefix, real in (
-        ("a", scale_a / twice),
-        ("b", scale_b / twice),
-        ("out", twice / (2**left_shift * _float_scale(target))),
-    ):
-        values[f"{prefix}_multiplier"], values[f"{prefix}_shift"] = multiplier_and_shift(real)
-    return Case(
-        name=f"add {shape} + {shape_b} {activation}",
-        kernel="add",
-        values=values,
-        buffers={"a": values_a, "b": values_b},
-        output=(shape, np.int8),
-        model=one_op_models.add(shape, shape_b, a, b, target, activation),
-        inputs=[values_a, values_b],
-        work=values_a.size,
-    )
+    scales = _float_scale(a) + _float_scale(b)
+    target = Quantisation(_scale(scales * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
+    model = one_op_models.add(shape, shape_b, a, b, target, activation)
+    return case_of(f"add {shape} + {shape_b} {activation}", model, _int8(rng, shape), _int8(rng, shape_b))
 
 
 def add_of_every_pair(rng: np.random.Generator, binary: bool) -> Case:
@@ -395,34 +371,6 @@ def pool_2d(
         model=one_op_models.pool_2d(kind, in_shape, window, stride, quantisation, padding, activation),
         inputs=[values],
         work=out_h * out_w * channels * window[0] * window[1],
-    )
-
-
-def mean(rng: np.random.Generator, in_shape: tuple[int, int, int], keep_dims: bool = True, gain: float = 1.0) -> Case:
-    """gain: input scale / output scale."""
-    height, width, channels = in_shape
-    source = _quantisation(rng)
-    target = Quantisation(float(np.float32(_float_scale(source) / gain)), int(rng.integers(-128, 128)))
-    values = _int8(rng, (1, *in_shape))
-    pixels = height * width
-    multiplier, shift = multiplier_and_shift(_float_scale(source) / _float_scale(target))
-    up = min(pixels.bit_length() - 1, 31 + shift)
-    return Case(
-        name=f"mean {in_shape} keep_dims {keep_dims} gain {gain:.3f}",
-        kernel="mean",
-        values={
-            "pixels": pixels,
-            "channels": channels,
-            "bias": -source.zero_point * pixels,
-            "multiplier": (multiplier << up) // pixels,
-            "shift": shift - up,
-            "range": output_range(target, "NONE"),
-        },
-        buffers={"input": values},
-        output=((1, 1, 1, channels) if keep_dims else (1, channels), np.int8),
-        model=one_op_models.mean(in_shape, source, target, keep_dims),
-        inputs=[values],
-        work=pixels * channels,
     )
 
 
@@ -622,9 +570,6 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             shape = _random_input(rng, sliding, int(rng.integers(1, 40)))
             kind = "MAX" if kernel == "max_pool_2d" else "AVERAGE"
             return pool_2d(rng, kind, shape, sliding.window, sliding.stride, **common)
-        case "mean":
-            shape = (int(rng.integers(1, 20)), int(rng.integers(1, 20)), int(rng.integers(1, 40)))
-            return mean(rng, shape, flag, float(10 ** rng.uniform(-0.5, 1.5)))
         case "softmax":
             scale = float(10 ** rng.uniform(-3, 0.3))
             return softmax(rng, int(rng.integers(1, 8)), elements, scale, float(rng.uniform(0.5, 2)))
@@ -638,4 +583,14 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
             return copy(rng, elements)
         case "lookup":
             return elementwise_cases.lookup(rng, elements)
-    raise AssertionError(f"no random cases of the kernel {kernel}")
+        case "div" | "maximum" | "minimum" | "mul" | "prelu" | "squared_difference" | "sub":
+            return elementwise_cases.broadcast(rng, kernel.upper(), activation, constant="b" if rare else "")
+        case "move" | "gather" | "resize_bilinear" | "cast":
+            case: Case = getattr(movement_cases, kernel)(rng)
+            return case
+    if kernel.endswith("_int32"):
+        return elementwise_cases.integers(rng, kernel.removesuffix("_int32").upper())
+    of_types = {**uint8_cases.CASES, **int16_cases.CASES}
+    if kernel in of_types:
+        return of_types[kernel](rng)
+    return sequence_cases.random_case(kernel, rng)

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 _SCALARS = {
     "int8_t": ctypes.c_int8,
     "uint8_t": ctypes.c_uint8,
+    "int16_t": ctypes.c_int16,
     "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
     "float": ctypes.c_float,
 }
 
@@ -32,14 +34,14 @@ def _layout(structure: Structure, pointer: type) -> type[ctypes.Structure]:
             case Pointer():
                 return pointer
             case Structure():
-                return _inner(member.type)
+                return inner_layout(member.type)
         return _SCALARS[member.type]
 
     fields = [(member.name, kind(member)) for member in structure.members]
     return type(structure.name, (ctypes.Structure,), {"_fields_": fields})
 
 
-def _inner(structure: Structure) -> type[ctypes.Structure]:
+def inner_layout(structure: Structure) -> type[ctypes.Structure]:
     """One without pointers: its layout is the same on every machine."""
     return _layout(structure, ctypes.c_uint32)
 
@@ -51,10 +53,10 @@ def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
     for name, value in fields.members:
         kind = inner[name]
         values[name] = structure_of(kind, value) if isinstance(kind, Structure) and isinstance(value, Fields) else value
-    return _inner(structure)(**values)
+    return inner_layout(structure)(**values)
 
 
-Shape, Window, Output = map(_inner, (SHAPE, WINDOW, RANGE))
+Shape, Window, Output = map(inner_layout, (SHAPE, WINDOW, RANGE))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
 # Of .tflite models: each has random cases, which are compared with LiteRT. Those of ONNX alone: test_onnx_kernels.py.
 KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for kernel in kind.kernels))
@@ -64,9 +66,11 @@ KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for k
 class Case:
     """One call of a kernel.
 
-    `buffers`: what its pointers read. `output`: what it writes, by shape and type. `scratch`: bytes that it may spoil.
+    `buffers`: what its pointers read. `output`: what it writes, by shape and type. `scratch`: bytes that it may spoil. `state`:
+    buffers that it changes.
     `model` and `inputs`: the same operator as a .tflite model, and the activations among the buffers.
-    `work`: multiply-accumulates (or elements) that the call does.
+    `work`: multiply-accumulates (or elements) that the call does. `in_place`: the buffer whose memory the output takes, empty
+    where it has its own.
     """
 
     name: str
@@ -75,9 +79,11 @@ class Case:
     buffers: Mapping[str, NDArray[np.generic]]
     output: tuple[tuple[int, ...], type[np.generic]]
     scratch: int = 0
+    state: tuple[str, ...] = ()
     model: bytes = b""
     inputs: Sequence[NDArray[np.generic]] = field(default=())
     work: int = 0
+    in_place: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -92,16 +98,21 @@ class Image:
     output_offset: int
     output_bytes: int
     scratch_offset: int
+    states: tuple[tuple[int, int], ...] = ()  # (offset, bytes) of each
 
     def output_of(self, memory: bytes) -> bytes:
         return memory[self.output_offset : self.output_offset + self.output_bytes]
 
+    def state_of(self, memory: bytes) -> bytes:
+        return b"".join(memory[offset : offset + size] for offset, size in self.states)
+
     def untouched(self, memory: bytes, scratch: int) -> bool:
-        """Whether nothing but output and scratch differs between the laid out memory and `memory`."""
+        """Whether nothing but output, state and scratch differs between the laid out memory and `memory`."""
         masked = []
         for image in (self.memory, memory):
             copy = bytearray(image)
-            for offset, size in ((self.output_offset, self.output_bytes), (self.scratch_offset, scratch)):
+            own = ((self.output_offset, self.output_bytes), (self.scratch_offset, scratch))
+            for offset, size in (*own, *self.states):
                 copy[offset : offset + size] = bytes(size)
             masked.append(bytes(copy))
         return masked[0] == masked[1]
@@ -120,8 +131,12 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
     output_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     contents = {name: np.ascontiguousarray(array).tobytes() for name, array in case.buffers.items()}
     alignments = {name: array.dtype.itemsize for name, array in case.buffers.items()}
-    contents |= {"output": b"\xc3" * output_bytes, "scratch": b"\x3c" * case.scratch}
-    alignments |= {"output": np.dtype(dtype).itemsize, "scratch": 16}
+    contents["scratch"], alignments["scratch"] = b"\x3c" * case.scratch, 16
+    if case.in_place:
+        assert len(contents[case.in_place]) == output_bytes
+        last = case.in_place if last == "output" else last
+    else:
+        contents["output"], alignments["output"] = b"\xc3" * output_bytes, np.dtype(dtype).itemsize
     order = [name for name in contents if name != last] + [last]
 
     memory = bytearray(_GUARD)
@@ -137,10 +152,12 @@ def lay_out(case: Case, base: int, pointer: type, last: str = "output", size: in
         if name != last or size is None:
             memory.extend(_GUARD)
 
+    offsets.setdefault("output", offsets.get(case.in_place, 0))
     descriptor = DESCRIPTORS[case.kernel]
     values = dict(case.values)
     for member in descriptor.members:
         if isinstance(member.type, Pointer):
             values[member.name] = base + offsets[member.name]
     layout = _layout(descriptor, pointer)(**values)
-    return Image(bytes(layout), bytes(memory), offsets["output"], output_bytes, offsets["scratch"])
+    states = tuple((offsets[name], len(contents[name])) for name in case.state)
+    return Image(bytes(layout), bytes(memory), offsets["output"], output_bytes, offsets["scratch"], states)

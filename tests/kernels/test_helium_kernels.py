@@ -25,7 +25,8 @@ def assert_equals_twins(
     host_kernels: HostKernels, machine: cortex_m55.Machine, runner: Path, calls: Sequence[Call], folder: Path
 ) -> None:
     for call, result in zip(calls, cortex_m55.run(machine, runner, calls, folder), strict=True):
-        assert result.output == host_kernels.run(call.case).tobytes(), str(call)
+        output, state = host_kernels.run_with_state(call.case)
+        assert (result.output, result.state) == (output.tobytes(), state), str(call)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

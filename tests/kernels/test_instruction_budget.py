@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels import cortex_m55, elementwise_cases, kernel_cases
+from kernels import cortex_m55, elementwise_cases, kernel_cases, sequence_cases
 from kernels.cortex_m55 import Call
 from kernels.host_kernels import HostKernels
 from kernels.kernel_descriptors import Case
@@ -34,7 +34,8 @@ BUDGETS: list[tuple[float, Case]] = [
     (7.5, kernel_cases.add(_RNG, (1, 18432))),
     (0.8, kernel_cases.pool_2d(_RNG, "MAX", (34, 27, 64), (3, 3), (2, 2), "VALID")),
     (2.0, kernel_cases.pool_2d(_RNG, "AVERAGE", (25, 5, 64), (25, 5), (25, 5), "VALID")),
-    (1.45, kernel_cases.mean(_RNG, (25, 5, 64))),
+    (1.45, sequence_cases.mean(_RNG, (1, 25, 5, 64), (1, 2))),
+    (1.45, sequence_cases.mean(_RNG, (1, 25, 5, 64), (3,))),
     (0.22, kernel_cases.pad(_RNG, (32, 25, 64), [(1, 1), (1, 1), (0, 0)])),
     (350, kernel_cases.softmax(_RNG, 1, 10, 0.1)),
     (7.5, kernel_cases.requantize(_RNG, 10000, True, False)),

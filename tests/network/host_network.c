@@ -21,19 +21,36 @@ static void on_epoch(LL_ATON_RT_Callbacktype_t type, const NN_Instance_TypeDef *
     }
 }
 
+static uint32_t run_epochs(void)
+{
+    epochs_done = 0;
+    while (LL_ATON_RT_RunEpochBlock(&NN_Instance_network) != LL_ATON_RT_DONE) {
+    }
+    return epochs_done;
+}
+
 /* Returns how many epochs ran. */
 uint32_t host_run(after_epoch_t callback)
 {
     after_epoch = callback;
-    epochs_done = 0;
     LL_ATON_RT_RuntimeInit();
     LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
     LL_ATON_RT_Init_Network(&NN_Instance_network);
-    while (LL_ATON_RT_RunEpochBlock(&NN_Instance_network) != LL_ATON_RT_DONE) {
-    }
+    return run_epochs();
+}
+
+/* A further inference: the network is not initialised again. */
+uint32_t host_run_again(after_epoch_t callback)
+{
+    after_epoch = callback;
+    LL_ATON_RT_Reset_Network(&NN_Instance_network);
+    return run_epochs();
+}
+
+void host_end(void)
+{
     LL_ATON_RT_DeInit_Network(&NN_Instance_network);
     LL_ATON_RT_RuntimeDeInit();
-    return epochs_done;
 }
 
 /* kind: 0 inputs, 1 outputs, 2 internal buffers. Returns NULL behind the last one. */

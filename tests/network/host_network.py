@@ -7,7 +7,7 @@ import ctypes
 import mmap
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +26,7 @@ WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 NAME = "network"
 
 _MAP_FIXED_NOREPLACE = 0x100000
-_PAGE = mmap.PAGESIZE
+_PIECE = 64 << 10
 _AFTER_EPOCH = ctypes.CFUNCTYPE(None, ctypes.c_uint32)
 
 
@@ -74,6 +74,12 @@ def _flags(headers: Path) -> list[str]:
     return [*WARNINGS, "-O2", "-fPIC", *sanitizer, f"-I{headers}", f"-I{RUNTIME}"]
 
 
+def _map_pool(pool: MemoryPool) -> None:
+    """Piece by piece, since pools of two tests may share some."""
+    for piece in range(pool.address // _PIECE, -(-pool.end // _PIECE)):
+        _map(piece * _PIECE, _PIECE)
+
+
 @cache
 def _map(address: int, size: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
@@ -82,6 +88,10 @@ def _map(address: int, size: int) -> None:
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED_NOREPLACE
     found = libc.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
     assert found == address, f"cannot map {size} bytes at 0x{address:08X}: {os.strerror(ctypes.get_errno())}"
+
+
+def _is_state(buffer: str) -> bool:
+    return buffer.startswith("State_")
 
 
 class HostNetwork:
@@ -96,11 +106,11 @@ class HostNetwork:
         flags = _flags(_headers(objects))
         subprocess.run(["cc", *flags, "-shared", "-o", str(library), str(folder / "network.c"), *compiled], check=True)
         self._library = ctypes.CDLL(str(library))
-        self._library.host_run.argtypes = [_AFTER_EPOCH]
+        self._library.host_run.argtypes = self._library.host_run_again.argtypes = [_AFTER_EPOCH]
         self._library.host_buffer_name.restype = ctypes.c_char_p
         self._library.host_buffer_address.restype = ctypes.c_size_t
         for pool in pools:
-            _map(pool.address, -(-pool.size // _PAGE) * _PAGE)
+            _map_pool(pool)
         self._pools = list(pools)
         self.inputs = self._buffers(0)
         self.outputs = self._buffers(1)
@@ -121,10 +131,29 @@ class HostNetwork:
         return found
 
     def trace(self, inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
-        """By name of the buffer. Memory is filled with a pattern before, so that nothing depends on what was there."""
+        """By name of the buffer."""
+        return self.trace_inferences([inputs])[0]
+
+    def trace_inferences(self, runs: Sequence[Sequence[NDArray[np.generic]]]) -> list[dict[str, bytes]]:
+        """`trace` of several inferences of a network that is initialised once."""
+        try:
+            return [
+                self._trace(self._library.host_run_again if number else self._library.host_run, inputs)
+                for number, inputs in enumerate(runs)
+            ]
+        finally:
+            self._library.host_end()
+
+    def _trace(self, run: Callable[..., int], inputs: Sequence[NDArray[np.generic]]) -> dict[str, bytes]:
+        """Memory is filled with a pattern before, so that nothing depends on what was there but the states."""
+        states = [
+            (address, ctypes.string_at(address, size)) for name, address, size in self.internals if _is_state(name)
+        ]
         for pool in self._pools:
             used = next(found.used_bytes for found in self.artifacts.pools if found.name == pool.name)
             ctypes.memset(pool.address, 0xA5, used)
+        for address, data in states if run is not self._library.host_run else []:
+            ctypes.memmove(address, data, len(data))
         for image in self.artifacts.initializers:
             data = image.file.read_bytes()
             ctypes.memmove(image.address, data, len(data))
@@ -143,7 +172,7 @@ class HostNetwork:
             for name in by_node[index]:
                 seen[name] = ctypes.string_at(*made[name])
 
-        ran = self._library.host_run(_AFTER_EPOCH(after_epoch))
+        ran = run(_AFTER_EPOCH(after_epoch))
         assert ran == len(self.artifacts.epochs)
         self.final = {name: ctypes.string_at(address, size) for name, address, size in self.outputs}
         for image in self.artifacts.initializers:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Runs a compiled network on an emulated Cortex-M55, for tests: inputs and weights come from the file
- * "memory.bin", { u32 address, u32 bytes, data }*, each epoch's output goes to "outputs.bin", both through semihosting.
+ * "memory.bin", { u32 address, u32 bytes, data }*, each epoch's output goes to "outputs.bin", both through semihosting. After a
+ * part of 0 bytes come the inputs of a further inference.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -75,25 +76,38 @@ static int read_file(uint32_t handle, void *to, uint32_t bytes)
     return semihosting(SYS_READ, read) == 0;
 }
 
-static void load_memory(void)
+/* Returns whether there is more in the file, for a further inference. */
+static int load_memory(uint32_t memory)
 {
-    const uint32_t memory = open_file("memory.bin", sizeof "memory.bin" - 1, OPEN_READ_BINARY);
     uint32_t part[2];
     while (read_file(memory, part, sizeof part)) {
+        if (part[1] == 0) {
+            return 1;
+        }
         if (!read_file(memory, (void *)part[0], part[1])) {
             leave(7);
         }
     }
+    return 0;
 }
 
 static void __attribute__((used, noreturn)) run(void)
 {
-    load_memory();
+    const uint32_t memory = open_file("memory.bin", sizeof "memory.bin" - 1, OPEN_READ_BINARY);
+    int more = load_memory(memory);
     file = open_file("outputs.bin", sizeof "outputs.bin" - 1, OPEN_WRITE_BINARY);
     CCR |= CCR_LOB;
+    LL_ATON_RT_RuntimeInit();
     LL_ATON_RT_SetEpochCallback(on_epoch, &NN_Instance_network);
-    LL_ATON_RT_Main(&NN_Instance_network);
-    leave(0);
+    LL_ATON_RT_Init_Network(&NN_Instance_network);
+    for (;; more = load_memory(memory)) {
+        while (LL_ATON_RT_RunEpochBlock(&NN_Instance_network) != LL_ATON_RT_DONE) {
+        }
+        if (!more) {
+            leave(0);
+        }
+        LL_ATON_RT_Reset_Network(&NN_Instance_network);
+    }
 }
 
 /* Bare: the FPU is off until CPACR is written, and a hard-float function may touch it in its prologue. */

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
+from n6build.hardware.board import Board
 from n6build.hardware.boards import board_names, load_board
 from n6build.network.pools.board_pools import external_regions, pools_of, pools_of_networks, roomier_profiles
 from n6build.network.pools.memory_pools import MemoryPool, check_pools
@@ -48,12 +49,23 @@ def test_where_each_profile_keeps_weights_and_activations() -> None:
 
 def test_profiles_with_more_ram_the_largest_last() -> None:
     dk, nucleo, camera = (load_board(name) for name in ("stm32n6570-dk", "nucleo-n657", "openmv-n6"))
-    assert roomier_profiles(dk, "noextmem") == ("extflash", "extram", "allmems")
-    assert roomier_profiles(dk, "extflash") == roomier_profiles(camera, "extflash") == ("extram", "allmems")
-    assert roomier_profiles(dk, "extram") == ("allmems",)
-    assert roomier_profiles(dk, "allmems") == ()
-    assert roomier_profiles(nucleo, "noextmem") == ("extflash",)
-    assert roomier_profiles(nucleo, "extflash") == ()
+
+    def names(board: Board, profile: str) -> list[str]:
+        return [each.name for each in roomier_profiles(board, profile)]
+
+    assert names(dk, "noextmem") == ["extflash", "extram", "allmems"]
+    assert names(dk, "extflash") == names(camera, "extflash") == ["extram", "allmems"]
+    assert names(dk, "extram") == ["allmems"]
+    assert names(dk, "allmems") == []
+    assert names(nucleo, "noextmem") == ["extflash"]
+    assert names(nucleo, "extflash") == []
+
+
+def test_a_profile_with_ram_outside_the_chip_says_what_it_costs() -> None:
+    inside, outside, _ = roomier_profiles(load_board("stm32n6570-dk"), "noextmem")
+    assert (inside.external, inside.slower) == ((), 0)
+    # Two bytes wide and clocked at a fifth, against eight at four fifths.
+    assert (outside.external, outside.slower) == (("hyperRAM",), (5 / 2) / (1.25 / 8))
 
 
 def test_a_profile_with_external_ram_on_a_board_without_names_the_memory() -> None:

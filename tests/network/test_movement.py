@@ -1,14 +1,23 @@
 """Operators that only move elements give the reference interpreter's bits, and cost nothing where the elements lie right."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import movement_models as ops
 import numpy as np
 import pytest
+import reference_interpreter
+from ai_edge_litert import schema_py_generated as schema
 from movement_models import random_inputs
+from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.operands import operands_of
+from n6build.network.reference.tflite_reader import read_graph
+from one_op_models import Quantisation, Tensor, conv_2d, depthwise_conv_2d, quantize
 
 from network.equality import assert_equal_everywhere
 from network.host_network import HostNetwork
+from network.network_models import chain, edit
 
 Build = Callable[..., HostNetwork]
 
@@ -25,6 +34,7 @@ ALONE = {
     "strided slice with an ellipsis": ops.strided_slice((1, 3, 4, 5), (0, 0, 1), (1, 0, 4), ellipsisMask=2),
     "strided slice with a new axis": ops.strided_slice((3, 7), (0, 0, 1), (3, 0, 6), newAxisMask=2),
     "strided slice that drops an axis": ops.strided_slice((3, 4, 7), (0, -1, 1), (3, 0, 6), shrinkAxisMask=2),
+    "strided slice of one element": ops.strided_slice((3, 4), (1, 2), (0, 0), shrinkAxisMask=3),
     "slice": ops.slice_of((1, 6, 7, 5), (0, 1, 2, 1), (1, 4, -1, 3)),
     "split of channels": ops.split((1, 3, 4, 6), 3, 3),
     "split from the end": ops.split((1, 3, 4, 6), -2, 2),
@@ -43,6 +53,19 @@ ALONE = {
     "gather": ops.gather((1, 5, 4), 1, (4, 0, 0, 3)),
     "gather of channels": ops.gather((1, 3, 4, 6), -1, (5, 1, 3)),
     "gather by a table": ops.gather((6, 5), 0, ((4, 0), (1, 5))),
+    "tile": ops.tile((1, 3, 4, 2), (1, 2, 1, 3)),
+    "tile of one": ops.tile((1, 1, 1, 5), (1, 4, 3, 1)),
+    "broadcast": ops.broadcast_to((1, 3, 1, 4), (1, 3, 5, 4)),
+    "broadcast to more dimensions": ops.broadcast_to((3, 1), (1, 2, 3, 4)),
+    "reverse": ops.reverse((1, 4, 5, 3), (1,)),
+    "reverse of the last": ops.reverse((1, 4, 7), (2,)),
+    "mirror pad without the border": ops.mirror_pad((1, 4, 5, 3), [(0, 0), (3, 2), (1, 4), (0, 0)], symmetric=False),
+    "mirror pad with the border": ops.mirror_pad((1, 4, 5, 3), [(0, 0), (4, 2), (0, 5), (1, 1)], symmetric=True),
+    "pad of three dimensions": ops.pad((1, 5, 3), [(0, 0), (2, 1), (1, 0)]),
+    "pad of five dimensions": ops.pad((1, 2, 3, 2, 3), [(0, 0), (1, 0), (0, 2), (1, 1), (0, 0)]),
+    "pad of uint8": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.uint8),
+    "pad of int16": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.int16),
+    "pad of float32": ops.pad((1, 4, 5, 3), [(0, 0), (2, 1), (1, 0), (0, 1)], np.float32),
     "space to depth": ops.space_to_depth((1, 6, 8, 3), 2),
     "depth to space": ops.depth_to_space((1, 3, 4, 12), 2),
     "depth to space of one channel": ops.depth_to_space((1, 3, 4, 9), 3),
@@ -95,3 +118,217 @@ def test_images_are_resized(
         network = host_network(model)
         for seed in range(3):
             assert_equal_everywhere(network, model, random_inputs(model, seed))
+
+
+@pytest.mark.parametrize(("given", "made"), [(1, 65), (2, 65), (65, 513)])
+def test_where_the_reference_reads_behind_an_image_its_last_row_goes_on(
+    host_network: Build, given: int, made: int
+) -> None:
+    model = ops.resize("ResizeBilinear", (given, 2), (made, 2), 3)
+    network = host_network(model)
+    (image,) = random_inputs(model, 1)
+    computed = np.frombuffer(network.trace([image])["ResizeBilinear_0_out_0"], np.int8).reshape(made, 2, 3)
+    expected = reference_interpreter.outputs(model, image)[0][0]
+    assert np.array_equal(computed[:-1], expected[:-1])
+    assert np.array_equal(computed[-1], image[0, -1])
+
+
+@pytest.mark.parametrize("blocks", [(1, 1), (2, 2), (3, 2), (4, 4)])
+@pytest.mark.parametrize("before", [(0, 0), (1, 0), (3, 5)])
+def test_blocks_become_batches_and_images_again(
+    host_network: Build, blocks: tuple[int, int], before: tuple[int, int]
+) -> None:
+    for height, width in ((5, 6), (1, 1), (8, 4)):
+        behind = [-(size + first) % block for size, first, block in zip((height, width), before, blocks, strict=True)]
+        paddings = list(zip(before, behind, strict=True))
+        apart = ops.space_to_batch((1, height, width, 3), blocks, paddings)
+        shape = [int(size) for size in reference_interpreter.load(apart).get_output_details()[0]["shape"]]
+        model = chain(apart, ops.batch_to_space(shape, blocks, paddings))
+        assert_equal_everywhere(host_network(model), model, random_inputs(model, 1))
+
+
+TYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64, np.float32, np.bool_]
+
+
+@pytest.mark.parametrize("made", TYPES)
+@pytest.mark.parametrize("given", TYPES)
+def test_numbers_become_another_type(host_network: Build, given: type[np.generic], made: type[np.generic]) -> None:
+    model = ops.cast((1, 60), given, made)
+    inputs = random_inputs(model, 1)
+    if given is np.float32:
+        # Beyond what the type holds, the reference's result is undefined.
+        low, high = (-100.0, 100.0) if made is not np.uint8 else (0.0, 250.0)
+        inputs = [np.random.default_rng(2).uniform(low, high, (1, 60)).astype(np.float32)]
+    assert_equal_everywhere(host_network(model), model, inputs)
+
+
+def _kinds(network: HostNetwork) -> list[str]:
+    return [epoch.kind for epoch in network.artifacts.epochs]
+
+
+def _between_requantisations(*models: bytes) -> bytes:
+    """So that what is moved is neither an input nor an output of the network."""
+    first, last = (reference_interpreter.load(model) for model in (models[0], models[-1]))
+    given = first.get_input_details()[0]["shape"].tolist()
+    made = last.get_output_details()[0]["shape"].tolist()
+    return chain(
+        quantize(given, np.int8, np.int8, Quantisation(0.06, 1), ops.SCALED),
+        *models,
+        quantize(made, np.int8, np.int8, ops.SCALED, Quantisation(0.07, 2)),
+    )
+
+
+CONTIGUOUS = {
+    "expand dims": (ops.expand_dims((1, 6, 4), 2),),
+    "squeeze": (ops.squeeze((1, 6, 1, 4), (2,)),),
+    "squeeze of all": (ops.squeeze((1, 6, 1, 4), ()),),
+    "transpose of a dimension of one": (ops.transpose((1, 6, 1, 4), (0, 2, 1, 3)),),
+    "rows": (ops.strided_slice((1, 6, 5, 4), (0, 2, 0, 0), (1, 5, 5, 4)),),
+    "rows of rows": (
+        ops.slice_of((1, 6, 5, 4), (0, 2, 0, 0), (1, 3, 5, 4)),
+        ops.strided_slice((1, 3, 5, 4), (0, 1, 0, 0), (1, 0, 5, 4), shrinkAxisMask=2),
+    ),
+    "last elements": (ops.strided_slice((1, 40), (0, 30), (1, 40)),),
+}
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS)
+def test_what_lies_together_is_not_copied(host_network: Build, name: str) -> None:
+    model = _between_requantisations(*CONTIGUOUS[name])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize", "Quantize"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_parts_of_a_split_are_where_the_whole_is(host_network: Build) -> None:
+    whole, part = (1, 6, 4), (1, 2, 4)
+    tensors = [
+        Tensor("input", whole, np.int8, Quantisation(0.06, 1)),
+        ops.numbers(1, "axis"),
+        *[Tensor(f"whole{i}", whole, np.int8, ops.SCALED) for i in range(1)],
+        *[Tensor(f"part{i}", part, np.int8, ops.SCALED) for i in range(3)],
+        *[Tensor(f"output{i}", part, np.int8, Quantisation(0.07, 2)) for i in range(3)],
+    ]
+    steps = [
+        ops.Step("Quantize", [0], [2]),
+        ops.Step("Split", [1, 2], [3, 4, 5], {"numSplits": 3}),
+        *[ops.Step("Quantize", [3 + i], [6 + i]) for i in range(3)],
+    ]
+    model = ops.network(tensors, steps, [0], [6, 7, 8])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize"] * 4
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_a_shape_that_is_computed_is_a_constant(host_network: Build) -> None:
+    """As converters write a RESHAPE whose batch was left open."""
+    tensors = [
+        ops.activation((1, 4, 6)),
+        Tensor("shape", (3,), np.int32),
+        ops.numbers([0], "begin"),
+        ops.numbers([1], "end"),
+        ops.numbers([1], "strides"),
+        Tensor("batch", (), np.int32),
+        ops.numbers(8, "rows"),
+        ops.numbers(3, "columns"),
+        Tensor("sizes", (3,), np.int32),
+        ops.activation((1, 8, 3), name="reshaped"),
+        Tensor("output", (1, 8, 3), np.int8, Quantisation(0.07, 2)),
+    ]
+    steps = [
+        ops.Step("Shape", [0], [1], {"outType": schema.TensorType.INT32}),
+        ops.Step("StridedSlice", [1, 2, 3, 4], [5], {"shrinkAxisMask": 1}),
+        ops.Step("Pack", [5, 6, 7], [8], {"valuesCount": 3}),
+        ops.Step("Reshape", [0, 8], [9]),
+        ops.Step("Quantize", [9], [10]),
+    ]
+    model = ops.network(tensors, steps, [0], [10])
+    network = host_network(model)
+    assert _kinds(network) == ["Quantize"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_constants_are_moved_when_the_network_is_compiled(host_network: Build) -> None:
+    """A constant that is transposed, tiled, gathered and joined with another, and then added to an activation."""
+    tensors = [
+        ops.activation((1, 6, 4)),
+        ops.constant((1, 2, 3)),
+        ops.numbers([0, 2, 1], "order"),
+        ops.activation((1, 3, 2), name="transposed"),
+        ops.numbers([1, 1, 2], "times"),
+        ops.activation((1, 3, 4), name="tiled"),
+        ops.constant((1, 5, 4), 2),
+        ops.numbers([4, 0, 0], "indices"),
+        ops.activation((1, 3, 4), name="gathered"),
+        ops.activation((1, 6, 4), name="joined"),
+        ops.activation((1, 6, 4), name="output"),
+    ]
+    steps = [
+        ops.Step("Transpose", [1, 2], [3]),
+        ops.Step("Tile", [3, 4], [5]),
+        ops.Step("Gather", [6, 7], [8], {"axis": 1}),
+        ops.Step("Concatenation", [5, 8], [9], {"axis": 1}),
+        ops.Step("Add", [0, 9], [10]),
+    ]
+    model = ops.network(tensors, steps, [0], [10])
+    network = host_network(model)
+    assert _kinds(network) == ["Add"]
+    assert_equal_everywhere(network, model, random_inputs(model, 1))
+
+
+def test_each_input_of_a_concatenation_has_a_call_of_its_own(host_network: Build) -> None:
+    model = ops.concatenation(1, [(1, 4, 5), (1, 2, 5), (1, 1, 5)])
+    network = host_network(model)
+    assert [epoch.name for epoch in network.artifacts.epochs] == [
+        "Concatenation_0_part_1",
+        "Concatenation_0_part_2",
+        "Concatenation_0",
+    ]
+
+
+@pytest.mark.parametrize(("axis", "expected"), [(1, [0, 20, None, 35]), (2, [None] * 4)])
+def test_parts_say_where_an_input_lies_in_the_output(tmp_path: Path, axis: int, expected: list[int | None]) -> None:
+    shapes = [(1, 4, 5), (1, 2, 5), (1, 1, 5), (1, 2, 5)] if axis == 1 else [(1, 4, 5)] * 4
+    inputs: list[Any] = [*shapes[:2], ops.constant(shapes[2]), shapes[3]]
+    (tmp_path / "model.tflite").write_bytes(ops.concatenation(axis, inputs))
+    graph = read_graph(tmp_path / "model.tflite")
+    parts = KINDS["CONCATENATION"].parts
+    assert parts is not None and parts(operands_of(graph, graph.operators[0])) == expected
+
+
+@pytest.mark.parametrize("depthwise", [False, True])
+@pytest.mark.parametrize(("size", "block"), [((9, 7), 2), ((8, 8), 2), ((10, 9), 4), ((5, 6), 1)])
+def test_a_convolution_of_batches_becomes_a_dilated_one(
+    host_network: Build, depthwise: bool, size: tuple[int, int], block: int
+) -> None:
+    """What is added at the bottom and right to make the image a multiple of the block is cropped again."""
+    channels, extent = 4, 2 * block
+    behind = [-(side + extent) % block for side in size]
+    paddings = [(block, block + more) for more in behind]
+    apart = ops.space_to_batch((1, *size, channels), (block, block), paddings)
+    batches, height, width, _ = reference_interpreter.load(apart).get_output_details()[0]["shape"]
+    convolution = _convolution((int(height), int(width)), int(batches), depthwise)
+    made = [int(batches), int(height) - 2, int(width) - 2, channels]
+    removed = [(0, more) for more in behind]
+    model = chain(apart, convolution, ops.batch_to_space(made, (block, block), removed, OUT))
+    network = host_network(model)
+    assert _kinds(network) == ["DepthwiseConv2D" if depthwise else "Conv2D"]
+    for seed in range(3):
+        assert_equal_everywhere(network, model, random_inputs(model, seed))
+
+
+OUT = Quantisation(0.11, -7)
+
+
+def _convolution(size: tuple[int, int], batches: int, depthwise: bool) -> bytes:
+    rng = np.random.default_rng(1)
+    bias, scales = rng.integers(-3000, 3000, 4, dtype=np.int32), rng.uniform(0.0005, 0.02, 4).tolist()
+    weights = rng.integers(-127, 128, (1, 3, 3, 4) if depthwise else (4, 3, 3, 4), dtype=np.int8)
+    make = depthwise_conv_2d if depthwise else conv_2d
+    model = make((*size, 4), weights, bias, scales, ops.SCALED, OUT, padding="VALID")
+
+    def more_batches(tree: Any) -> None:
+        for tensor in (tree.subgraphs[0].tensors[0], tree.subgraphs[0].tensors[-1]):
+            tensor.shape = [batches, *tensor.shape[1:]]
+
+    return edit(model, more_batches)

@@ -19,9 +19,11 @@ from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
 from numpy.typing import NDArray
 from patience import NET_S
 
-from network.equality import random_inputs, tensors_of
+from network.equality import random_inputs, tensors_of, tensors_of_inferences
 from network.host_network import KERNELS, RUNTIME, WARNINGS
 from network.network_models import own_models
+from network.test_sequences import MODELS as SEQUENCES
+from network.test_sequences import OTHERS
 
 HERE = Path(__file__).parent
 # RAM that is on after reset: this program powers no bank and maps no flash.
@@ -56,12 +58,15 @@ def program(folder: Path) -> Path:
     return elf
 
 
-def run(elf: Path, artifacts: NetworkArtifacts, inputs: list[NDArray[np.generic]]) -> bytes:
+def run(elf: Path, artifacts: NetworkArtifacts, *runs: list[NDArray[np.generic]]) -> bytes:
+    """What the epochs of all inferences make, one after the other. runs: the inputs of each."""
     folder = elf.parent
     loaded = [(image.address, image.file.read_bytes()) for image in artifacts.initializers if image.bytes]
-    for port, values in zip(artifacts.inputs, inputs, strict=True):
-        assert port.address is not None
-        loaded.append((port.address, values.tobytes()))
+    for number, inputs in enumerate(runs):
+        loaded += [(0, b"")] if number else []
+        for port, values in zip(artifacts.inputs, inputs, strict=True):
+            assert port.address is not None
+            loaded.append((port.address, values.tobytes()))
     memory = b"".join(struct.pack("<2I", address, len(data)) + data for address, data in loaded)
     (folder / "memory.bin").write_bytes(memory)
     semihosting = ["-semihosting-config", "enable=on,target=native"]
@@ -69,6 +74,30 @@ def run(elf: Path, artifacts: NetworkArtifacts, inputs: list[NDArray[np.generic]
     result = subprocess.run(command, cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False)
     assert result.returncode == 0, "9: the processor faulted" if result.returncode == 9 else f"exit {result.returncode}"
     return (folder / "outputs.bin").read_bytes()
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_a_state_goes_on_from_inference_to_inference(tmp_path: Path, name: str) -> None:
+    model = tmp_path / "model.tflite"
+    model.write_bytes(SEQUENCES[name])
+    compile_network(model, POOLS, tmp_path)
+    artifacts = read_artifacts(tmp_path, "network")
+    runs = [random_inputs(SEQUENCES[name], seed) for seed in range(4)]
+    computed = run(program(tmp_path), artifacts, *runs)
+    expected = tensors_of_inferences(SEQUENCES[name], runs)
+    assert computed == b"".join(each[epoch.name.split("_")[-1]] for each in expected for epoch in artifacts.epochs)
+
+
+# Indices have no scale: only what is quantised is sent.
+@pytest.mark.parametrize(
+    "name", [name for name in OTHERS if name not in ("class of each pixel", "index of the smallest")]
+)
+def test_an_operator_alone(tmp_path: Path, name: str) -> None:
+    model = tmp_path / "model.tflite"
+    model.write_bytes(OTHERS[name])
+    compile_network(model, POOLS, tmp_path)
+    inputs = random_inputs(OTHERS[name], 1)
+    assert run(program(tmp_path), read_artifacts(tmp_path, "network"), inputs) == tensors_of(OTHERS[name], inputs)["0"]
 
 
 @pytest.mark.parametrize("model", own_models(), ids=lambda path: path.stem)

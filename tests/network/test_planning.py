@@ -2,23 +2,24 @@
 
 import random
 import time
-from itertools import combinations
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.epochs import Buffer, Initializer, Network
-from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound
+from n6build.network.reference.liveness import aligned, blocks_of, lower_bound
 from n6build.network.reference.lowering import lower
-from n6build.network.reference.placement import Placement, place
+from n6build.network.reference.placement import place
 from n6build.network.reference.tflite_reader import read_graph
 from samples import sample
 
 from network.host_network import extflash, noextmem, npu_ram_pools
 from network.network_models import own_models
+from network.soundness import assert_sound
 
 
 def ram(size: int, name: str = "npuRAM3", address: int = 0x34200000) -> MemoryPool:
@@ -33,26 +34,6 @@ def network(buffers: list[Buffer], weights: tuple[int, ...] = ()) -> Network:
         Initializer(f"weights{number}", 1, "int8", (size,), None, bytes(size)) for number, size in enumerate(weights)
     )
     return Network((), tuple(buffers), initializers, (), ())
-
-
-def assert_sound(plan: Placement, of: Network, pools: list[MemoryPool]) -> None:
-    for name, found in plan.places.items():
-        assert found.offset >= 0 and found.end <= found.pool.size, f"{name} is not inside its pool"
-    for buffer in of.buffers:
-        assert plan.places[buffer.name].offset % ALIGNMENT == 0
-        assert plan.places[buffer.name].pool.rights == "ACC_WRITE"
-    for a, b in combinations(of.buffers, 2):
-        first, second = plan.places[a.name], plan.places[b.name]
-        apart = first.pool is not second.pool or first.end <= second.offset or second.end <= first.offset
-        assert apart or a.last < b.first or b.last < a.first, f"{a} and {b} share memory"
-    weights = [plan.places[item.name] for item in of.initializers]
-    for one, other in combinations(weights, 2):
-        assert one.end <= other.offset or other.end <= one.offset
-    for item in weights:
-        assert item.end <= plan.initializer_bytes
-        for buffer in of.buffers:
-            place = plan.places[buffer.name]
-            assert place.pool is not item.pool or item.end <= place.offset
 
 
 @st.composite
@@ -131,9 +112,14 @@ def test_too_many_activations_are_named_with_the_bytes_missing() -> None:
 
 def test_the_hint_names_profiles_with_more_ram_or_says_that_there_is_none() -> None:
     subject = network([Buffer("a", 6000, 0, 1, None)])
+    outside = RoomierProfile("extram", ("hyperRAM",), 16.0)
     for roomier, hint in (
-        (("allmems",), "profile=allmems has more RAM; each buffer"),
-        (("extram", "allmems"), "profile=extram or allmems has more RAM; each buffer"),
+        ((RoomierProfile("extflash"),), "profile=extflash has more RAM; the largest buffer"),
+        (
+            (RoomierProfile("extflash"), outside, replace(outside, name="allmems")),
+            "profile=extflash has more RAM; profile=extram or allmems has more RAM outside the chip (hyperRAM), where a byte "
+            "takes 16 times as long; the largest buffer",
+        ),
         ((), "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"),
     ):
         with pytest.raises(N6Error, match="N6-NET-013") as caught:
@@ -181,7 +167,7 @@ def test_the_project_s_models_take_no_more_than_the_lower_bound(model: Path) -> 
         plan = place(subject, pools)
         print(f"{model.stem}: {plan.peak} of at least {plan.bound} bytes, {time.perf_counter() - begin:.3f} s")
         assert_sound(plan, subject, pools)
-        assert plan.peak == plan.bound == lower_bound(subject.buffers)
+        assert plan.peak == plan.bound == lower_bound(blocks_of(subject.buffers))
 
 
 def test_miniresnet_needs_less_than_with_its_paddings_stored() -> None:

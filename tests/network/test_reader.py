@@ -147,20 +147,6 @@ def test_what_is_refused_is_named(name: str, tmp_path: Path) -> None:
     assert [word for word in words if word not in error.what] == []
 
 
-def test_a_float_model_is_one_error(tmp_path: Path) -> None:
-    def to_float(tree: Any) -> None:
-        for tensor in _tensors(tree):
-            if tensor.buffer == 0:
-                tensor.type = schema.TensorType.FLOAT32
-                tensor.quantization = None
-
-    pool = ops.pool_2d("MAX", (6, 6, 4), (2, 2), (2, 2), OUT)
-    error = model_error(edit(chain(conv(), pool, ops.reshape((1, 3, 3, 4), (1, 36), OUT)), to_float), tmp_path)
-    assert error.id == "N6-NET-004"
-    assert "operator 0 (CONV_2D): tensor 'input' (float32) has to be int8 (and 1 more like it)" in error.what
-    assert error.hint is not None and "quantise" in error.hint
-
-
 def test_a_batch_left_open_is_one(tmp_path: Path) -> None:
     def open_batch(tree: Any) -> None:
         _tensors(tree)[0].shapeSignature = [-1, 6, 6, 2]

@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, sha256
 from n6build.base.yaml_schema import Section
 from n6build.network.ll_aton import Version
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.plan.step import Step
 
 
@@ -42,7 +42,7 @@ class Compilation:
     ll_aton: Version
     environment: Environment
     notes: Path | None
-    roomier: tuple[str, ...] = ()
+    roomier: tuple[RoomierProfile, ...] = ()
 
 
 @dataclass(frozen=True)

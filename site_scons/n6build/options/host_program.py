@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import NoReturn
 
 from n6build.base.errors import N6Error
@@ -54,7 +53,7 @@ def refuse_options_of_network(given: Iterable[str], where: str) -> None:
 
 def refuse_two_libraries(linked: Iterable[str], where: str) -> None:
     """linked: what a program is linked with. Raises N6-HOST-005 where the networks of two libraries are among it."""
-    libraries = sorted({each for each in linked if PurePosixPath(each).name == LIBRARY})
+    libraries = sorted({each for each in linked if each.rpartition("/")[2] == LIBRARY})
     if len(libraries) > 1:
         what = f"the program is linked with {' and '.join(libraries)}: the linker takes the networks of one and drops the other"
         raise N6Error("N6-HOST-005", what, where=where, hint='one N6Network has several: model=["one", "two"]')

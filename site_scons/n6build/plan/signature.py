@@ -6,6 +6,7 @@ Equal on every machine and in every checkout: the locations of checkout and proj
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from n6build.base.paths import ROOT
 from n6build.plan.closure import Code
@@ -43,6 +44,7 @@ def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
     }
 
 
+@cache
 def _portable(text: str, top: str) -> str:
     """The project may be inside the checkout, or the other way round: the longer path is replaced first."""
     root = str(ROOT)

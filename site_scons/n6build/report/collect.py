@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from n6build.checks.run import Result
@@ -11,6 +12,7 @@ from n6build.hardware.board import Board
 from n6build.image.manifest import FlashManifest, used_slots
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
+from n6build.network.artifacts.buffer_lives import buffer_lives
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.artifacts.timed_epochs import TimedEpoch, timed_epochs
 from n6build.plan.perform import DoneStep
@@ -51,7 +53,7 @@ def collect(
         for number, (planned, (backend, artifacts)) in enumerate(zip(plan.networks, networks, strict=True))
     )
     parts = _parts(networks, programs, labelled=len(networks) > 1)
-    pools = _pools(networks)
+    pools = _pools([artifacts for _, artifacts in networks])
     memory = tuple(_memory(board, parts, pools, plan.external_regions))
     flash = _flash(board, manifest, pools)
     return Report(
@@ -79,6 +81,8 @@ def _section(model: str, backend: str, artifacts: NetworkArtifacts, cycles: dict
         weights_bytes=sum(pool.weights_bytes for pool in pools),
         activations_bytes=sum(pool.used_bytes - pool.weights_bytes for pool in pools if pool.rights == "ACC_WRITE"),
         epochs=tuple(_epoch(epoch, cycles, counts_macs=any(each.macs for each in epochs)) for epoch in epochs),
+        buffers=tuple(replace(life, address=_secure(life.address)) for life in buffer_lives(artifacts)),
+        pools=tuple(_pools([artifacts])),
     )
 
 
@@ -118,10 +122,10 @@ def _parts(
     return parts
 
 
-def _pools(networks: Sequence[tuple[str, NetworkArtifacts]]) -> list[Part]:
+def _pools(networks: Sequence[NetworkArtifacts]) -> list[Part]:
     pools = {
         (pool.address, pool.size): Part(f"pool {pool.name}", "pool", _secure(pool.address), pool.size)
-        for _, artifacts in networks
+        for artifacts in networks
         for pool in artifacts.pools
         if pool.size and not pool.relative
     }

@@ -7,6 +7,7 @@ from typing import Literal
 
 from n6build.base.files import to_json
 from n6build.checks.run import Result, counts
+from n6build.network.artifacts.buffer_lives import BufferLife
 from n6build.network.artifacts.timed_epochs import epoch_numbers
 from n6build.npu.uses import NpuUse
 from n6build.plan.perform import DoneStep
@@ -95,7 +96,8 @@ class NpuSection:
 @dataclass(frozen=True)
 class NetworkSection:
     """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran. npu: None if no
-    epoch is for the NPU."""
+    epoch is for the NPU. buffers: of activations and scratch; empty where their addresses or epochs are not known. pools: that
+    it may use."""
 
     model: str
     backend: str
@@ -106,6 +108,8 @@ class NetworkSection:
     epochs: tuple[EpochRow, ...]
     compared: tuple[str, ...] = ()
     npu: NpuSection | None = None
+    buffers: tuple[BufferLife, ...] = ()
+    pools: tuple[Part, ...] = ()
 
     @property
     def macs(self) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from n6build.base.console import kib
 from n6build.report.content import Report, urgency
+from n6build.report.memory_picture import drawn, fullest_epoch, memory_svg
 from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.report.pages import page_environment
 from n6build.report.text import share_text
@@ -27,8 +28,11 @@ def report_html(report: Report) -> str:
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
     environment.filters["units_text"] = units_text
-    # The only texts that are trusted as markup: `plan_svg` and `npu_svg` make them, and escape all names in them.
+    # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and `memory_svg` make them, and escape all names in them.
     environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
+    environment.filters["memory_picture"] = lambda network: Markup(memory_svg(network.buffers, network.pools))
+    environment.filters["drawn_buffers"] = lambda network: drawn(network.buffers)
+    environment.filters["fullest_epoch"] = fullest_epoch
     environment.globals["most_drawn"] = MOST_EPOCHS
     picture = Markup(report.plan_svg)
     template = environment.get_template(TEMPLATE.name)

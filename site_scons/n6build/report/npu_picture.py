@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from n6build.base.console import printable
+from n6build.report.svg import line, number, picture, rect, text
 from n6build.run.npu_epochs import HardwareEpoch
 from n6build.virtual_board.npu_record import UnitWork
 
@@ -89,8 +90,8 @@ def npu_svg(epochs: Sequence[HardwareEpoch]) -> str:
     moved = [(epoch, epoch.reads + epoch.writes, "read") for epoch in shown]
     _bars(root, "bytes moved", moved, column, bars_at + _BARS + _BETWEEN)
     most = _most(shown)
-    for number, name in enumerate(rows):
-        _row(root, name, shown, column, rows_at + number * (_ROW + _GAP), most)
+    for index, name in enumerate(rows):
+        _row(root, name, shown, column, rows_at + index * (_ROW + _GAP), most)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
@@ -128,23 +129,8 @@ def _most(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
 
 
 def _root(width: float, height: float, rows: int, epochs: int) -> Element:
-    size = {"width": _number(width), "height": _number(height)}
-    root = Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "class": "n6-npu",
-            **size,
-            "viewBox": f"0 0 {size['width']} {size['height']}",
-            # As for the picture of the plan: a page may shrink it.
-            "style": f"--n6-plan-width: {size['width']}px",
-            "role": "img",
-            "aria-label": f"{rows} units of the NPU in {epochs} epochs; each cell has a tip, and the table has the numbers",
-        },
-    )
-    SubElement(root, "style").text = _STYLE
-    SubElement(root, "rect", {"class": "paper", **size})
-    return root
+    label = f"{rows} units of the NPU in {epochs} epochs; each cell has a tip, and the table has the numbers"
+    return picture("n6-npu", width, height, label, _STYLE)
 
 
 def _legend_width(colours: Collection[str]) -> float:
@@ -155,15 +141,15 @@ def _legend_width(colours: Collection[str]) -> float:
 def _legend(root: Element, colours: Collection[str]) -> None:
     """Those that are in the picture, then what shades mean."""
     x = float(_MARGIN)
-    for text, colour in (sample for sample in _SAMPLES if sample[1] in colours):
-        _rect(root, colour, x, _MARGIN, 11, 11)
-        SubElement(root, "text", x=_number(x + 16), y=_number(_MARGIN + 9.5)).text = text
-        x += 30 + _LETTER * len(text)
+    for said, colour in (sample for sample in _SAMPLES if sample[1] in colours):
+        rect(root, colour, x, _MARGIN, 11, 11)
+        text(root, "", x + 16, _MARGIN + 9.5, said)
+        x += 30 + _LETTER * len(said)
     x += 10
     for share in _SHADES:
-        _rect(root, "other", x, _MARGIN, 11, 11).set("fill-opacity", _number(_shade(share), 2))
+        rect(root, "other", x, _MARGIN, 11, 11).set("fill-opacity", number(_shade(share), 2))
         x += 12
-    SubElement(root, "text", x=_number(x + 5), y=_number(_MARGIN + 9.5)).text = _SHADES_MEAN
+    text(root, "", x + 5, _MARGIN + 9.5, _SHADES_MEAN)
 
 
 def _ticks(root: Element, epochs: Sequence[HardwareEpoch], column: float, top: float, bottom: float) -> None:
@@ -172,43 +158,35 @@ def _ticks(root: Element, epochs: Sequence[HardwareEpoch], column: float, top: f
     every = max(1, math.ceil((_LETTER * widest + 8) / column))
     for index in range(0, len(epochs), every):
         x = _left(index, column) + column / 2
-        place = {"x1": _number(x), "x2": _number(x), "y1": _number(top), "y2": _number(bottom + 3)}
-        SubElement(root, "line", {"class": "tick", **place})
-        number = SubElement(root, "text", {"class": "number", "x": _number(x), "y": _number(bottom + 15)})
-        number.text = str(epochs[index].number)
-    label = SubElement(root, "text", {"class": "end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(bottom + 15)})
-    label.text = "epoch"
+        line(root, "tick", x, top, x, bottom + 3)
+        text(root, "number", x, bottom + 15, str(epochs[index].number))
+    text(root, "end", _MARGIN + _GUTTER - 10, bottom + 15, "epoch")
 
 
 def _bars(root: Element, title: str, bars: Sequence[tuple[HardwareEpoch, int, str]], column: float, top: float) -> None:
     most = max(count for _, count, _ in bars)
-    label = SubElement(root, "text", {"class": "end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(top + _BARS)})
-    label.text = title
-    _rect(root, "lane", _left(0, column), top, column * len(bars), _BARS)
+    text(root, "end", _MARGIN + _GUTTER - 10, top + _BARS, title)
+    rect(root, "lane", _left(0, column), top, column * len(bars), _BARS)
     for index, (epoch, count, colour) in enumerate(bars):
         if count:
             height = max(1.0, _BARS * count / most)
             x = _left(index, column)
-            bar = _rect(root, colour, x + 0.5, top + _BARS - height, column - 1, height)
+            bar = rect(root, colour, x + 0.5, top + _BARS - height, column - 1, height)
             SubElement(bar, "title").text = f"{_called(epoch)}\n{count:,} {title}"
-    scale = SubElement(root, "text", x=_number(_left(0, column)), y=_number(top - 4))
-    scale.text = f"at most {most:,}"
+    text(root, "", _left(0, column), top - 4, f"at most {most:,}")
 
 
 def _row(
     root: Element, name: str, epochs: Sequence[HardwareEpoch], column: float, top: float, most: dict[str, int]
 ) -> None:
-    label = SubElement(
-        root, "text", {"class": "unit end", "x": _number(_MARGIN + _GUTTER - 10), "y": _number(top + _ROW - 3.5)}
-    )
-    label.text = name
-    _rect(root, "lane", _left(0, column), top, column * len(epochs), _ROW)
+    text(root, "unit end", _MARGIN + _GUTTER - 10, top + _ROW - 3.5, name)
+    rect(root, "lane", _left(0, column), top, column * len(epochs), _ROW)
     for index, epoch in enumerate(epochs):
         for unit in epoch.units:
             if unit.unit == name:
                 work = _work(unit)
-                cell = _rect(root, work.colour, _left(index, column) + 0.5, top, column - 1, _ROW)
-                cell.set("fill-opacity", _number(_shade(work.count / (most[work.of] or 1)), 2))
+                cell = rect(root, work.colour, _left(index, column) + 0.5, top, column - 1, _ROW)
+                cell.set("fill-opacity", number(_shade(work.count / (most[work.of] or 1)), 2))
                 what = f": {printable(unit.what)}" if unit.what else ""
                 SubElement(cell, "title").text = f"{_called(epoch)}\n{name}{what}\n{work.count:,} {work.of}"
 
@@ -224,14 +202,3 @@ def _left(index: int, column: float) -> float:
 def _shade(share: float) -> float:
     """By the square root, since shares differ by orders of magnitude."""
     return _FAINTEST + (1 - _FAINTEST) * math.sqrt(min(1.0, share))
-
-
-def _rect(parent: Element, colour: str, x: float, y: float, width: float, height: float) -> Element:
-    place = {"x": _number(x), "y": _number(y), "width": _number(width), "height": _number(height)}
-    return SubElement(parent, "rect", {"class": colour, **place})
-
-
-def _number(value: float, digits: int = 1) -> str:
-    """Short, and the same wherever it is computed."""
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from n6build.base.console import kib
 from n6build.base.findings import Finding
@@ -57,8 +57,32 @@ def _pools_in_our_alias(subject: Subject) -> list[PoolRange]:
     return [] if subject.plan.models and subject.board.alias == "non-secure" else _internal(subject)
 
 
-def _weights_beside_another_network(subject: Subject) -> list[PoolRange]:
-    return [pool for _, pool in _used(subject) if pool.weights_bytes and len(subject.networks) > 1]
+@dataclass(frozen=True)
+class _Kept:
+    """Bytes [start, end) in RAM that hold something from one inference to the next."""
+
+    network: NetworkSubject
+    where: str
+    what: str
+    start: int
+    end: int
+
+
+def _kept_beside_another_network(subject: Subject) -> list[_Kept]:
+    if len(subject.networks) < 2:
+        return []
+    weights = [
+        _Kept(network, _at(network, pool), "weights", pool.address, pool.address + pool.weights_bytes)
+        for network, pool in _used(subject)
+        if pool.weights_bytes
+    ]
+    states = [
+        _Kept(network, f"{network.model.name}: {state.name}", "state", state.address, state.address + state.bytes)
+        for network in subject.networks
+        for state in network.artifacts.states
+        if state.address is not None
+    ]
+    return [*weights, *states]
 
 
 def _at(network: NetworkSubject, pool: PoolRange) -> str:
@@ -223,20 +247,21 @@ def float_copies(subject: Subject) -> Iterator[Finding]:
             )
 
 
-@check("N6-CHECK-022", "no network overwrites the weights of another", "error", _weights_beside_another_network)
-def weights_overwritten(subject: Subject) -> Iterator[Finding]:
-    """Weights stay from one inference to the next; those in RAM must not lie where another network has its activations."""
-    for (network, pool), (other, used) in itertools.permutations(_used(subject), 2):
-        if network is other or not pool.weights_bytes:
-            continue
-        weights_end = pool.address + pool.weights_bytes
-        overlap = min(weights_end, used.used_end) - max(pool.address, used.address)
-        if overlap > 0:
-            yield Finding(
-                _at(network, pool),
-                f"{overlap} bytes of its weights lie where {other.model.name} has pool {used.name}",
-                "compile both networks for one application: model=a,b divides the pool of weights",
-            )
+@check("N6-CHECK-022", "no network overwrites what another one keeps in RAM", "error", _kept_beside_another_network)
+def kept_overwritten(subject: Subject) -> Iterator[Finding]:
+    """Weights and states stay from one inference to the next; another network must not have its activations there."""
+    for kept in _kept_beside_another_network(subject):
+        for other, used in _used(subject):
+            overlap = min(kept.end, used.used_end) - max(kept.start, used.address)
+            if other is not kept.network and overlap > 0:
+                yield Finding(
+                    kept.where,
+                    f"{overlap} bytes of its {kept.what} lie where {other.model.name} has pool {used.name}",
+                    "compile both networks for one application: model=a,b divides the pool of weights"
+                    if kept.what == "weights"
+                    else "give one of them other pools (network.pools in model.yaml), or initialise it again after the other "
+                    "and waive this check",
+                )
 
 
 @check("N6-CHECK-010", "all pools are in the alias of the firmware", "error", _pools_in_our_alias)

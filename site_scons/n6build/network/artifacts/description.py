@@ -66,6 +66,15 @@ class IoBuffer:
 
 
 @dataclass(frozen=True)
+class StateBuffer:
+    """What the network keeps from one inference to the next. address: None where its pool is relative."""
+
+    name: str
+    address: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Quantised:
     """The quantisation of any buffer: its smallest and largest scale and zero point. is_io: an input or output."""
 
@@ -114,7 +123,8 @@ class NetworkArtifacts:
     weight_sources: initializers as C arrays, which are compiled into the Appli. ll_aton: version of the runtime that it asks
     for. library_call: a function of ST's library that it calls, None where n6build's runtime is all it needs. tools: name and
     version of what made it. described_by: the file that this was read from. blocks: the table of epoch blocks in its order,
-    in which the firmware counts; epochs: those in its blocks, since others are listed, too, that nothing runs for.
+    in which the firmware counts; epochs: those in its blocks, since others are listed, too, that nothing runs for. states: as the
+    reference backend names them.
     """
 
     name: str
@@ -132,6 +142,7 @@ class NetworkArtifacts:
     tools: tuple[tuple[str, str], ...]
     described_by: str
     blocks: tuple[EpochBlock, ...] = ()
+    states: tuple[StateBuffer, ...] = ()
 
     @property
     def uses_npu(self) -> bool:

@@ -16,10 +16,13 @@ from n6build.network.artifacts.description import (
     NetworkArtifacts,
     PoolRange,
     Quantised,
+    StateBuffer,
     weights_name,
 )
 from n6build.network.artifacts.network_c import NetworkSource, SourceBuffer, SourceEpoch, SourcePool, read_network_c
 
+# Of the names that the reference backend gives to what a network keeps from one inference to the next.
+STATE_PREFIX = "State_"
 _MAPPINGS = {"hw": "NODE_HW", "sw": "NODE_SW", "hybrid": "NODE_SW_HW", "ec": "NODE_EC"}
 _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "bool")
 
@@ -49,10 +52,16 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         tools=info.tools,
         described_by=info_path.name if is_file(info_path) else path.name,
         blocks=tuple(EpochBlock(each.index, each.last, _MAPPINGS[each.kind]) for each in source.epochs),
+        states=tuple(_state(buffer) for buffer in source.internals if buffer.name.startswith(STATE_PREFIX)),
     )
     for image in artifacts.initializers:
         _check_size(image)
     return artifacts
+
+
+def _state(buffer: SourceBuffer) -> StateBuffer:
+    address = None if buffer.base is None else buffer.base + buffer.offset_start
+    return StateBuffer(buffer.name, address, buffer.offset_end - buffer.offset_start)
 
 
 def _source(path: Path, info_path: Path) -> NetworkSource:

@@ -15,7 +15,7 @@ from n6build.base.span import Span
 from n6build.hardware.aliases import non_secure_alias
 from n6build.hardware.board import Board, ExternalPool
 from n6build.hardware.soc import InternalPool
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, activation_pools, slower
 
 
 def pools_of(board: Board, profile_name: str, sizes: Mapping[str, int] | None = None) -> tuple[MemoryPool, ...]:
@@ -90,11 +90,20 @@ def pools_of_networks(
     ]
 
 
-def roomier_profiles(board: Board, profile_name: str) -> tuple[str, ...]:
+def roomier_profiles(board: Board, profile_name: str) -> tuple[RoomierProfile, ...]:
     """Profiles of the board with more RAM for activations than this one, the largest last. Raises what `pools_of` does."""
     rooms = {name: _room(board, name) for name in board.profiles()}
     own = rooms[profile_name]
-    return tuple(sorted((name for name in rooms if rooms[name] > own), key=lambda name: rooms[name]))
+    names = sorted((name for name in rooms if rooms[name] > own), key=lambda name: rooms[name])
+    return tuple(_with_cost(board, name) for name in names)
+
+
+def _with_cost(board: Board, profile_name: str) -> RoomierProfile:
+    pools = activation_pools(pools_of(board, profile_name))
+    external = [pool for pool in pools if pool.cacheable]
+    inside = [pool for pool in pools if not pool.cacheable]
+    cost = max((slower(pool, inside) for pool in external), default=0.0)
+    return RoomierProfile(profile_name, tuple(pool.name for pool in external), cost)
 
 
 def _room(board: Board, profile_name: str) -> tuple[int, bool]:

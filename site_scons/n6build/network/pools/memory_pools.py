@@ -41,6 +41,23 @@ class MemoryPool:
         return self.address + self.size
 
 
+@dataclass(frozen=True)
+class RoomierProfile:
+    """A profile of the board with more RAM for activations. external: its pools outside the chip. slower: how many times as long
+    a byte takes there as in the chip, 0 without such pools."""
+
+    name: str
+    external: tuple[str, ...] = ()
+    slower: float = 0.0
+
+
+def slower(pool: MemoryPool, than: Sequence[MemoryPool]) -> float:
+    """How many times as long a byte takes in this pool as in the fastest of the others, by the width of the buses and their
+    clocks; 1 where there are none."""
+    fastest = min((each.freq_ratio / each.byte_width for each in than), default=pool.freq_ratio / pool.byte_width)
+    return pool.freq_ratio / pool.byte_width / fastest
+
+
 def initializer_pools(pools: Sequence[MemoryPool]) -> tuple[MemoryPool, ...]:
     """The pools that get a file network_atonbuf.<fname>.raw, known before a model is read.
 

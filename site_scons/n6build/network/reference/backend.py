@@ -13,7 +13,7 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
 from n6build.network.ll_aton import Version
-from n6build.network.pools.memory_pools import MemoryPool, initializer_pools
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
 from n6build.plan.step import Call, Step, to_parameters
 
@@ -29,7 +29,7 @@ class Parameters:
     pools: tuple[MemoryPool, ...]
     sha256: str | None
     ll_aton: Version
-    roomier: tuple[str, ...]
+    roomier: tuple[RoomierProfile, ...]
 
 
 def _check(source: ModelSource) -> None:
@@ -78,9 +78,11 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    network = compile_network(
+    compiled = compile_network(
         Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier
     )
     if model.suffix == ".onnx":
-        left = sum(epoch.kind == "Transpose" for epoch in network.epochs)
+        left = compiled.transposes
         say("Channels", "behind height and width", f"{left} transposition{'' if left == 1 else 's'} left")
+    for use in compiled.external:
+        say("Memory", f"external RAM {use.pool.name} {use}")

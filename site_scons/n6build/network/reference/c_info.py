@@ -9,6 +9,7 @@ from typing import Any
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.epochs import Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.graph import Quantisation
+from n6build.network.reference.joined_pools import JoinedPool
 from n6build.network.reference.liveness import ALIGNMENT
 from n6build.network.reference.placement import INITIALIZER_ALIGNMENT, Placement
 
@@ -40,7 +41,9 @@ def c_info(
     tool_version: str,
 ) -> dict[str, object]:
     """The document. pools: all that the profile has. model: content of the model file. tool: what compiled it."""
-    pool_ids = {pool.name: number for number, pool in enumerate(pools, 1)}
+    views = {joined.pool.name: joined for joined in placement.joined}
+    everything = [*pools, *(joined.pool for joined in placement.joined)]
+    pool_ids = {pool.name: number for number, pool in enumerate(everything, 1)}
     names = [buffer.name for buffer in network.buffers] + [item.name for item in network.initializers]
     ids = {buffer: number for number, buffer in enumerate(names, 1)}
     buffers = [_buffer(buffer, placement, pool_ids, ids) for buffer in network.buffers]
@@ -78,7 +81,7 @@ def c_info(
                 }
             ],
         },
-        "memory_pools": [_pool(pool, placement, pool_ids, ids) for pool in pools],
+        "memory_pools": [_pool(pool, placement, pool_ids, ids, views.get(pool.name)) for pool in everything],
         "buffers": buffers,
         "graphs": [
             {
@@ -105,11 +108,19 @@ def _elements(initializer: Initializer) -> int:
     return len(initializer.data) // (_NBITS[initializer.dtype] // 8)
 
 
-def _pool(pool: MemoryPool, placement: Placement, pool_ids: dict[str, int], ids: dict[str, int]) -> dict[str, Any]:
+def _pool(
+    pool: MemoryPool,
+    placement: Placement,
+    pool_ids: dict[str, int],
+    ids: dict[str, int],
+    view: JoinedPool | None,
+) -> dict[str, Any]:
+    """view: of the pools that this one joins, None for a concrete pool. Concrete ones count their share of buffers that lie
+    across a border."""
     return {
         "id": pool_ids[pool.name],
         "name": pool.name,
-        "fname": f"atonbuf.{pool.fname}.raw",
+        "fname": "" if view else f"atonbuf.{pool.fname}.raw",
         "address": str(pool.address) if pool.mode == "USEMODE_ABSOLUTE" else None,
         "offset_start": 0,
         "alignment": ALIGNMENT,
@@ -118,7 +129,7 @@ def _pool(pool: MemoryPool, placement: Placement, pool_ids: dict[str, int], ids:
         "rights": pool.rights,
         "cacheable": "CACHEABLE_ON" if pool.cacheable else "CACHEABLE_OFF",
         "user_allocated": False,
-        "subpools": [],
+        "subpools": [pool_ids[part.name] for part in view.parts] if view else [],
         "buffers": [ids[name] for name, place in placement.places.items() if place.pool is pool],
         "attributes": {
             "throughput": pool.throughput,

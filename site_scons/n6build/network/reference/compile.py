@@ -1,21 +1,24 @@
 """The reference backend: compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55.
 
-Its results are those of LiteRT's reference resolver, or of ONNX Runtime's integer operators, bit for bit. Equal inputs give
-byte-identical files.
+Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs give byte-identical files.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.network.ll_aton import Version, own_version
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.network.reference.c_info import c_info
+from n6build.network.reference.dilation import dilated
 from n6build.network.reference.epochs import Network
+from n6build.network.reference.external_ram import ExternalUse, external_uses
+from n6build.network.reference.folding import folded
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.lowering import lower
@@ -23,10 +26,20 @@ from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
+from n6build.network.reference.unsigned import as_signed
 
 TOOL = "n6build reference backend"
 # Of the generated files: raised with every change to them, since version control is not part of an installed library.
 VERSION = "1.0"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What is said of a network that was compiled. external: external RAM that it uses. transposes: epochs that put the
+    dimensions of a tensor in another order."""
+
+    external: tuple[ExternalUse, ...]
+    transposes: int
 
 
 def compile_network(
@@ -35,21 +48,21 @@ def compile_network(
     out: Path,
     name: str = "network",
     ll_aton: Version | None = None,
-    roomier: Sequence[str] = (),
-) -> Network:
-    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`. Returns
-    what they hold.
+    roomier: Sequence[RoomierProfile] = (),
+) -> Compiled:
+    """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
     ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
-    for the hint where this one has too little.
+    for the hint where this one has too little. external is empty where there is no external RAM in use.
 
     Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
     then left as it was.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = read_onnx_graph(model) if model.suffix == ".onnx" else read_graph(model)
+    is_onnx = model.suffix == ".onnx"
+    graph = read_onnx_graph(model) if is_onnx else as_signed(dilated(folded(read_graph(model))))
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)
@@ -76,7 +89,8 @@ def compile_network(
     }
     for path, content in files.items():
         write_atomically(path, content)
-    return network
+    transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
+    return Compiled(external_uses(network, placement, pools), transposes)
 
 
 def initializer_image(network: Network, placement: Placement) -> bytes:

@@ -31,13 +31,16 @@ Value = int | float | Address | Fields
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of an activation (tensor) or of scratch (None), in use from epoch `first` to `last`; 0 is before the first."""
+    """Memory of an activation (tensor) or of scratch (None), in use from epoch `first` to `last`; 0 is before the first.
+
+    inside: the part of another buffer's memory that it takes, None where it has memory of its own."""
 
     name: str
     bytes: int
     first: int
     last: int
     tensor: Tensor | None
+    inside: Address | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class ScratchBuffer:
 class Epoch:
     """index: from 1. kernel: n6k_<kernel> of n6_kernels.h. node: unique name. operators: of the model file.
 
-    inputs, output, initializers: names. descriptor: of the kernel. macs: multiply-accumulates.
+    inputs, output, initializers: names. descriptor: of the kernel. macs: multiply-accumulates. in_place: parts of inputs, of the
+    output's size, whose memory the output may take.
     """
 
     index: int
@@ -80,6 +84,7 @@ class Epoch:
     initializers: tuple[str, ...]
     macs: int
     scratch: ScratchBuffer | None = None
+    in_place: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,16 @@ class Port:
 
 
 @dataclass(frozen=True)
+class State:
+    """What an operator keeps from one inference to the next: a tensor and the buffer that holds it. start: value of each of its
+    bytes when the network is initialised, 0 to 255."""
+
+    buffer: str
+    tensor: Tensor
+    start: int
+
+
+@dataclass(frozen=True)
 class Network:
     """Everything but addresses."""
 
@@ -99,3 +114,4 @@ class Network:
     initializers: tuple[Initializer, ...]
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    states: tuple[State, ...] = ()

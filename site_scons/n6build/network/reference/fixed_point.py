@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 INT8_MIN, INT8_MAX = -128, 127
 MAX_LEFT_SHIFT = 30
+# Of the exponents of softmax, as the reference resolver has them.
+_EXPONENT_INTEGER_BITS = 5
 
 
 class ScaleError(Exception):
@@ -57,3 +60,22 @@ def scale_double(x: int, multiplier: int, shift: int) -> int:
     """x * multiplier * 2^(shift - 31), as n6k_scale_double of requantize.h: two roundings; a left shift wraps."""
     high = doubling_high_multiply(wrapped(x << max(shift, 0)), multiplier)
     return rounding_divide(high, max(-shift, 0))
+
+
+@dataclass(frozen=True)
+class ExponentScaling:
+    """From differences of input elements to exponents in Q5.26. diff_min: the smallest difference that counts."""
+
+    multiplier: int
+    left_shift: int
+    diff_min: int
+
+
+def exponent_scaling(real: float) -> ExponentScaling:
+    """real: what a difference of 1 means. Raises ScaleError where that is too little for the fixed point."""
+    one = 1 << (31 - _EXPONENT_INTEGER_BITS)
+    multiplier, left_shift = quantize_multiplier(min(real * one, float((1 << 31) - 1)))
+    if left_shift < 1:
+        raise ScaleError(f"its input has the scale {real:g}, too fine for its fixed point")
+    radius = ((1 << _EXPONENT_INTEGER_BITS) - 1) * one / 2.0**left_shift
+    return ExponentScaling(multiplier, left_shift, -math.floor(radius))

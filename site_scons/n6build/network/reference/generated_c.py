@@ -13,7 +13,7 @@ from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
 from n6build.network.reference.epochs import Address, Buffer, Fields, Initializer, Network, Port, Value
-from n6build.network.reference.liveness import ALIGNMENT
+from n6build.network.reference.liveness import ALIGNMENT, root_of
 from n6build.network.reference.placement import Place, Placement
 
 SOURCE_TEMPLATE = TEMPLATES / "network.c.j2"
@@ -51,6 +51,11 @@ def network_source(
     buffers = {buffer.name: buffer for buffer in network.buffers}
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     outputs = {port.buffer for port in network.outputs}
+    leaving = {name for name, buffer in buffers.items() if outputs & {name, root_of(buffer, buffers)[0].name}}
+    # A buffer that several epochs make is complete after the last of them.
+    made = {name: buffer.first for name, buffer in buffers.items()} | {
+        epoch.output: epoch.index for epoch in network.epochs
+    }
     epochs = [
         {
             "index": epoch.index,
@@ -66,7 +71,7 @@ def network_source(
                 "address": _address(placement.places[epoch.output], name),
                 "bytes": buffers[epoch.output].bytes,
             }
-            if epoch.output in outputs
+            if epoch.output in leaving
             else None,
         }
         for epoch in network.epochs
@@ -79,13 +84,27 @@ def network_source(
             "version": ll_aton,
             "passes_instance": ll_aton >= _TWO_ARGUMENTS,
             "encryption": ll_aton >= _ENCRYPTION,
-            "pools": [_pool(pool, placement.used_bytes(pool), name) for pool in pools],
+            "pools": [
+                *(_pool(pool, placement.used_bytes(pool), name) for pool in pools),
+                *(
+                    _pool(joined.pool, placement.used_bytes(joined.pool), name, view="vpool ")
+                    for joined in placement.joined
+                ),
+            ],
+            "states": [
+                {
+                    "address": _address(placement.places[state.buffer], name),
+                    "bytes": state.tensor.bytes,
+                    "start": state.start,
+                }
+                for state in network.states
+            ],
             "epochs": epochs,
-            "inputs": [_port(port, buffers, placement, name) for port in network.inputs],
-            "outputs": [_port(port, buffers, placement, name) for port in network.outputs],
+            "inputs": [_port(port, made[port.buffer], placement, name) for port in network.inputs],
+            "outputs": [_port(port, made[port.buffer], placement, name) for port in network.outputs],
             "params": [_initializer(item, placement.places[item.name], name) for item in network.initializers],
             "internals": [
-                _buffer(buffer, placement.places[buffer.name], name)
+                _buffer(buffer, made[buffer.name], placement.places[buffer.name], name)
                 for buffer in network.buffers
                 if buffer.name not in ports
             ],
@@ -144,7 +163,8 @@ def _address(place: Place, name: str, inside: int = 0) -> str:
     return f"ATON_LIB_PHYSICAL_TO_VIRTUAL_ADDR(0x{place.pool.address:08x}UL + {offset}UL)"
 
 
-def _pool(pool: MemoryPool, used: int, name: str) -> dict[str, Any]:
+def _pool(pool: MemoryPool, used: int, name: str, view: str = "") -> dict[str, Any]:
+    """view: the word for a virtual pool, a view of several others."""
     relative = pool.mode == "USEMODE_RELATIVE"
     return {
         "human": human_bytes(used) if used else "?",
@@ -155,7 +175,7 @@ def _pool(pool: MemoryPool, used: int, name: str) -> dict[str, Any]:
         "mode": "relative_mode" if relative else "absolute_mode",
         "symbol": _symbol(pool, name) if relative else "",
         "size": pool.size,
-        "rights": {"ACC_READ": "READ_ONLY", "ACC_WRITE": "READ_WRITE"}[pool.rights],
+        "rights": view + {"ACC_READ": "READ_ONLY", "ACC_WRITE": "READ_WRITE"}[pool.rights],
         "throughput": pool.throughput,
         "latency": pool.latency,
         "byte_width": pool.byte_width,
@@ -204,7 +224,7 @@ def _info(
     }
 
 
-def _port(port: Port, buffers: dict[str, Buffer], placement: Placement, network: str) -> dict[str, Any]:
+def _port(port: Port, epoch: int, placement: Placement, network: str) -> dict[str, Any]:
     """A view of a buffer keeps the buffer's name, but has the shape that the model gives its input or output."""
     quantisation = port.tensor.quantisation
     return _info(
@@ -213,7 +233,7 @@ def _port(port: Port, buffers: dict[str, Buffer], placement: Placement, network:
         network,
         dtype=port.tensor.dtype,
         shape=port.tensor.shape,
-        epoch=buffers[port.buffer].first,
+        epoch=epoch,
         is_param=False,
         scale=quantisation.scale if quantisation else None,
         zero_point=quantisation.zero_point if quantisation else 0,
@@ -221,12 +241,10 @@ def _port(port: Port, buffers: dict[str, Buffer], placement: Placement, network:
     )
 
 
-def _buffer(buffer: Buffer, place: Place, network: str) -> dict[str, Any]:
+def _buffer(buffer: Buffer, epoch: int, place: Place, network: str) -> dict[str, Any]:
     tensor = buffer.tensor
     if tensor is None:
-        return _info(
-            buffer.name, place, network, dtype="int8", shape=[buffer.bytes], epoch=buffer.first, is_param=False
-        )
+        return _info(buffer.name, place, network, dtype="int8", shape=[buffer.bytes], epoch=epoch, is_param=False)
     quantisation = tensor.quantisation
     return _info(
         buffer.name,
@@ -234,7 +252,7 @@ def _buffer(buffer: Buffer, place: Place, network: str) -> dict[str, Any]:
         network,
         dtype=tensor.dtype,
         shape=tensor.shape,
-        epoch=buffer.first,
+        epoch=epoch,
         is_param=False,
         scale=quantisation.scale if quantisation else None,
         zero_point=quantisation.zero_point if quantisation else 0,

@@ -43,7 +43,9 @@ class Quantisation:
 
 @dataclass(frozen=True)
 class Tensor:
-    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation."""
+    """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation. is_state: what an
+    operator keeps from one inference to the next (a variable tensor). unsigned: uint8 in
+    the model file, held as int8 with 128 less (`unsigned.as_signed`)."""
 
     index: int
     name: str
@@ -51,6 +53,8 @@ class Tensor:
     shape: tuple[int, ...]
     quantisation: Quantisation | None
     data: NDArray[np.generic] | None = field(default=None, compare=False)
+    is_state: bool = False
+    unsigned: bool = False
 
     @property
     def elements(self) -> int:
@@ -66,7 +70,9 @@ class Tensor:
 @dataclass(frozen=True)
 class Operator:
     """index: in the model file. inputs: tensor indices, None for an absent optional input. options: as the module of this kind
-    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each."""
+    has read them. part: which of its outputs this one is; an operator with several outputs is here once for each.
+    intermediates: tensors that hold no values, but the quantisation of what the operator computes inside. added: it is not
+    in the model file."""
 
     index: int
     kind: str
@@ -74,16 +80,42 @@ class Operator:
     output: int
     options: object = None
     part: int = 0
+    intermediates: tuple[int | None, ...] = ()
+    added: bool = False
 
     def __str__(self) -> str:
         return f"operator {self.index} ({self.kind})"
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why an operator cannot be compiled. operator: its index. id: N6-NET-0xx. text: names operator, tensor and type. hint: the
+    nearest change of the model that would help. dtype: the type that is in the way, where one is."""
+
+    operator: int
+    kind: str
+    id: str
+    text: str
+    hint: str
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The name under which the model file offers its function, and those of the function's inputs."""
+
+    key: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Graph:
-    """Operators in an order that can be executed. tensors: by index."""
+    """Operators in an order that can be executed. tensors: by index. refused: operators of the file that could not be read and
+    are not among `operators`; such a graph does not pass graph_checks."""
 
     tensors: dict[int, Tensor]
     operators: tuple[Operator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    refused: tuple[Refusal, ...] = ()
+    signature: Signature | None = None

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from n6build.base.errors import N6Error
-from n6build.network.reference.graph import Graph, Operator
+from n6build.network.reference.graph import Graph, Operator, Refusal
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.operands import Operands, operands_of
+from n6build.network.reference.refusals import error_of
 from n6build.network.reference.rules import CONVERT, QUANTISE, Problem, Rule, check_per_tensor, shown
 from n6build.network.reference.windows import MAX_DIMENSION
 
 
 def check_graph(graph: Graph, where: str) -> None:
-    """Raises N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), for
-    the first operator in question; the message says how many more are like it."""
-    problems = [(operator, problem) for operator in graph.operators if (problem := _problem(graph, operator))]
-    if not problems:
-        _check_batches(graph, where)
-        return
-    operator, problem = problems[0]
-    alike = sum(other.id == problem.id for _, other in problems[1:])
-    more = f" (and {alike} more like it)" if alike else ""
-    raise N6Error(problem.id, f"{operator}: {problem.what}{more}", where=where, hint=problem.hint)
+    """Raises one error for all operators that cannot be compiled, whose id is that of the first: N6-NET-003 (operator),
+    N6-NET-004 (type), N6-NET-005 (shape or batch), N6-NET-006 (quantisation), N6-NET-007 (operands do not match), N6-NET-008
+    (options)."""
+    refusals = {refusal.operator: refusal for refusal in graph.refused}
+    for operator in graph.operators:
+        problem = None if operator.added or operator.index in refusals else problem_of(graph, operator)
+        if problem:
+            text = f"{operator}: {problem.what}"
+            refusals[operator.index] = Refusal(
+                operator.index, operator.kind, problem.id, text, problem.hint, problem.dtype
+            )
+    if refusals:
+        raise error_of(graph, [refusals[index] for index in sorted(refusals)], where)
 
 
-def _problem(graph: Graph, operator: Operator) -> Problem | None:
+def problem_of(graph: Graph, operator: Operator) -> Problem | None:
+    """What is wrong with one operator, if anything is."""
     rule = KINDS[operator.kind].rule
     operands = operands_of(graph, operator)
     checks = (
         _check_arity(operands, rule),
         _check_types(operands, rule),
+        _check_states(operands, rule),
         _check_activation_quantisation(operands, rule),
         _check_dimensions(operands),
     )
@@ -39,18 +44,6 @@ def _problem(graph: Graph, operator: Operator) -> Problem | None:
         if problem:
             return problem
     return next(rule.check(operands), None)
-
-
-def _check_batches(graph: Graph, where: str) -> None:
-    for index in (*graph.inputs, *graph.outputs):
-        tensor = graph.tensors[index]
-        if len(tensor.shape) == 4 and tensor.shape[0] != 1:
-            raise N6Error(
-                "N6-NET-005",
-                f"tensor {shown(tensor)} has a batch of {tensor.shape[0]}: shape {list(tensor.shape)}",
-                where=where,
-                hint="convert the model with batch 1",
-            )
 
 
 def _check_arity(operands: Operands, rule: Rule) -> Iterator[Problem]:
@@ -64,7 +57,9 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
     pairs = [(tensor, rule.types_of(position)) for position, tensor in enumerate(operands.inputs) if tensor is not None]
     for tensor, types in [*pairs, (operands.output, rule.output)]:
         if tensor.dtype not in types:
-            yield Problem("N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", QUANTISE)
+            yield Problem(
+                "N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", QUANTISE, tensor.dtype
+            )
     for position, operand in enumerate(operands.inputs):
         if operand is not None and position in rule.constants and operand.data is None:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} has to be a constant", "freeze the model's weights")
@@ -72,11 +67,18 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} is a constant", "fold constants before converting")
 
 
+def _check_states(operands: Operands, rule: Rule) -> Iterator[Problem]:
+    for position, operand in enumerate(operands.inputs):
+        if operand is not None and operand.is_state != (position in rule.states):
+            what = "is a variable" if operand.is_state else "has to be a variable, which keeps the operator's state"
+            yield Problem("N6-NET-007", f"tensor {shown(operand)} {what}", CONVERT)
+
+
 def _check_activation_quantisation(operands: Operands, rule: Rule) -> Iterator[Problem]:
     candidates = [
         tensor for position, tensor in enumerate(operands.inputs) if tensor and position not in rule.constants
     ]
-    for candidate in [*candidates, operands.output]:
+    for candidate in [*candidates, operands.output] if rule.quantised else []:
         if candidate.dtype in ("int8", "uint8", "int16"):
             yield from check_per_tensor(candidate)
 

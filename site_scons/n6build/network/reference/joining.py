@@ -33,6 +33,7 @@ def joining(name: str, label: str, movement: Movement, options: OptionsReader) -
             check=check,
             first_may_be_constant=True,
             most=_MOST,
+            quantised=False,
         ),
         lower=movement.lower,
         kernels=(MOVE,),

@@ -1,8 +1,9 @@
-"""When buffers are in use at the same time."""
+"""When memory is in use: buffers as blocks, and what keeps two blocks apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from n6build.network.reference.epochs import Buffer
 
@@ -15,18 +16,130 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def neighbours(buffers: Sequence[Buffer]) -> tuple[tuple[int, ...], ...]:
-    """For each buffer the positions of those that are in use together with it at some time."""
-    return tuple(
-        tuple(j for j, b in enumerate(buffers) if i != j and a.first <= b.last and b.first <= a.last)
-        for i, a in enumerate(buffers)
+@dataclass(frozen=True)
+class Part:
+    """Bytes [start, end) of a block, in whole cache lines, in use from epoch `first` to `last`."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Buffers at fixed distances from one another, which are placed as one. bytes: to the end of the last. offsets: of the
+    buffers, by their names."""
+
+    bytes: int
+    offsets: dict[str, int]
+    parts: tuple[Part, ...]
+
+    @property
+    def first(self) -> int:
+        """Epoch of the first use of anything in it."""
+        return min(part.first for part in self.parts)
+
+    @property
+    def last(self) -> int:
+        """Epoch of the last use."""
+        return max(part.last for part in self.parts)
+
+    @property
+    def lifetime(self) -> int:
+        """Epochs from the first use to the last."""
+        return self.last - self.first + 1
+
+    def in_use(self, time: int) -> int:
+        """Bytes at one time; what two buffers share counts once."""
+        total = end = 0
+        for start, stop in sorted((part.start, part.end) for part in self.parts if part.first <= time <= part.last):
+            total += max(0, stop - max(start, end))
+            end = max(end, stop)
+        return total
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """The distances of a block from another, `other`, at which they would share memory: all between `low` and `high`."""
+
+    other: int
+    low: int
+    high: int
+
+
+def blocks_of(buffers: Sequence[Buffer]) -> tuple[Block, ...]:
+    """In the order of the buffers whose memory is their own."""
+    by_name = {buffer.name: buffer for buffer in buffers}
+    members: dict[str, list[tuple[Buffer, int]]] = {}
+    for buffer in buffers:
+        root, offset = root_of(buffer, by_name)
+        members.setdefault(root.name, []).append((buffer, offset))
+    return tuple(_block(members[buffer.name]) for buffer in buffers if buffer.inside is None)
+
+
+def root_of(buffer: Buffer, by_name: Mapping[str, Buffer]) -> tuple[Buffer, int]:
+    """The buffer whose memory it is, and where in it, in bytes."""
+    offset = 0
+    while buffer.inside is not None:
+        offset += buffer.inside.offset
+        buffer = by_name[buffer.inside.name]
+    return buffer, offset
+
+
+def _block(members: Sequence[tuple[Buffer, int]]) -> Block:
+    parts: list[Part] = []
+    for buffer, offset in sorted(members, key=lambda member: (member[1], member[0].bytes, member[0].first)):
+        start, end = offset // ALIGNMENT * ALIGNMENT, aligned(offset + buffer.bytes)
+        before = parts[-1] if parts else None
+        if before and (before.start, before.end) == (start, end) and buffer.first <= before.last + 1:
+            parts[-1] = Part(start, end, before.first, max(before.last, buffer.last))
+        else:
+            parts.append(Part(start, end, buffer.first, buffer.last))
+    return Block(
+        bytes=max(offset + buffer.bytes for buffer, offset in members),
+        offsets={buffer.name: offset for buffer, offset in members},
+        parts=tuple(parts),
     )
 
 
-def lower_bound(buffers: Sequence[Buffer]) -> int:
+def conflicts(blocks: Sequence[Block]) -> tuple[tuple[Conflict, ...], ...]:
+    """For each block, what keeps it apart from others."""
+    found: list[list[Conflict]] = [[] for _ in blocks]
+    parts = sorted(
+        ((part.first, number, part) for number, block in enumerate(blocks) for part in block.parts), key=_when
+    )
+    in_use: list[tuple[int, Part]] = []
+    for first, i, a in parts:
+        in_use = [(j, b) for j, b in in_use if b.last >= first]
+        for j, b in in_use:
+            if i != j:
+                found[i].append(Conflict(j, b.start - a.end, b.end - a.start))
+                found[j].append(Conflict(i, a.start - b.end, a.end - b.start))
+        in_use.append((i, a))
+    return tuple(map(tuple, found))
+
+
+def _when(part: tuple[int, int, Part]) -> tuple[int, int]:
+    return part[:2]
+
+
+def lower_bound(blocks: Sequence[Block]) -> int:
     """Bytes that every placement needs: the most that is in use at one time."""
-    times = {buffer.first for buffer in buffers}
-    return max(
-        (sum(aligned(buffer.bytes) for buffer in buffers if buffer.first <= time <= buffer.last) for time in times),
-        default=0,
-    )
+    return max(_in_use(blocks).values(), default=0)
+
+
+def fullest_time(blocks: Sequence[Block]) -> int:
+    """The first epoch at which that is so."""
+    in_use = _in_use(blocks)
+    return max(sorted(in_use), key=lambda time: in_use[time], default=0)
+
+
+def _in_use(blocks: Sequence[Block]) -> dict[int, int]:
+    """Bytes by epoch, for all at which something becomes used."""
+    times = dict.fromkeys(sorted({part.first for block in blocks for part in block.parts}), 0)
+    for block in blocks:
+        for time in range(block.first, block.last + 1):
+            if time in times:
+                times[time] += block.in_use(time)
+    return times

@@ -6,12 +6,14 @@ What an operator becomes is in its own module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
+from n6build.network.artifacts.read_artifacts import STATE_PREFIX
 from n6build.network.reference.epochs import (
     Address,
     Buffer,
@@ -22,14 +24,19 @@ from n6build.network.reference.epochs import (
     Network,
     Port,
     ScratchBuffer,
+    State,
     Value,
 )
 from n6build.network.reference.fixed_point import ScaleError
 from n6build.network.reference.graph import Graph, Operator, Quantisation, Tensor
 from n6build.network.reference.kernel_call import Argument, Constant, KernelCall, Parameter, Scratch
 from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.lifetimes import buffers_of
+from n6build.network.reference.liveness import blocks_of, lower_bound
 from n6build.network.reference.operands import Padding, operands_of
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.schedule import scheduled
+from n6build.network.reference.states import start_of
 from n6build.network.reference.windows import MAX_DIMENSION
 
 
@@ -51,6 +58,7 @@ class _Lowering:
                     self._consumers.setdefault(index, []).append(operator)
         self._taken_over = self._find_paddings_to_take_over()
         self._views: dict[int, tuple[int, int]] = {}
+        self._parts: dict[str, Address] = {}
         self._names: dict[int, str] = {}
         self._epochs: list[Epoch] = []
         self._initializers: dict[str, Initializer] = {}
@@ -58,6 +66,9 @@ class _Lowering:
     def network(self) -> Network:
         for position, index in enumerate(self._graph.inputs):
             self._names[index] = f"Input_{position}_out_0"
+        states = [tensor for tensor in self._graph.tensors.values() if tensor.is_state]
+        for position, tensor in enumerate(states):
+            self._names[tensor.index] = f"{STATE_PREFIX}{position}_out_0"
         for operator in self._graph.operators:
             if operator.output in self._taken_over:
                 continue
@@ -69,12 +80,14 @@ class _Lowering:
                 continue
             self._names[operator.output] = f"{_node(operator)}_out_0"
             self._append_epochs(operator, kind)
+        epochs, buffers = self._in_best_order()
         return Network(
-            epochs=tuple(self._epochs),
-            buffers=tuple(self._buffers()),
-            initializers=tuple(self._initializers.values()),
+            epochs=epochs,
+            buffers=buffers,
+            initializers=self._in_order_of_use(epochs),
             inputs=tuple(self._port(index) for index in self._graph.inputs),
             outputs=tuple(self._port(index) for index in self._graph.outputs),
+            states=tuple(State(self._names[tensor.index], tensor, start_of(tensor)) for tensor in states),
         )
 
     # Buffers and their life
@@ -114,34 +127,64 @@ class _Lowering:
             self._is_output(user.output) for user in users if self._view(user) is not None and _viewed(user) == index
         )
 
-    def _buffers(self) -> list[Buffer]:
-        end = len(self._epochs)
-        first = dict.fromkeys((self._names[index] for index in self._graph.inputs), 0)
-        last = dict(first)
-        for epoch in self._epochs:
-            first.setdefault(epoch.output, epoch.index)
-            last[epoch.output] = epoch.index
-            for name in epoch.inputs:
-                last[name] = epoch.index
-        for index in self._graph.outputs:
-            last[self._names[self._root(index)[0]]] = end
+    def _place_parts(self, operator: Operator, kind: OperatorKind) -> set[int]:
+        """Positions of the inputs that are made where they lie in this operator's output, so that nothing copies them."""
+        offsets = kind.parts(operands_of(self._graph, operator)) if kind.parts else ()
+        placed = set()
+        for position, (index, offset) in enumerate(zip(operator.inputs, offsets, strict=False)):
+            if index is None or offset is None:
+                continue
+            root, _ = self._root(index)
+            if self._may_be_a_part(operator, index):
+                self._parts[self._names[root]] = Address(self._names[operator.output], offset)
+                placed.add(position)
+        return placed
+
+    def _may_be_a_part(self, operator: Operator, index: int) -> bool:
+        """A whole buffer, which an epoch makes, and for which nothing else decides where it lies."""
+        root, _ = self._root(index)
+        tensors = self._graph.tensors
+        roots = [self._root(each)[0] for each in operator.inputs if each is not None]
+        return (
+            root in self._names
+            and self._names[root] not in self._parts
+            and tensors[root].bytes == tensors[index].bytes
+            and root not in self._graph.inputs
+            and not self._is_output(root)
+            and roots.count(root) == 1
+        )
+
+    def _in_best_order(self) -> tuple[tuple[Epoch, ...], tuple[Buffer, ...]]:
+        """The model's own order stays unless another one needs less memory."""
         tensors = {name: self._graph.tensors[index] for index, name in self._names.items()}
-        buffers = [Buffer(name, tensor.bytes, first[name], last[name], tensor) for name, tensor in tensors.items()]
-        for epoch in self._epochs:
-            if epoch.scratch:
-                buffers.append(Buffer(epoch.scratch.name, epoch.scratch.bytes, epoch.index, epoch.index, None))
-        return buffers
+        sizes = {name: tensor.bytes for name, tensor in tensors.items()}
+        inputs = [self._names[index] for index in self._graph.inputs]
+        outputs = [self._names[self._root(index)[0]] for index in self._graph.outputs]
+        states = [name for name, tensor in tensors.items() if tensor.is_state]
+        orders = [self._epochs, scheduled(self._epochs, sizes, self._parts, inputs, outputs, states)]
+        buffers = [buffers_of(epochs, tensors, self._parts, inputs, outputs, states) for epochs in orders]
+        own, best = (lower_bound(blocks_of(each)) for each in buffers)
+        chosen = 1 if best < own else 0
+        return tuple(orders[chosen]), buffers[chosen]
+
+    def _in_order_of_use(self, epochs: Sequence[Epoch]) -> tuple[Initializer, ...]:
+        used = {name: epoch.index for epoch in reversed(epochs) for name in epoch.initializers}
+        initializers = [replace(each, epoch=used[each.name]) for each in self._initializers.values()]
+        return tuple(sorted(initializers, key=lambda each: each.epoch))
 
     # Kernel calls
 
     def _append_epochs(self, operator: Operator, kind: OperatorKind) -> None:
         given = operator.inputs[0]
         padding = None if given is None else self._taken_over.get(given)
-        calls = self._calls(operator, kind, padding)
+        in_output = self._place_parts(operator, kind)
+        calls = [
+            call for position, call in enumerate(self._calls(operator, kind, padding)) if position not in in_output
+        ]
         for number, call in enumerate(calls, 1):
             # The last one, which completes the output, has the name of the whole.
             node = _node(operator) if number == len(calls) else f"{_node(operator)}_part_{number}"
-            operators = (*((padding.operator,) if padding else ()), operator.index)
+            operators = (*((padding.operator,) if padding else ()), *(() if operator.added else (operator.index,)))
             self._epochs.append(self._epoch(operator.output, kind, node, operators, call))
 
     def _epoch(self, output: int, kind: OperatorKind, node: str, operators: tuple[int, ...], call: KernelCall) -> Epoch:
@@ -165,7 +208,19 @@ class _Lowering:
             initializers=tuple(name for name in self._initializers if name in used),
             macs=call.macs,
             scratch=scratch[0] if scratch else None,
+            in_place=tuple(self._in_place(call, self._graph.tensors[output])),
         )
+
+    def _in_place(self, call: KernelCall, output: Tensor) -> Iterator[Address]:
+        """Not where another input is a different part of the same memory."""
+        activations = _activations(call)
+        for member in call.kernel.in_place:
+            taken = call.arguments[member]
+            if isinstance(taken, Tensor) and taken.bytes == output.bytes and taken.index != output.index:
+                place = self._address(taken)
+                others = {(self._address(each), each.bytes) for each in activations if self._buffer(each) == place.name}
+                if others == {(place, output.bytes)}:
+                    yield place
 
     def _calls(self, operator: Operator, kind: OperatorKind, padding: Padding | None) -> Sequence[KernelCall]:
         try:
@@ -216,7 +271,7 @@ class _Lowering:
                 continue
             padding = padding_of(operands_of(self._graph, operator))
             padded = self._graph.tensors[operator.output]
-            if all(_takes_over(user, padding, padded) for user in users):
+            if padding and all(_takes_over(user, padding, padded) for user in users):
                 found[operator.output] = padding
         return found
 

@@ -28,11 +28,13 @@ MOVABLE: tuple[DType, ...] = ("int8", "uint8", "int16", "int32", "int64", "float
 _NUMPY = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in MOVABLE}
 # As many dimensions as a model's tensors may have.
 _LOOPS = 6
+# From here on, the innermost loop is long.
+_LONG = 16
 # A constant that is longer is not folded.
 _MAX_FOLDED = 1 << 24
 
 _LOOP = Structure(
-    "n6k_loop_t",
+    "n6k_step_t",
     (Member("size", "uint32_t"), Member("in_step", "int32_t"), Member("out_step", "int32_t")),
     doc="How often something is repeated, and by how many bytes input and output go on each time.",
 )
@@ -166,10 +168,10 @@ def axis_in(axis: int, rank: int) -> int:
 
 def along(array: Array, axis: int, index: int | slice) -> Array:
     """The elements at an index, or a range of them, of one dimension. Raises IndexError."""
-    return array[(slice(None),) * axis + (index,)]
+    return array[(*(slice(None),) * axis, index, ...)]
 
 
-def filled(target: Array, value: int) -> Pair:
+def filled(target: Array, value: float) -> Pair:
     """A pair that sets every element of `target`."""
     element = np.array(value).astype(target.dtype)
     return Pair(target, np.broadcast_to(element, target.shape), None)
@@ -202,10 +204,13 @@ def _move(pair: Pair, inputs: tuple[Array | None, ...], output: Array) -> _Move:
     # The last one is of adjacent elements in both.
     *rest, (run, each, _) = merged
     assert len(rest) <= _LOOPS
+    # What goes on longest costs least as the innermost loop, unless the output is written without gaps.
+    if rest and not (rest[-1][0] >= _LONG and rest[-1][2] == run * each):
+        rest.append(rest.pop(max(range(len(rest)), key=lambda level: rest[level][0])))
     source = pair.source if pair.position is None else known(inputs[pair.position])
     return _Move(
         pair.position,
-        pair.source.reshape(-1)[:1] if pair.position is None else output[:0],
+        np.array(pair.source.flat[:1]) if pair.position is None else output.reshape(-1)[:0],
         _start(pair.source) - _start(source),
         _start(pair.target) - _start(output),
         run * each,

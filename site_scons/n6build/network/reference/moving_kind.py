@@ -31,6 +31,7 @@ def moving(
             output=MOVABLE,
             check=movement.check,
             first_may_be_constant=source > 0,
+            quantised=False,
         ),
         lower=movement.lower,
         kernels=(MOVE,),

@@ -22,12 +22,13 @@ class Padding:
 
 @dataclass(frozen=True)
 class Operands:
-    """padding: a PAD before the operator, which the operator takes over."""
+    """padding: a PAD before the operator, which the operator takes over. intermediates: as of the operator."""
 
     operator: Operator
     inputs: tuple[Tensor | None, ...]
     output: Tensor
     padding: Padding | None = None
+    intermediates: tuple[Tensor | None, ...] = ()
 
     def optional(self, position: int) -> Tensor | None:
         """The input at a position, None where it is absent."""
@@ -53,7 +54,8 @@ class Operands:
 def operands_of(graph: Graph, operator: Operator, padding: Padding | None = None) -> Operands:
     """padding: a PAD that the operator takes over."""
     inputs = tuple(None if index is None else graph.tensors[index] for index in operator.inputs)
-    return Operands(operator, inputs, graph.tensors[operator.output], padding)
+    intermediates = tuple(None if index is None else graph.tensors[index] for index in operator.intermediates)
+    return Operands(operator, inputs, graph.tensors[operator.output], padding, intermediates)
 
 
 def required_quantisation(tensor: Tensor) -> Quantisation:

@@ -1,30 +1,34 @@
 """Static memory planning: where in the pools each initializer and each activation lies.
 
-Activations: greedy in an order of the buffers, each to the lowest free offset; the order starts with the largest buffer and
-is improved by swapping, with a fixed seed. For equal input the result is equal on every machine.
+Pools whose addresses follow one another are one space. As few of the pools as possible are used, in their order of preference,
+and external RAM only for what finds no place inside the chip.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.base.errors import N6Error
-from n6build.network.pools.memory_pools import MemoryPool, activation_pools, check_pools, initializer_pools
-from n6build.network.reference.epochs import Buffer, Initializer, Network
-from n6build.network.reference.liveness import ALIGNMENT, aligned, lower_bound, neighbours
+from n6build.network.pools.memory_pools import (
+    MemoryPool,
+    RoomierProfile,
+    activation_pools,
+    check_pools,
+    initializer_pools,
+)
+from n6build.network.reference.epochs import Initializer, Network
+from n6build.network.reference.joined_pools import JoinedPool, Region, Run, runs_of
+from n6build.network.reference.liveness import ALIGNMENT, Block, aligned, blocks_of, lower_bound
+from n6build.network.reference.packing import Layout, Stretch, pack
+from n6build.network.reference.traffic import traffic_of
 
 INITIALIZER_ALIGNMENT = 16
-# Bounds the search to some tenths of a second: steps for small networks, comparisons of two buffers for large ones.
-_MAX_SWAPS = 2_000
-_MAX_COMPARISONS = 2_000_000
-_SEED = 1
 
 
 @dataclass(frozen=True)
 class Place:
-    """Bytes [offset, offset + bytes) of a pool."""
+    """Bytes [offset, offset + bytes) of a pool, which is a joined one where they lie across a border."""
 
     pool: MemoryPool
     offset: int
@@ -45,65 +49,55 @@ class Place:
 class Placement:
     """places: by name of buffer or initializer. initializers: the one pool of them all, with the bytes they take.
 
-    bound: bytes of activations that every placement needs. peak: what they take, over all pools; both in whole cache lines.
+    joined: pools that are used as one, since a buffer lies across their border. bound: bytes of activations that every placement
+    needs. peak: what they take, over all pools; both in whole cache lines.
     """
 
     places: dict[str, Place]
     initializer_pool: MemoryPool
     initializer_bytes: int
+    joined: tuple[JoinedPool, ...]
     bound: int
     peak: int
 
     def used_bytes(self, pool: MemoryPool) -> int:
-        """From the pool's start to the end of the last thing in it."""
-        return max((place.end for place in self.places.values() if place.pool is pool), default=0)
+        """From the pool's start to the end of the last thing in it, or in its part of a joined pool."""
+        return max((self._end_in(place, pool) for place in self.places.values()), default=0)
+
+    def _end_in(self, place: Place, pool: MemoryPool) -> int:
+        """Offset from the start of `pool`, of which this or the place's pool may be a joined one."""
+        if any(pool in joined.parts or pool is joined.pool for joined in self._joined_with(place.pool)):
+            return max(0, min(place.address + place.bytes - pool.address, pool.size))
+        return place.end if place.pool is pool else 0
+
+    def _joined_with(self, pool: MemoryPool) -> list[JoinedPool]:
+        return [joined for joined in self.joined if pool is joined.pool or pool in joined.parts]
 
 
-@dataclass(frozen=True)
-class _Region:
-    """The part of a pool that activations may go to."""
-
-    pool: MemoryPool
-    start: int
-    size: int
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """places: (region, offset) by position of the buffer. missing: bytes of buffers that found no place."""
-
-    places: dict[int, tuple[int, int]]
-    missing: int
-    peak: int
-
-    @property
-    def cost(self) -> tuple[int, int]:
-        return self.missing, self.peak
-
-
-def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[str] = ()) -> Placement:
+def place(network: Network, pools: Sequence[MemoryPool], roomier: Sequence[RoomierProfile] = ()) -> Placement:
     """roomier: profiles of the board with more RAM, for the hint. Raises N6-NET-010, N6-NET-011 (pools), N6-NET-012 (weights do
     not fit), N6-NET-013 (activations do not fit)."""
     check_pools(pools, ALIGNMENT)
     weights_pool = initializer_pools(pools)[0]
-    places = _place_initializers(network.initializers, weights_pool)
-    initializer_bytes = max((found.end for found in places.values()), default=0)
+    initializers = _place_initializers(network.initializers, weights_pool)
+    initializer_bytes = max((found.end for found in initializers.values()), default=0)
     regions = []
     for pool in activation_pools(pools):
         start = aligned(initializer_bytes) if pool is weights_pool else 0
         if pool.size > start:
-            regions.append(_Region(pool, start, pool.size - start))
-    activations = _place_activations(network.buffers, regions, roomier)
+            regions.append(Region(pool, start, pool.size - start))
+    blocks = blocks_of(network.buffers)
+    bound = lower_bound(blocks)
+    layout, runs = _place_activations(blocks, traffic_of(blocks, network), bound, regions, roomier)
+    activations = _as_places(network, blocks, layout, runs)
+    used = {id(found.pool) for found in activations.values()}
     return Placement(
-        places={**places, **activations},
+        places={**initializers, **activations},
         initializer_pool=weights_pool,
         initializer_bytes=initializer_bytes,
-        bound=lower_bound(network.buffers),
-        peak=sum(
-            aligned(max(found.end for found in activations.values() if found.pool is region.pool)) - region.start
-            for region in regions
-            if any(found.pool is region.pool for found in activations.values())
-        ),
+        joined=tuple(run.joined for run in runs if len(run.joined.parts) > 1 and id(run.joined.pool) in used),
+        bound=bound,
+        peak=layout.peak,
     )
 
 
@@ -126,98 +120,88 @@ def _place_initializers(initializers: Sequence[Initializer], pool: MemoryPool) -
 
 
 def _place_activations(
-    buffers: Sequence[Buffer], regions: Sequence[_Region], roomier: Sequence[str]
-) -> dict[str, Place]:
-    bound = lower_bound(buffers)
-    together = neighbours(buffers)
-    unlimited = [sum(aligned(buffer.bytes) for buffer in buffers)]
-    layout = _search(buffers, together, unlimited, enough=bound)
-    for region in regions:
-        if layout.peak <= region.size:
-            return _as_places(buffers, layout, [region])
-    # In several pools it matters that all find a place, not how closely they are packed.
-    capacities = [region.size for region in regions]
-    layout = _search(buffers, together, capacities, enough=sum(capacities))
+    blocks: Sequence[Block],
+    traffic: Sequence[int],
+    bound: int,
+    regions: Sequence[Region],
+    roomier: Sequence[RoomierProfile],
+) -> tuple[Layout, list[Run]]:
+    closest = pack(blocks, [Stretch(sum(aligned(block.bytes) for block in blocks))], traffic, enough=bound)
+    for runs in _choices(regions):
+        if len(runs) == 1 and closest.peak <= runs[0].size:
+            return closest, runs
+        if len(runs) > 1 and bound <= sum(run.size for run in runs):
+            layout = _pack_into(runs, blocks, traffic)
+            if not layout.missing:
+                return layout, runs
+    runs = runs_of(regions)
+    layout = _pack_into(runs, blocks, traffic)
     if layout.missing:
-        offered = sum(region.size for region in regions)
-        names = ", ".join(region.pool.name for region in regions) or "none"
-        lacking = max(bound - offered, layout.missing)
-        raise N6Error(
-            "N6-NET-013",
-            f"the activations need at least {bound} bytes; {lacking} bytes find no place in the {offered} bytes of {names}",
-            where="memory pools",
-            hint=f"{_more_room(roomier)}; each buffer has to lie in one pool, the largest has "
-            f"{max(buffer.bytes for buffer in buffers)} bytes",
+        raise _too_large(blocks, bound, runs, layout.missing, roomier)
+    return layout, runs
+
+
+def _choices(regions: Sequence[Region]) -> Iterator[list[Run]]:
+    """One pool inside the chip, then ever more of them, at last external RAM, too."""
+    inside = [region for region in regions if not region.is_external]
+    for region in inside:
+        yield runs_of([region])
+    for count in range(2, len(inside) + 1):
+        yield runs_of(inside[:count])
+    if len(inside) < len(regions):
+        yield runs_of(regions)
+
+
+def _pack_into(runs: Sequence[Run], blocks: Sequence[Block], traffic: Sequence[int]) -> Layout:
+    """In several stretches it matters that all find a place, and that little is in external RAM, not how close they are."""
+    stretches = [Stretch(run.size, run.is_external) for run in runs]
+    return pack(blocks, stretches, traffic, enough=sum(run.size for run in runs))
+
+
+def _too_large(
+    blocks: Sequence[Block], bound: int, runs: Sequence[Run], missing: int, roomier: Sequence[RoomierProfile]
+) -> N6Error:
+    offered = sum(run.size for run in runs)
+    names = ", ".join(pool.name for run in runs for pool in run.joined.parts) or "none"
+    return N6Error(
+        "N6-NET-013",
+        f"the activations need at least {bound} bytes; {max(bound - offered, missing)} bytes find no place in the {offered} "
+        f"bytes of {names}",
+        where="memory pools",
+        hint=f"{_more_room(roomier)}; the largest buffer, which has to lie in memory without a gap, has "
+        f"{max(block.bytes for block in blocks)} bytes",
+    )
+
+
+def _more_room(roomier: Sequence[RoomierProfile]) -> str:
+    if not roomier:
+        return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
+    inside = " or ".join(profile.name for profile in roomier if not profile.external)
+    outside = [profile for profile in roomier if profile.external]
+    said = [f"profile={inside} has more RAM"] if inside else []
+    if outside:
+        names = " or ".join(profile.name for profile in outside)
+        pools = ", ".join(dict.fromkeys(pool for profile in outside for pool in profile.external))
+        cost = max(profile.slower for profile in outside)
+        said.append(
+            f"profile={names} has more RAM outside the chip ({pools}), where a byte takes {cost:.0f} times as long"
         )
-    return _as_places(buffers, layout, regions)
+    return "; ".join(said)
 
 
-def _more_room(roomier: Sequence[str]) -> str:
-    if roomier:
-        return f"profile={' or '.join(roomier)} has more RAM"
-    return "the board has no profile with more RAM: a smaller input or fewer channels, or a board with external RAM"
-
-
-def _as_places(buffers: Sequence[Buffer], layout: _Layout, regions: Sequence[_Region]) -> dict[str, Place]:
+def _as_places(network: Network, blocks: Sequence[Block], layout: Layout, runs: Sequence[Run]) -> dict[str, Place]:
     places = {}
-    for position, buffer in enumerate(buffers):
-        number, offset = layout.places[position]
-        region = regions[number]
-        places[buffer.name] = Place(region.pool, region.start + offset, buffer.bytes)
-    return places
+    for number, block in enumerate(blocks):
+        stretch, base = layout.places[number]
+        for name, offset in block.offsets.items():
+            places[name] = (runs[stretch], base + offset)
+    return {buffer.name: _place_in(*places[buffer.name], buffer.bytes) for buffer in network.buffers}
 
 
-def _search(
-    buffers: Sequence[Buffer], together: Sequence[Sequence[int]], capacities: Sequence[int], *, enough: int
-) -> _Layout:
-    """The best layout found; the search ends early with one that leaves nothing out and takes no more than `enough`."""
-    count = len(buffers)
-    order = sorted(range(count), key=lambda position: (-buffers[position].bytes, position))
-    best = _in_order(buffers, together, capacities, order)
-    comparisons = 1 + sum(len(others) for others in together)
-    chance = random.Random(_SEED)
-    for _ in range(min(_MAX_SWAPS, _MAX_COMPARISONS // comparisons) if count > 1 else 0):
-        if best.cost <= (0, enough):
-            break
-        a, b = chance.sample(range(count), 2)
-        order[a], order[b] = order[b], order[a]
-        layout = _in_order(buffers, together, capacities, order)
-        if layout.cost <= best.cost:
-            best = layout
-        else:
-            order[a], order[b] = order[b], order[a]
-    return best
-
-
-def _in_order(
-    buffers: Sequence[Buffer], together: Sequence[Sequence[int]], capacities: Sequence[int], order: Sequence[int]
-) -> _Layout:
-    places: dict[int, tuple[int, int]] = {}
-    ends = [0] * len(capacities)
-    missing = 0
-    for position in order:
-        size = aligned(buffers[position].bytes)
-        for region, capacity in enumerate(capacities):
-            taken = sorted(
-                (places[other][1], places[other][1] + aligned(buffers[other].bytes))
-                for other in together[position]
-                if other in places and places[other][0] == region
-            )
-            offset = _lowest_gap(taken, size)
-            if offset + buffers[position].bytes <= capacity:
-                places[position] = (region, offset)
-                ends[region] = max(ends[region], offset + size)
-                break
-        else:
-            missing += size
-    return _Layout(places, missing, sum(ends))
-
-
-def _lowest_gap(taken: Sequence[tuple[int, int]], size: int) -> int:
-    """taken: [start, end) by start."""
-    offset = 0
-    for start, end in taken:
-        if offset + size <= start:
-            break
-        offset = max(offset, end)
-    return offset
+def _place_in(run: Run, offset: int, size: int) -> Place:
+    """offset: from the start of the run. In a concrete pool unless it lies across a border."""
+    address = run.joined.pool.address + run.start + offset
+    for pool in run.joined.parts:
+        if pool.address <= address and address + size <= pool.end:
+            return Place(pool, address - pool.address, size)
+    return Place(run.joined.pool, run.start + offset, size)

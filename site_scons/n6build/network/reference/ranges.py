@@ -14,7 +14,7 @@ from n6build.network.reference.epochs import Fields
 from n6build.network.reference.fixed_point import INT8_MAX, INT8_MIN
 from n6build.network.reference.graph import Quantisation, Tensor
 from n6build.network.reference.kernel_call import fields_of
-from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.options import choice, names_in
 
 Activation = Literal["NONE", "RELU", "RELU_N1_TO_1", "RELU6"]
@@ -46,6 +46,19 @@ def read_activation(code: int) -> Activation:
     return name  # type: ignore[no-any-return]
 
 
+def read_fused_activation(
+    table: tflite.AddOptions | tflite.DivOptions | tflite.MulOptions | tflite.SubOptions,
+) -> ActivationOptions:
+    """The one option that counts here. Raises DamagedError and UnsupportedError."""
+    return ActivationOptions(read_activation(table.FusedActivationFunction()))
+
+
+def activation_of(operands: Operands) -> Activation:
+    """NONE for an operator without that option."""
+    options = operands.operator.options
+    return options.activation if isinstance(options, ActivationOptions) else "NONE"
+
+
 def output_range(output: Tensor, activation: Activation) -> Fields:
     """The member of type RANGE for an int8 output."""
     quantisation = required_quantisation(output)
@@ -53,13 +66,19 @@ def output_range(output: Tensor, activation: Activation) -> Fields:
     return fields_of(RANGE, {"zero_point": quantisation.zero_point, "clamp_min": low, "clamp_max": high})
 
 
-def clamp_range(activation: Activation | Literal["RELU_0_TO_1"], output: Quantisation) -> tuple[int, int]:
-    """The int8 range that an activation leaves; its limits are quantised in float32, halves away from zero."""
+def clamp_range(
+    activation: Activation | Literal["RELU_0_TO_1"],
+    output: Quantisation,
+    least: int = INT8_MIN,
+    most: int = INT8_MAX,
+) -> tuple[int, int]:
+    """The part of the range from `least` to `most` that an activation leaves; its limits are quantised in float32, halves away
+    from zero."""
 
     def quantise(limit: float) -> int:
         steps = np.float32(limit) / np.float32(output.scale)
         rounded = math.copysign(math.floor(abs(float(steps)) + 0.5), float(steps))
-        return max(INT8_MIN, min(INT8_MAX, output.zero_point + int(rounded)))
+        return max(least, min(most, output.zero_point + int(rounded)))
 
     low, high = _LIMITS[activation]
-    return INT8_MIN if low is None else quantise(low), INT8_MAX if high is None else quantise(high)
+    return least if low is None else quantise(low), most if high is None else quantise(high)

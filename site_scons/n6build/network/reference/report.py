@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
 from n6build.network.reference.epochs import Network
+from n6build.network.reference.external_ram import external_uses
 from n6build.network.reference.placement import Placement
 
 _RULE = "-" * 84
@@ -29,6 +30,9 @@ def report(
         _RULE,
         f"Compiler version: {tool}",
         f"Static memory plan: {placement.peak:,} B of activations; no plan can do with less than {placement.bound:,} B",
+        *_states(network),
+        *(f"Pool {joined.pool.name} joins its parts: buffers lie across their borders" for joined in placement.joined),
+        *(f"External RAM: {use.pool.name} {use}" for use in external_uses(network, placement, pools)),
         _END,
         "",
         "Memory usage information  (input/output buffers are included in activations)",
@@ -50,6 +54,12 @@ def report(
         _END,
     ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _states(network: Network) -> Iterator[str]:
+    if network.states:
+        kept = sum(state.tensor.bytes for state in network.states)
+        yield f"State: {kept:,} B of them, in {len(network.states)} tensors, stay from one inference to the next"
 
 
 def _layers(network: Network) -> Iterator[str]:

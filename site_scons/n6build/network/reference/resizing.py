@@ -64,8 +64,8 @@ class Between:
 
 
 def between(given: int, made: int, options: ResizeOptions) -> list[Between]:
-    """For each position of the output, as the reference resolver computes it in integers. `lower` may lie behind the input's end
-    where the output is so large that its rounding adds up."""
+    """For each position of the output, as the reference resolver computes it in integers. Where the output is so large that its
+    rounding adds up, the reference reads behind the input's end; here, that is the last element."""
     scale = (ONE * given + made // 2) // made
     if options.align_corners and made > 1:
         scale = (ONE * (given - 1) + (made - 1) // 2) // (made - 1)
@@ -74,6 +74,6 @@ def between(given: int, made: int, options: ResizeOptions) -> list[Between]:
 
 
 def _between(scaled: int, given: int) -> Between:
-    lower, upper = max(scaled >> _FRACTION_BITS, 0), min(-(-scaled >> _FRACTION_BITS), given - 1)
+    lower, upper = (max(0, min(bound, given - 1)) for bound in (scaled >> _FRACTION_BITS, -(-scaled >> _FRACTION_BITS)))
     # Before the first and behind the last element there is one alone, whatever the weight.
-    return Between(lower, max(upper, 0), scaled - ONE * lower if lower != upper else 0)
+    return Between(lower, upper, scaled - ONE * lower if lower != upper else 0)

@@ -26,18 +26,22 @@ CONVERT = "convert the model again; if it persists, this graph is not what the o
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx."""
+    """What is wrong with one operator, before the others were looked at. id: N6-NET-0xx. dtype: the type that is in the way,
+    where one is."""
 
     id: str
     what: str
     hint: str
+    dtype: str = ""
 
 
 @dataclass(frozen=True)
 class Rule:
     """inputs: allowed types by position, the last one also for any further input of an operator that takes `most` of them.
     constants: positions that have to hold constants; a constant at position 0 is refused unless `first_may_be_constant`.
-    required: how many inputs must be present. check: what is particular to the operator, called when the rest is right."""
+    states: positions of what the operator keeps between inferences. required: how many inputs must be present. check: what is
+    particular to the operator, called when the rest is right. quantised: False where scales change nothing and need not be
+    there."""
 
     inputs: tuple[tuple[DType, ...], ...]
     required: int
@@ -46,6 +50,8 @@ class Rule:
     check: Callable[[Operands], Iterator[Problem]]
     first_may_be_constant: bool = False
     most: int = 0
+    quantised: bool = True
+    states: tuple[int, ...] = ()
 
     def types_of(self, position: int) -> tuple[DType, ...]:
         """Of an input."""
@@ -53,8 +59,8 @@ class Rule:
 
 
 def shown(tensor: Tensor) -> str:
-    """Name and type, for messages."""
-    return f"{tensor.name!a} ({tensor.dtype})"
+    """Name and type in the model file, for messages."""
+    return f"{tensor.name!a} ({'uint8' if tensor.unsigned else tensor.dtype})"
 
 
 def check_per_tensor(tensor: Tensor) -> Iterator[Problem]:
@@ -134,4 +140,14 @@ def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
     if output.elements != expected:
         yield Problem(
             "N6-NET-007", f"tensor {shown(output)} has {output.elements} elements instead of {expected}", CONVERT
+        )
+
+
+def check_shape(tensor: Tensor, expected: tuple[int, ...]) -> Iterator[Problem]:
+    """expected: what the operator's other tensors ask for."""
+    if tensor.shape != expected:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(tensor)} has the shape {list(tensor.shape)} instead of {list(expected)}",
+            CONVERT,
         )

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
-from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Tensor
+from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Refusal, Signature, Tensor
 from n6build.network.reference.kinds import TFLITE_KINDS
+from n6build.network.reference.nearest import nearest_change
 from n6build.network.reference.options import DamagedError, OptionsReader, UnsupportedError, names_in
+from n6build.network.reference.rules import QUANTISE
 
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
@@ -45,9 +47,22 @@ _OPERATOR_NAMES = names_in(tflite.BuiltinOperator)
 _TYPE_NAMES = {code: name.lower() for code, name in names_in(tflite.TensorType).items()}
 
 
+class _TensorError(Exception):
+    """A tensor that is not supported. dtype: as in `Refusal`."""
+
+    def __init__(self, id: str, what: str, hint: str, dtype: str = "") -> None:
+        super().__init__(what)
+        self.id = id
+        self.what = what
+        self.hint = hint
+        self.dtype = dtype
+
+
 def read_graph(path: Path) -> Graph:
-    """Raises N6-FILE-002, N6-NET-001 (not a .tflite file), N6-NET-002 (damaged), N6-NET-003 (operator), N6-NET-004 (type),
-    N6-NET-005 (shape), N6-NET-008 (options)."""
+    """Operators that are not supported, or whose tensors or options are not, are in `refused`, for graph_checks to say so.
+
+    Raises N6-FILE-002, N6-NET-001 (not a .tflite file), N6-NET-002 (damaged), N6-NET-004 (type) and N6-NET-005 (shape) for an
+    input or output of the model that no operator uses, N6-NET-008 (several subgraphs)."""
     data = read_bytes(path)
     if len(data) < 8 or data[4:8] != IDENTIFIER:
         raise N6Error(
@@ -60,9 +75,10 @@ def read_graph(path: Path) -> Graph:
         return _Reader(data, path.name).graph()
     except DamagedError as error:
         raise _damaged(path.name, str(error)) from error
-    except UnsupportedError as error:
-        what, hint = error.args
-        raise N6Error("N6-NET-008", what, where=path.name, hint=hint) from error
+    except _TensorError as error:
+        raise N6Error(
+            error.id, f"the model's inputs or outputs: {error.what}", where=path.name, hint=error.hint
+        ) from error
     except _BROKEN as error:
         raise _damaged(path.name, f"the flatbuffer points outside the file ({type(error).__name__})") from error
 
@@ -104,18 +120,22 @@ class _Reader:
 
     def graph(self) -> Graph:
         count = _bounded(self._subgraph.OperatorsLength(), min(MAX_OPERATORS, self._bytes // 4), "operators")
-        tables = [self._subgraph.Operators(index) for index in range(count)]
-        kinds = [self._kind(index, table) for index, table in enumerate(tables)]
-        self._check_kinds(kinds)
-        operators = tuple(
-            operator
-            for index, (kind, table) in enumerate(zip(kinds, tables, strict=True))
-            for operator in self._outputs_of(index, kind, table)
-        )
-        inputs = self._graph_tensors("Inputs")
-        outputs = self._graph_tensors("Outputs")
-        graph = Graph(dict(sorted(self._tensors.items())), operators, inputs, outputs)
-        _check_flow(graph)
+        operators: list[Operator] = []
+        refused: list[Refusal] = []
+        made: set[int] = set()
+        for index in range(count):
+            table = self._subgraph.Operators(index)
+            read = self._operator(index, self._kind(index, table), table)
+            if isinstance(read, Refusal):
+                refused.append(read)
+                made.update(int(table.Outputs(part)) for part in range(table.OutputsLength()))
+            else:
+                operators += read
+        inputs = self._graph_tensors("Inputs", bool(refused))
+        outputs = self._graph_tensors("Outputs", bool(refused))
+        tensors = dict(sorted(self._tensors.items()))
+        graph = Graph(tensors, tuple(operators), inputs, outputs, tuple(refused), self._signature())
+        _check_flow(graph, made)
         return graph
 
     def _kind(self, index: int, table: Any) -> str:
@@ -131,45 +151,37 @@ class _Reader:
             return f"CUSTOM {custom[:MAX_NAME].decode('utf-8', 'replace')!a}"
         return name
 
-    def _check_kinds(self, kinds: list[str]) -> None:
-        unknown = [(index, kind) for index, kind in enumerate(kinds) if kind not in TFLITE_KINDS]
-        if not unknown:
-            return
-        index, kind = unknown[0]
-        table = self._subgraph.Operators(index)
-        result = ""
-        if table.OutputsLength() > 0 and 0 <= table.Outputs(0) < self._tensor_count:
-            tensor = self._subgraph.Tensors(table.Outputs(0))
-            result = f" (makes tensor {_shown(tensor.Name())}, {_TYPE_NAMES.get(tensor.Type(), '?')})"
-        others = sorted({other for _, other in unknown[1:]} - {kind})
-        more = f"; nor are {', '.join(others)}" if others else ""
-        raise N6Error(
-            "N6-NET-003",
-            f"operator {index} ({kind}){result} is not supported{more}",
-            where=self._file,
-            hint=f"supported: {', '.join(TFLITE_KINDS)}",
-        )
-
-    def _outputs_of(self, index: int, kind: str, table: Any) -> list[Operator]:
+    def _operator(self, index: int, kind: str, table: Any) -> list[Operator] | Refusal:
         """The operator, once for each of its outputs."""
         label = f"operator {index} ({kind})"
         inputs = _bounded(table.InputsLength(), MAX_OPERANDS, f"inputs of {label}")
         outputs = _bounded(table.OutputsLength(), MAX_OPERANDS, f"outputs of {label}")
-        if outputs < 1 or (outputs > 1 and not TFLITE_KINDS[kind].several_outputs):
-            raise DamagedError(f"{label} has {outputs} outputs instead of one")
+        intermediates = _bounded(table.IntermediatesLength(), MAX_OPERANDS, f"intermediates of {label}")
         try:
-            first = Operator(
-                index=index,
-                kind=kind,
-                inputs=tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs)),
-                output=self._required(int(table.Outputs(0)), label),
-                options=_options(table, TFLITE_KINDS[kind].options),
-            )
-            rest = (self._required(int(table.Outputs(part)), label) for part in range(1, outputs))
-            return [first, *(replace(first, output=made, part=part) for part, made in enumerate(rest, 1))]
+            operands = tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs))
+            made = [self._required(int(table.Outputs(part)), label) for part in range(outputs)]
+            kind = self._of_type(kind, [*operands, *made])
+            if kind not in TFLITE_KINDS:
+                first = self._tensors[made[0]] if made else None
+                result = f" (makes tensor {first.name!a}, {first.dtype})" if first else ""
+                return Refusal(index, kind, "N6-NET-003", f"{label}{result} is not supported", nearest_change(kind))
+            if outputs < 1 or (outputs > 1 and not TFLITE_KINDS[kind].several_outputs):
+                raise DamagedError(f"{label} has {outputs} outputs instead of one")
+            options = _options(table, TFLITE_KINDS[kind].options)
+            inside = tuple(self._operand(int(table.Intermediates(i)), label) for i in range(intermediates))
+            return [Operator(index, kind, operands, output, options, part, inside) for part, output in enumerate(made)]
         except UnsupportedError as error:
             what, hint = error.args
-            raise N6Error("N6-NET-008", f"{label}: {what}", where=self._file, hint=hint) from error
+            return Refusal(index, kind, "N6-NET-008", f"{label}: {what}", hint)
+        except _TensorError as error:
+            return Refusal(index, kind, error.id, f"{label}: {error.what}", error.hint, error.dtype)
+
+    def _of_type(self, kind: str, tensors: list[int | None]) -> str:
+        """The kind for int16 activations, where this is one and has one."""
+        wide = f"{kind} int16"
+        deciding = tensors if kind == "QUANTIZE" else tensors[:1]
+        is_wide = any(index is not None and self._tensors[index].dtype == "int16" for index in deciding)
+        return wide if is_wide and wide in TFLITE_KINDS else kind
 
     def _operand(self, index: int, user: str) -> int | None:
         return None if index == -1 else self._required(index, user)
@@ -178,61 +190,72 @@ class _Reader:
         if not 0 <= index < self._tensor_count:
             raise DamagedError(f"{user} names tensor {index} of {self._tensor_count}")
         if index not in self._tensors:
-            self._tensors[index] = self._tensor(index, user)
+            self._tensors[index] = self._tensor(index)
         return index
 
-    def _graph_tensors(self, which: str) -> tuple[int, ...]:
+    def _graph_tensors(self, which: str, lenient: bool) -> tuple[int, ...]:
+        """lenient: leave out a tensor that is not supported, of which an operator was refused."""
         count = _bounded(getattr(self._subgraph, f"{which}Length")(), self._tensor_count, which.lower())
         user = f"the model's {which.lower()}"
         if count == 0:
             raise DamagedError(f"{user} are missing")
-        indices = tuple(self._required(int(getattr(self._subgraph, which)(i)), user) for i in range(count))
-        if len(set(indices)) != count:
+        indices = []
+        for position in range(count):
+            try:
+                indices.append(self._required(int(getattr(self._subgraph, which)(position)), user))
+            except _TensorError:
+                if not lenient:
+                    raise
+        if len(set(indices)) != len(indices):
             raise DamagedError(f"{user} name a tensor twice")
-        return indices
+        return tuple(indices)
 
-    def _tensor(self, index: int, user: str) -> Tensor:
+    def _signature(self) -> Signature | None:
+        """The only one."""
+        if self._model.SignatureDefsLength() != 1:
+            return None
+        table = self._model.SignatureDefs(0)
+        inputs = _bounded(table.InputsLength(), MAX_OPERANDS, "inputs of the signature")
+        return Signature(_name(table.SignatureKey()), tuple(_name(table.Inputs(i).Name()) for i in range(inputs)))
+
+    def _tensor(self, index: int) -> Tensor:
         table = self._subgraph.Tensors(index)
         name = _name(table.Name())
-        if table.IsVariable() or table.Sparsity() is not None:
-            raise UnsupportedError(f"tensor {name!a} is a variable or sparse", "use a stateless, dense model")
-        dtype = self._dtype(table, name, user)
+        if table.Sparsity() is not None:
+            what = f"tensor {name!a} is sparse"
+            raise _TensorError("N6-NET-008", what, "use a dense model")
+        dtype = self._dtype(table, name)
         tensor = Tensor(
             index=index,
             name=name,
             dtype=dtype,
-            shape=self._shape(table, name, user),
+            shape=self._shape(table, name),
             quantisation=None if dtype == "float32" else _quantisation(table.Quantization(), name),
+            is_state=bool(table.IsVariable()),
         )
-        return replace(tensor, data=self._constant(table, tensor))
+        data = self._constant(table, tensor)
+        if tensor.is_state and data is not None:
+            raise DamagedError(f"tensor {name!a} is a variable and a constant")
+        return replace(tensor, data=data)
 
-    def _dtype(self, table: Any, name: str, user: str) -> DType:
+    def _dtype(self, table: Any, name: str) -> DType:
         found: Any = _TYPE_NAMES.get(table.Type(), f"type {table.Type()}")
         if found not in get_args(DType):
-            raise N6Error(
-                "N6-NET-004",
-                f"{user}: tensor {name!a} is {found}; this backend computes int8",
-                where=self._file,
-                hint="quantise the model to int8 (full integer, with a representative data set)",
-            )
+            raise _TensorError("N6-NET-004", f"tensor {name!a} is {found}; this backend computes int8", QUANTISE, found)
         return found  # type: ignore[no-any-return]
 
-    def _shape(self, table: Any, name: str, user: str) -> tuple[int, ...]:
+    def _shape(self, table: Any, name: str) -> tuple[int, ...]:
         rank = _bounded(table.ShapeLength(), MAX_RANK, f"dimensions of tensor {name!a}")
         shape = tuple(int(table.Shape(i)) for i in range(rank))
         signature_rank = _bounded(table.ShapeSignatureLength(), MAX_RANK, f"dimensions of tensor {name!a}")
         signature = [int(table.ShapeSignature(i)) for i in range(signature_rank)]
         # A batch that was left open is 1 in the shape; anything else left open cannot be planned.
         if any(size < 1 for size in shape) or any(size < 0 for size in signature[1:]):
-            shown = signature if signature else list(shape)
-            raise N6Error(
-                "N6-NET-005",
-                f"{user}: the shape of tensor {name!a} is not fixed: {shown}",
-                where=self._file,
-                hint="convert the model with fixed input shapes and batch 1",
-            )
+            what = f"the shape of tensor {name!a} is not fixed: {signature if signature else list(shape)}"
+            raise _TensorError("N6-NET-005", what, "convert the model with fixed input shapes and batch 1")
         if math.prod(shape) >= 1 << 31:
-            raise DamagedError(f"tensor {name!a} has the shape {list(shape)}")
+            what = f"tensor {name!a} has the shape {list(shape)}, {math.prod(shape)} elements; at most 2^31 - 1 are possible"
+            raise _TensorError("N6-NET-005", what, "convert the model with a smaller input, or fewer channels")
         return shape
 
     def _constant(self, table: Any, tensor: Tensor) -> NDArray[np.generic] | None:
@@ -244,9 +267,8 @@ class _Reader:
             raise DamagedError(f"tensor {tensor.name!a} names buffer {number} of {buffers}")
         buffer = self._model.Buffers(number)
         if buffer.Offset() > 1 or buffer.Size() > 1:
-            raise UnsupportedError(
-                f"tensor {tensor.name!a} has its data after the flatbuffer", "convert without external buffers"
-            )
+            what = f"tensor {tensor.name!a} has its data after the flatbuffer"
+            raise _TensorError("N6-NET-008", what, "convert the model to less than 2 GB, without external buffers")
         length = _bounded(buffer.DataLength(), self._bytes, "bytes of data")
         if length == 0:
             return None
@@ -271,10 +293,6 @@ def _name(raw: bytes | None) -> str:
     return (raw or b"")[:MAX_NAME].decode("utf-8", "replace")
 
 
-def _shown(raw: bytes | None) -> str:
-    return ascii(_name(raw))
-
-
 def _quantisation(table: Any, name: str) -> Quantisation | None:
     if table is None or table.ScaleLength() == 0:
         return None
@@ -287,9 +305,11 @@ def _quantisation(table: Any, name: str) -> Quantisation | None:
     )
 
 
-def _check_flow(graph: Graph) -> None:
+def _check_flow(graph: Graph, made_by_refused: set[int]) -> None:
     """Every tensor is made once, before it is used."""
-    made = {index for index, tensor in graph.tensors.items() if tensor.data is not None} | set(graph.inputs)
+    made = {index for index, tensor in graph.tensors.items() if tensor.data is not None or tensor.is_state}
+    made |= set(graph.inputs)
+    made |= made_by_refused
     for operator in graph.operators:
         for index in operator.inputs:
             if index is not None and index not in made:
@@ -298,8 +318,9 @@ def _check_flow(graph: Graph) -> None:
             raise DamagedError(f"{operator} makes tensor {operator.output} a second time")
         made.add(operator.output)
     for index in graph.outputs:
-        if index not in made or index in graph.inputs or graph.tensors[index].data is not None:
+        tensor = graph.tensors[index]
+        if index not in made or tensor.data is not None or tensor.is_state:
             raise DamagedError(f"no operator makes the model's output, tensor {index}")
     for index in graph.inputs:
-        if graph.tensors[index].data is not None:
-            raise DamagedError(f"the model's input, tensor {index}, is a constant")
+        if graph.tensors[index].data is not None or graph.tensors[index].is_state:
+            raise DamagedError(f"the model's input, tensor {index}, is a constant or a variable")

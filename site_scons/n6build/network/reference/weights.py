@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.network.reference.descriptors import Member, reads
 from n6build.network.reference.fixed_point import accumulator_multiplier
 from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import Argument, Constant, Parameter
 from n6build.network.reference.operands import Operands, required_quantisation
-from n6build.network.reference.rules import CONVERT, INT8, INT32, QUANTISE, Problem, shown
+from n6build.network.reference.rules import CONVERT, INT8, INT32, QUANTISE, Problem, check_per_tensor, shown
 
 # Inputs of an operator with weights: activation, weights, bias (optional).
 WEIGHTS = 1
@@ -29,13 +30,14 @@ def check_weights(operands: Operands, channel_axis: int) -> Iterator[Problem]:
     """One scale, or one for each output channel along `channel_axis`; symmetric; a bias, if any, with one value for each
     channel."""
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
-    yield from _check_quantisation(weights, channel_axis)
+    yield from check_channel_scales(weights, channel_axis)
     channels = weights.shape[channel_axis]
     if bias is not None and bias.elements != channels:
         yield Problem("N6-NET-007", f"tensor {shown(bias)} has {bias.elements} values instead of {channels}", CONVERT)
 
 
-def _check_quantisation(weights: Tensor, axis: int) -> Iterator[Problem]:
+def check_channel_scales(weights: Tensor, axis: int) -> Iterator[Problem]:
+    """One scale, or one for each output channel along `axis`; symmetric."""
     quantisation = weights.quantisation
     if quantisation is None:
         yield Problem("N6-NET-006", f"tensor {shown(weights)} has no quantisation", QUANTISE)
@@ -50,25 +52,50 @@ def _check_quantisation(weights: Tensor, axis: int) -> Iterator[Problem]:
         )
     if any(not math.isfinite(scale) or scale <= 0 for scale in quantisation.scales):
         yield Problem("N6-NET-006", f"tensor {shown(weights)} has a scale that is not positive", QUANTISE)
-    if any(zero_point != 0 for zero_point in quantisation.zero_points):
+    if weights.unsigned:
+        yield from check_per_tensor(weights)
+    elif any(zero_point != 0 for zero_point in quantisation.zero_points):
         yield Problem(
             "N6-NET-006", f"tensor {shown(weights)} has a zero point other than 0", "use symmetric int8 weights"
         )
 
 
+def check_symmetric(weights: Tensor) -> Iterator[Problem]:
+    """One scale and the zero point 0."""
+    yield from check_per_tensor(weights)
+    quantisation = weights.quantisation
+    if quantisation is not None and quantisation.zero_points != (0,):
+        yield Problem("N6-NET-006", f"tensor {shown(weights)} has a zero point other than 0", "use symmetric weights")
+
+
 def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """WEIGHT_MEMBERS; the input's zero point is folded into the biases."""
     weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
+    zero_point = required_quantisation(operands.source).zero_point
+    folded = folded_bias(weights, bias, zero_point, channel_axis)
+    return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
+
+
+def folded_bias(weights: Tensor, bias: Tensor | None, zero_point: int, channel_axis: int = 0) -> NDArray[np.int32]:
+    """bias - zero point * sum of the weights of each output channel. zero_point: of what the weights are multiplied with."""
     assert weights.data is not None
     other_axes = tuple(axis for axis in range(len(weights.shape)) if axis != channel_axis)
-    sums = weights.data.astype(np.int64).sum(axis=other_axes)
+    taps = weights.elements // weights.shape[channel_axis]
+    sums = weights.data.sum(axis=other_axes, dtype=np.int64) - required_quantisation(weights).zero_point * taps
     start = np.zeros(weights.shape[channel_axis], np.int64)
     if bias is not None and bias.data is not None:
         start = bias.data.reshape(-1).astype(np.int64)
-    zero_point = required_quantisation(operands.source).zero_point
-    # As the int32 accumulator would: modulo 2^32.
-    folded = ((start - zero_point * sums) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
-    return {"weights": Parameter(weights, "weights"), "bias": Constant("int32", folded)}
+    return wrapped_int32(start - zero_point * sums)
+
+
+def wrapped_int32(values: NDArray[np.int64]) -> NDArray[np.int32]:
+    """As an int32 accumulator would have them: modulo 2^32."""
+    return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
+def weights_zero_point(operands: Operands) -> int:
+    """Other than 0 only in models that were uint8."""
+    return required_quantisation(operands.required(WEIGHTS)).zero_point
 
 
 def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
@@ -78,7 +105,7 @@ def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Ar
 
 def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
     """SCALING_MEMBERS, with one value for each output channel. Raises ScaleError."""
-    pairs = [accumulator_multiplier(real) for real in real_scales(operands, channel_axis)]
+    pairs = [accumulator_multiplier(real) for real in convolution_scales(operands, channel_axis)]
     return {
         "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
         "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
@@ -88,9 +115,18 @@ def _scaling_arguments(operands: Operands, channel_axis: int) -> dict[str, Argum
 def real_scales(operands: Operands, channel_axis: int) -> list[float]:
     """input scale * weight scale / output scale for each output channel, in the reference resolver's precision: double of
     float32 values."""
+    return _real_scales(operands, channel_axis, np.float64)
+
+
+def convolution_scales(operands: Operands, channel_axis: int) -> list[float]:
+    """As `real_scales`; of uint8 convolutions the resolver multiplies the first two in float32."""
+    return _real_scales(operands, channel_axis, np.float32 if operands.required(WEIGHTS).unsigned else np.float64)
+
+
+def _real_scales(operands: Operands, channel_axis: int, precision: type[np.float32 | np.float64]) -> list[float]:
     weights = operands.required(WEIGHTS)
     channels = weights.shape[channel_axis]
     source = required_quantisation(operands.first).scale
     target = required_quantisation(operands.output).scale
-    real = [source * scale / target for scale in required_quantisation(weights).scales]
+    real = [float(precision(source) * precision(scale)) / target for scale in required_quantisation(weights).scales]
     return real if len(real) == channels else real * channels

@@ -87,7 +87,8 @@ def check_window(operands: Operands, height: int, width: int, channels: int) -> 
     """height, width: of the window. channels: of the output."""
     options = window_options(operands)
     numbers = (height, width, options.stride_h, options.stride_w, options.dilation_h, options.dilation_w)
-    if min(numbers) < 1 or max(numbers) > MAX_DIMENSION:
+    extents = ((height - 1) * options.dilation_h + 1, (width - 1) * options.dilation_w + 1)
+    if min(numbers) < 1 or max(*numbers, *extents) > MAX_DIMENSION:
         yield Problem("N6-NET-007", f"window, stride or dilation is out of range: {numbers}", CONVERT)
         return
     _, in_h, in_w, _ = operands.first.shape

@@ -40,8 +40,8 @@ class Building:
                 wanted.update(index for index in operator.inputs if index is not None)
         used = wanted | {held.tensor.index for held in inputs}
         tensors = {index: tensor for index, tensor in self._tensors.items() if index in used}
-        ports = (tuple(held.tensor.index for held in held_ones) for held_ones in (inputs, outputs))
-        return Graph(tensors, tuple(reversed(kept)), *ports)
+        given, made = (tuple(held.tensor.index for held in ports) for ports in (inputs, outputs))
+        return Graph(tensors, tuple(reversed(kept)), given, made)
 
     def tensor(
         self,

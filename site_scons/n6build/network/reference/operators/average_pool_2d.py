@@ -9,10 +9,12 @@ from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.pooling import OPTIONS, POOL, RULE, pooling_call
 
 _KERNEL = Kernel("average_pool_2d", POOL)
+# Of what was uint8: halves are rounded up.
+_UNSIGNED = Kernel("average_pool_2d_unsigned", POOL)
 
 
 def _lower(operands: Operands) -> KernelCall:
-    return pooling_call(_KERNEL, operands)
+    return pooling_call(_UNSIGNED if operands.first.unsigned else _KERNEL, operands)
 
 
 OPERATOR = OperatorKind(
@@ -21,5 +23,5 @@ OPERATOR = OperatorKind(
     options=OPTIONS,
     rule=RULE,
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(_KERNEL, _UNSIGNED),
 )

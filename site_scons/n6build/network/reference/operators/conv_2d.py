@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import tflite
 
+from n6build.network.reference import asymmetric
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, writes
 from n6build.network.reference.kernel_call import KernelCall, Scratch
 from n6build.network.reference.operands import Operands, required_quantisation, zero_point_of
@@ -76,7 +77,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 def _lower(operands: Operands) -> KernelCall:
     _, height, width, depth = operands.required(WEIGHTS).shape
     column = -(-height * width * depth // _SCRATCH_ALIGNMENT) * _SCRATCH_ALIGNMENT
-    return KernelCall(
+    symmetric = KernelCall(
         _KERNEL,
         {
             "input": operands.source,
@@ -89,6 +90,7 @@ def _lower(operands: Operands) -> KernelCall:
         },
         macs=operands.output.elements * height * width * depth,
     )
+    return asymmetric.with_zero_point(asymmetric.CONV_2D, symmetric, operands)
 
 
 OPERATOR = OperatorKind(
@@ -97,6 +99,6 @@ OPERATOR = OperatorKind(
     options=OptionsReader(tflite.Conv2DOptions, tflite.BuiltinOptions.Conv2DOptions, read_convolution),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(_KERNEL, asymmetric.CONV_2D),
     takes_over=zero_point_of,
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import tflite
 
+from n6build.network.reference import asymmetric
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation, zero_point_of
@@ -68,7 +69,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 def _lower(operands: Operands) -> KernelCall:
     _, height, width, channels = operands.required(WEIGHTS).shape
-    return KernelCall(
+    symmetric = KernelCall(
         _KERNEL,
         {
             "input": operands.source,
@@ -81,6 +82,7 @@ def _lower(operands: Operands) -> KernelCall:
         },
         macs=operands.output.elements * height * width,
     )
+    return asymmetric.depthwise_with_zero_point(symmetric, operands)
 
 
 OPERATOR = OperatorKind(
@@ -91,6 +93,6 @@ OPERATOR = OperatorKind(
     ),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(_KERNEL, asymmetric.DEPTHWISE_CONV_2D),
     takes_over=zero_point_of,
 )

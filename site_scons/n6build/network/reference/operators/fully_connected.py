@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import tflite
 
+from n6build.network.reference import asymmetric
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import Constant, KernelCall
 from n6build.network.reference.operands import Operands
@@ -71,7 +72,7 @@ def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, ActivationOptions)
     outputs, inputs = operands.required(WEIGHTS).shape
-    return KernelCall(
+    symmetric = KernelCall(
         _KERNEL,
         {
             "input": operands.source,
@@ -85,6 +86,7 @@ def _lower(operands: Operands) -> KernelCall:
         },
         macs=operands.output.elements * inputs,
     )
+    return asymmetric.with_zero_point(asymmetric.FULLY_CONNECTED, symmetric, operands)
 
 
 OPERATOR = OperatorKind(
@@ -93,5 +95,5 @@ OPERATOR = OperatorKind(
     options=OptionsReader(tflite.FullyConnectedOptions, tflite.BuiltinOptions.FullyConnectedOptions, _read),
     rule=Rule(inputs=INPUTS, required=2, constants=CONSTANTS, output=INT8, check=_check),
     lower=_lower,
-    kernels=(_KERNEL,),
+    kernels=(_KERNEL, asymmetric.FULLY_CONNECTED),
 )

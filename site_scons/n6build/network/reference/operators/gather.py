@@ -59,14 +59,16 @@ def _fold(operands: Operands) -> Array | None:
     data, indices = operands.first.data, operands.required(1).data
     if data is None or indices is None or next(_check(operands), None):
         return None
-    return np.take(data, indices, _axis(operands))
+    return np.take(data, indices.astype(np.int64), _axis(operands))
 
 
 OPERATOR = OperatorKind(
     name="GATHER",
     label="Gather",
     options=OptionsReader(tflite.GatherOptions, tflite.BuiltinOptions.GatherOptions, _read),
-    rule=Rule(inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=_check),
+    rule=Rule(
+        inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=_check, quantised=False
+    ),
     lower=_lower,
     kernels=(GATHER,),
     fold=_fold,

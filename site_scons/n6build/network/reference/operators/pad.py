@@ -1,4 +1,4 @@
-"""PAD: adds elements of real value 0 around height, width and channels."""
+"""PAD: elements of real value 0 before and behind any dimension."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 from n6build.network.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.operands import Operands, Padding, required_quantisation
+from n6build.network.reference.movement import MOVABLE, MOVE, Array, Movement, Pair, known
+from n6build.network.reference.operands import Operands, Padding
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.paddings import padded, paddings_of, zero_of
 from n6build.network.reference.rules import (
     CONVERT,
-    INT8,
     INT32,
+    INT64,
     Problem,
     Rule,
-    check_nhwc,
     check_per_tensor,
     check_same_quantisation,
     shown,
@@ -38,45 +39,57 @@ KERNEL = Kernel(
     ),
 )
 
+KERNELS = (KERNEL, MOVE)
+
 
 def check(operands: Operands) -> Iterator[Problem]:
     """For PAD and PADV2: the paddings match the shapes, and the value has the scale of the output."""
-    paddings = operands.required(1)
-    assert paddings.data is not None
-    yield from check_nhwc(operands.first, operands.output)
-    yield from check_same_quantisation(operands.first, operands.output)
-    if paddings.shape != (4, 2):
-        yield Problem("N6-NET-007", f"tensor {shown(paddings)} has the shape {list(paddings.shape)}", CONVERT)
-        return
-    amounts = paddings.data.tolist()
-    sizes = tuple(size + before + after for size, (before, after) in zip(operands.first.shape, amounts, strict=True))
-    if min(min(both) for both in amounts) < 0 or amounts[0] != [0, 0] or sizes != operands.output.shape:
-        yield Problem(
-            "N6-NET-007",
-            f"paddings {amounts} do not make {list(operands.output.shape)} of {list(operands.first.shape)}",
-            CONVERT,
-        )
     value = operands.optional(2)
     if value is not None:
         if value.elements != 1:
             yield Problem("N6-NET-007", f"tensor {shown(value)} has {value.elements} elements instead of one", CONVERT)
-        yield from check_per_tensor(value)
+        if value.quantisation is not None:
+            yield from check_per_tensor(value)
         yield from check_same_quantisation(value, operands.output)
+    yield from check_same_quantisation(operands.first, operands.output)
+    yield from MOVEMENT.check(operands)
 
 
-def padding_of(operands: Operands) -> Padding:
-    """value: the one given, or the output's zero point."""
-    amounts, value = operands.required(1), operands.optional(2)
-    assert amounts.data is not None
-    _, (top, _), (left, _), (front, back) = (tuple(map(int, both)) for both in amounts.data.tolist())
-    zero = required_quantisation(operands.output).zero_point
-    filling = zero if value is None or value.data is None else int(value.data.reshape(-1)[0].item())
-    return Padding(operands.operator.index, operands.first, top, left, front, filling, front + back > 0)
+def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
+    yield from padded(output, known(inputs[0]), paddings_of(operands), _value(operands))
 
 
-def lower(operands: Operands) -> KernelCall:
+MOVEMENT = Movement(_pairs)
+
+
+def _value(operands: Operands) -> float:
+    value = operands.optional(2)
+    return zero_of(operands.output) if value is None or value.data is None else value.data.reshape(-1)[0].item()
+
+
+def _is_image(operands: Operands) -> bool:
+    """What the kernel for images pads, and what an operator after it may take over."""
+    return (
+        operands.first.dtype == "int8"
+        and len(operands.first.shape) == 4
+        and paddings_of(operands)[0] == (0, 0)
+        and operands.first.shape[0] == 1
+    )
+
+
+def padding_of(operands: Operands) -> Padding | None:
+    """value: the one given, or the output's zero point. None: of what is no image of int8."""
+    if not _is_image(operands):
+        return None
+    _, (top, _), (left, _), (front, back) = paddings_of(operands)
+    return Padding(operands.operator.index, operands.first, top, left, front, int(_value(operands)), front + back > 0)
+
+
+def lower(operands: Operands) -> KernelCall | list[KernelCall]:
     """For PAD and PADV2."""
     padding = padding_of(operands)
+    if padding is None:
+        return MOVEMENT.lower(operands)
     return KernelCall(
         KERNEL,
         {
@@ -95,8 +108,9 @@ def lower(operands: Operands) -> KernelCall:
 OPERATOR = OperatorKind(
     name="PAD",
     label="Pad",
-    rule=Rule(inputs=(INT8, INT32), required=2, constants=(1,), output=INT8, check=check),
+    rule=Rule(inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=check),
     lower=lower,
-    kernels=(KERNEL,),
+    kernels=KERNELS,
     padding=padding_of,
+    fold=MOVEMENT.fold,
 )

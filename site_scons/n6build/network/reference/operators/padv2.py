@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from n6build.network.reference.movement import MOVABLE
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.operators.pad import KERNEL, check, lower, padding_of
-from n6build.network.reference.rules import INT8, INT32, Rule
+from n6build.network.reference.operators.pad import KERNELS, MOVEMENT, check, lower, padding_of
+from n6build.network.reference.rules import INT32, INT64, Rule
 
 OPERATOR = OperatorKind(
     name="PADV2",
     label="Pad",
-    rule=Rule(inputs=(INT8, INT32, INT8), required=3, constants=(1, 2), output=INT8, check=check),
+    rule=Rule(inputs=(MOVABLE, (*INT32, *INT64), MOVABLE), required=3, constants=(1, 2), output=MOVABLE, check=check),
     lower=lower,
-    kernels=(KERNEL,),
+    kernels=KERNELS,
     padding=padding_of,
+    fold=MOVEMENT.fold,
 )

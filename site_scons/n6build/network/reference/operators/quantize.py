@@ -42,6 +42,7 @@ _FROM_EIGHT_BIT = Kernel(
         doc="int8 or uint8 -> int8 or uint8 with another scale and zero point; rounding as for convolutions. in_is_unsigned, "
         "out_is_unsigned: 0 or 1.",
     ),
+    in_place=("input",),
 )
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.movement import MOVABLE, REGROUPING
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.rules import (
     CONVERT,
-    EIGHT_BIT,
-    FLOAT32,
     INT32,
     Problem,
     Rule,
@@ -28,7 +27,6 @@ _KERNEL = Kernel(
         "output.",
     ),
 )
-_ANY = (*EIGHT_BIT, *FLOAT32)
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -49,8 +47,9 @@ def _lower(operands: Operands) -> KernelCall:
 OPERATOR = OperatorKind(
     name="RESHAPE",
     label="Reshape",
-    rule=Rule(inputs=(_ANY, INT32), required=1, constants=(1,), output=_ANY, check=_check),
+    rule=Rule(inputs=(MOVABLE, INT32), required=1, constants=(1,), output=MOVABLE, check=_check, quantised=False),
     lower=_lower,
     kernels=(_KERNEL,),
     view=lambda _: 0,
+    fold=REGROUPING.fold,
 )

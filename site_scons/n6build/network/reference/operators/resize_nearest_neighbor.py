@@ -39,7 +39,7 @@ OPERATOR = OperatorKind(
     options=OptionsReader(
         tflite.ResizeNearestNeighborOptions, tflite.BuiltinOptions.ResizeNearestNeighborOptions, _read
     ),
-    rule=Rule(inputs=(MOVABLE, INT32), required=2, constants=(1,), output=MOVABLE, check=check_resize),
+    rule=Rule(inputs=(MOVABLE, INT32), required=2, constants=(1,), output=MOVABLE, check=check_resize, quantised=False),
     lower=_lower,
     kernels=(GATHER,),
 )

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 import tflite
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
-from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.fixed_point import exponent_scaling
 from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader, UnsupportedError
 from n6build.network.reference.rules import CONVERT, INT8, Problem, Rule, check_quantisation_is, shown
-
-# Of the reference resolver's fixed-point exponents.
-_INTEGER_BITS = 5
 
 _KERNEL = Kernel(
     "softmax",
@@ -38,15 +35,17 @@ _KERNEL = Kernel(
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
+    """beta: factor of the exponents."""
+
     beta: float
 
 
-def _read(table: tflite.SoftmaxOptions) -> _Options:
+def _read(table: tflite.SoftmaxOptions) -> Options:
     beta = float(table.Beta())
     if not math.isfinite(beta) or beta <= 0:
         raise UnsupportedError(f"beta is {beta}", "beta has to be positive")
-    return _Options(beta)
+    return Options(beta)
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -55,23 +54,12 @@ def _check(operands: Operands) -> Iterator[Problem]:
         yield Problem("N6-NET-007", f"tensor {shown(operands.output)} has another shape than its input", CONVERT)
 
 
-def _constants(beta: float, input_scale: float) -> tuple[int, int, int]:
-    """(multiplier, left shift, smallest difference to the maximum that counts) of Q5.26 exponents."""
-    fraction_bits = 31 - _INTEGER_BITS
-    real = min(beta * input_scale * (1 << fraction_bits), float((1 << 31) - 1))
-    multiplier, left_shift = quantize_multiplier(real)
-    radius = ((1 << _INTEGER_BITS) - 1) * (1 << fraction_bits) / 2.0**left_shift
-    return multiplier, left_shift, -math.floor(radius)
-
-
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
-    assert isinstance(options, _Options)
+    assert isinstance(options, Options)
     depth = operands.first.shape[-1]
     scale = required_quantisation(operands.first).scale
-    multiplier, left_shift, diff_min = _constants(options.beta, scale)
-    if left_shift < 1:
-        raise ScaleError(f"its input has the scale {scale:g}, too fine for its fixed point")
+    scaling = exponent_scaling(options.beta * scale)
     return KernelCall(
         _KERNEL,
         {
@@ -79,9 +67,9 @@ def _lower(operands: Operands) -> KernelCall:
             "output": operands.output,
             "rows": operands.first.elements // depth,
             "depth": depth,
-            "multiplier": multiplier,
-            "left_shift": left_shift,
-            "diff_min": diff_min,
+            "multiplier": scaling.multiplier,
+            "left_shift": scaling.left_shift,
+            "diff_min": scaling.diff_min,
         },
     )
 

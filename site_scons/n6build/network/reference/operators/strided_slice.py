@@ -36,7 +36,8 @@ def _read(table: tflite.StridedSliceOptions) -> _Options:
 def _pairs(operands: Operands, inputs: tuple[Array | None, ...], output: Array) -> Iterator[Pair]:
     entries = zip(*(integers(operands, position) for position in (1, 2, 3)), strict=True)
     index = tuple(_index(operands, entry, *numbers) for entry, numbers in enumerate(entries))
-    part = known(inputs[0])[index]
+    # With an ellipsis a single element is an array, too.
+    part = known(inputs[0])[index if ... in index else (*index, ...)]
     yield Pair(regrouped(output, part.shape), part)
 
 

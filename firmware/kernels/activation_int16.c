@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Logistic, hyperbolic tangent and softmax, int16, by tables between whose entries they are linear. Scalar: Helium gains little
+ * where each element looks something up.
+ */
+#include "n6_kernels_plain.h"
+#include "requantize_int16.h"
+
+static int32_t argument(int16_t x, int32_t multiplier, int32_t right_shift)
+{
+    const int32_t round = right_shift > 0 ? 1 << (right_shift - 1) : 0;
+    return (x * multiplier + round) >> right_shift;
+}
+
+static uint32_t magnitude(int32_t x)
+{
+    return (uint32_t)(x < 0 ? -x : x);
+}
+
+/* The logistic function of a positive number, whose lowest `bits` bits are between two entries; 16 + bits bits. */
+static uint32_t between(const int16_t *table, uint32_t x, uint32_t bits, uint32_t beyond)
+{
+    const uint32_t index = x >> bits;
+    if (index >= 255) {
+        return beyond << bits;
+    }
+    const uint32_t low = (uint16_t)table[index];
+    return (low << bits) + (x & ((1U << bits) - 1)) * ((uint16_t)table[index + 1] - low);
+}
+
+void n6k_plain_logistic_int16(const n6k_table_int16_t *op)
+{
+    for (uint32_t i = 0; i < op->elements; i++) {
+        const int32_t x = argument(op->input[i], op->multiplier, op->right_shift);
+        const uint32_t positive = between(op->table, magnitude(x), 9, 0xFFFE);
+        const uint32_t result = x >= 0 ? positive + (1U << 9) : (1U << 25) - positive + (1U << 9) - 1;
+        op->output[i] = (int16_t)(result >> 10);
+    }
+}
+
+/* 2 * logistic(2 * x) - 1 */
+void n6k_plain_tanh_int16(const n6k_table_int16_t *op)
+{
+    for (uint32_t i = 0; i < op->elements; i++) {
+        const int32_t x = argument(op->input[i], op->multiplier, op->right_shift);
+        const int32_t positive = (int32_t)between(op->table, magnitude(x), 8, 0xFFFF);
+        const int32_t half = 1 << 23;
+        const int32_t result = x >= 0 ? positive - half + (1 << 7) : -positive + half + (1 << 7) - 1;
+        op->output[i] = (int16_t)(result >> 8);
+    }
+}
+
+/* table: 513 entries for steps of 128. */
+static int32_t looked_up(const int16_t *table, int32_t x)
+{
+    const int16_t *entry = table + 256 + (x >> 7);
+    return (int16_t)(entry[0] + (((int16_t)(entry[1] - entry[0]) * (x & 127) + 64) >> 7));
+}
+
+void n6k_plain_softmax_int16(const n6k_softmax_int16_t *op)
+{
+    const int16_t *input = op->input;
+    int16_t *output = op->output;
+    /* Out of the loops: gcc 12.2 with -O3 does that itself for n6k_scale_double, and computes other bits then. */
+    const int32_t left_shift = op->shift > 0 ? op->shift : 0;
+    const int32_t right_shift = op->shift > 0 ? 0 : -op->shift;
+    for (uint32_t row = 0; row < op->rows; row++, input += op->depth, output += op->depth) {
+        int32_t largest = INT16_MIN;
+        for (uint32_t i = 0; i < op->depth; i++) {
+            largest = input[i] > largest ? input[i] : largest;
+        }
+
+        int32_t sum = 0; /* Q16.15 */
+        for (uint32_t i = 0; i < op->depth; i++) {
+            const int32_t shifted = (int32_t)((uint32_t)(input[i] - largest) << left_shift);
+            const int32_t scaled = n6k_rounding_divide(n6k_doubling_high_multiply(shifted, op->multiplier), right_shift);
+            const int32_t power = looked_up(op->exponential, n6k_clamp(scaled + INT16_MAX, INT16_MIN, INT16_MAX));
+            output[i] = (int16_t)power;
+            sum += power;
+        }
+
+        const int32_t zeros = sum == 0 ? 32 : __builtin_clz((uint32_t)sum);
+        const int32_t mantissa = (int32_t)((((int64_t)sum << (zeros - 1)) + (1 << 13)) >> 14) - (3 << 15);
+        const int32_t scale = looked_up(op->reciprocal, n6k_clamp(mantissa, INT16_MIN, INT16_MAX));
+        const int32_t right = 31 - zeros;
+        for (uint32_t i = 0; i < op->depth; i++) {
+            const int32_t rounded = (output[i] * scale + (1 << (right - 1))) >> right;
+            output[i] = (int16_t)n6k_clamp(rounded, 0, INT16_MAX);
+        }
+    }
+}
+
+void n6k_logistic_int16(const n6k_table_int16_t *op)
+{
+    n6k_plain_logistic_int16(op);
+}
+
+void n6k_tanh_int16(const n6k_table_int16_t *op)
+{
+    n6k_plain_tanh_int16(op);
+}
+
+void n6k_softmax_int16(const n6k_softmax_int16_t *op)
+{
+    n6k_plain_softmax_int16(op);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The elements under a window in a row, and the scaling of accumulators by channel. Internal to the kernels.
+ */
+#ifndef N6K_COLUMNS_H
+#define N6K_COLUMNS_H
+
+#include "helium.h"
+
+#if defined(__ARM_FEATURE_MVE)
+
+/* Where columns are taken from. pixel: bytes of one. outside: each byte of what lies outside of the image. */
+typedef struct {
+    const int8_t *input;
+    int32_t height;
+    int32_t width;
+    int32_t pixel;
+    const n6k_window_t *window;
+    int8_t outside;
+} n6k_columns_t;
+
+static inline int32_t n6k_between(int32_t x, int32_t low, int32_t high)
+{
+    return x < low ? low : (x > high ? high : x);
+}
+
+/* The column of an output pixel: in `scratch`, or in the input where it lies there in a row. */
+static inline const int8_t *n6k_column(const n6k_columns_t *from, uint32_t oy, uint32_t ox, int8_t *scratch)
+{
+    const n6k_window_t *window = from->window;
+    const int32_t pixel = from->pixel;
+    const int32_t width = from->width;
+    const int32_t top = (int32_t)oy * window->stride_h - window->pad_top;
+    const int32_t left = (int32_t)ox * window->stride_w - window->pad_left;
+    if (window->height == 1 && window->width == 1 && top >= 0 && top < from->height && left >= 0 && left < width) {
+        return from->input + (top * width + left) * pixel;
+    }
+    /* Neighbouring taps are one run; where the window is dilated, each is its own. */
+    const int32_t run = window->dilation_w == 1 ? window->width : 1;
+    int8_t *to = scratch;
+    for (int32_t ky = 0; ky < window->height; ky++) {
+        const int32_t y = top + ky * window->dilation_h;
+        const int row_inside = y >= 0 && y < from->height;
+        for (int32_t kx = 0; kx < window->width; kx += run) {
+            const int32_t x = left + kx * window->dilation_w;
+            const int32_t before = row_inside ? n6k_between(-x, 0, run) : run;
+            const int32_t behind = row_inside ? n6k_between(x + run - width, 0, run - before) : 0;
+            const int32_t inside = run - before - behind;
+            to = n6k_fill_bytes(to, from->outside, (uint32_t)(before * pixel));
+            if (inside > 0) {
+                to = n6k_copy_bytes(to, from->input + (y * width + x + before) * pixel, (uint32_t)(inside * pixel));
+            }
+            to = n6k_fill_bytes(to, from->outside, (uint32_t)(behind * pixel));
+        }
+    }
+    return scratch;
+}
+
+/* n6k_scale_double of each lane. */
+static inline int32x4_t n6k_scale_double_x4(int32x4_t x, int32x4_t multiplier, int32x4_t shift)
+{
+    const int32x4_t zero = vdupq_n_s32(0);
+    const int32x4_t shifted = vshlq_s32(x, vmaxq_s32(shift, zero));
+    return n6k_rounding_divide_x4(vqrdmulhq_s32(shifted, multiplier), vminq_s32(shift, zero));
+}
+
+#endif
+#endif

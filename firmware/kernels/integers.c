@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operators of two int32 operands. In plain C alone: they compute a few positions.
+ */
+#include "broadcast.h"
+#include "n6_kernels_plain.h"
+
+typedef enum { ADD, SUB, MUL, MAXIMUM, MINIMUM, FLOOR_DIV, FLOOR_MOD } operation_t;
+
+/* b is not 0; a quotient rounded down is one less than one that is cut off, where something is left of the other sign. */
+static int32_t floored(int64_t a, int64_t b, operation_t operation)
+{
+    const int64_t rest = a % b;
+    const int down = rest != 0 && (rest < 0) != (b < 0);
+    return (int32_t)(operation == FLOOR_DIV ? a / b - (down ? 1 : 0) : rest + (down ? b : 0));
+}
+
+static inline int32_t result(int32_t a, int32_t b, operation_t operation)
+{
+    switch (operation) {
+    case ADD:
+        return (int32_t)((uint32_t)a + (uint32_t)b);
+    case SUB:
+        return (int32_t)((uint32_t)a - (uint32_t)b);
+    case MUL:
+        return (int32_t)((uint32_t)a * (uint32_t)b);
+    case MAXIMUM:
+        return a > b ? a : b;
+    case MINIMUM:
+        return a < b ? a : b;
+    default:
+        return b == 0 ? 0 : floored(a, b, operation);
+    }
+}
+
+static void plain(const n6k_integers_t *op, operation_t operation)
+{
+    int32_t *output = op->output;
+    n6k_runs_t runs;
+    n6k_runs_start(&runs, &op->broadcast);
+    do {
+        const int32_t *const a = op->a + runs.a;
+        const int32_t *const b = op->b + runs.b;
+        for (uint32_t i = 0; i < op->broadcast.run; i++) {
+            *output++ = result(a[op->broadcast.a_step * i], b[op->broadcast.b_step * i], operation);
+        }
+    } while (n6k_runs_next(&runs));
+}
+
+#define KERNEL(name, operation)                                                                                        \
+    void n6k_plain_##name(const n6k_integers_t *op)                                                                    \
+    {                                                                                                                  \
+        plain(op, operation);                                                                                          \
+    }                                                                                                                  \
+    void n6k_##name(const n6k_integers_t *op)                                                                          \
+    {                                                                                                                  \
+        plain(op, operation);                                                                                          \
+    }
+
+KERNEL(add_int32, ADD)
+KERNEL(sub_int32, SUB)
+KERNEL(mul_int32, MUL)
+KERNEL(maximum_int32, MAXIMUM)
+KERNEL(minimum_int32, MINIMUM)
+KERNEL(floor_div_int32, FLOOR_DIV)
+KERNEL(floor_mod_int32, FLOOR_MOD)

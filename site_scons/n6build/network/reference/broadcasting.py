@@ -1,0 +1,152 @@
+"""Operators of two tensors whose shapes broadcast as NumPy's do: their rule, and the order in which kernels walk through them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from n6build.network.reference.descriptors import Member, Structure, reads, writes
+from n6build.network.reference.epochs import Fields
+from n6build.network.reference.kernel_call import Argument, Constant, Parameter, fields_of
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.rules import CONVERT, Problem, shown
+
+_LOOP = Structure(
+    "n6k_loop_t",
+    (Member("count", "uint32_t"), Member("a_step", "int32_t"), Member("b_step", "int32_t")),
+)
+# A tensor has six dimensions at most, of which one is the run.
+_LOOPS = 5
+# Elements of a constant that is stored several times, so that runs are long.
+_MOST_TILED = 256
+_BROADCAST = Structure(
+    "n6k_broadcast_t",
+    (
+        Member("run", "uint32_t"),
+        Member("a_step", "uint8_t"),
+        Member("b_step", "uint8_t"),
+        *(Member(f"loop_{number}", _LOOP) for number in range(1, _LOOPS + 1)),
+    ),
+    doc="How two operands are walked through while the output is written from its start to its end. A run of elements, for which "
+    "an operand advances (step 1) or stays (0); around it loops, the innermost first. The steps of a loop lead from where the "
+    "last run inside it began to where its next one begins.",
+)
+
+
+def broadcast_members(element: str) -> tuple[Member, ...]:
+    """Of a descriptor, in this order. element: C type."""
+    return (
+        Member("a", reads(element)),
+        Member("b", reads(element)),
+        Member("output", writes(element)),
+        Member("broadcast", _BROADCAST),
+    )
+
+
+BROADCAST_MEMBERS = broadcast_members("int8_t")
+# The output may take the memory of an operand that is as large: such a one is walked through as the output is.
+IN_PLACE = ("a", "b")
+
+
+@dataclass(frozen=True)
+class _Dimension:
+    """Neighbouring dimensions in one. a, b: whether that operand advances along it."""
+
+    size: int
+    a: bool
+    b: bool
+
+
+def check_broadcast(operands: Operands) -> Iterator[Problem]:
+    """Both shapes broadcast to that of the output."""
+    a, b, output = operands.first, operands.required(1), operands.output
+    try:
+        expected = np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        yield Problem(
+            "N6-NET-007",
+            f"the shapes of tensors {shown(a)} {list(a.shape)} and {shown(b)} {list(b.shape)} do not broadcast",
+            "counted from the last one, dimensions have to be equal or 1",
+        )
+        return
+    if _without_ones(expected) != _without_ones(output.shape):
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(output)} has the shape {list(output.shape)} instead of {list(expected)}",
+            CONVERT,
+        )
+
+
+def broadcast_arguments(operands: Operands) -> dict[str, Argument]:
+    """BROADCAST_MEMBERS; either input may be a constant."""
+    a, b = operands.first, operands.required(1)
+    dimensions = _dimensions(a.shape, b.shape)
+    arguments: dict[str, Argument] = {}
+    for name, tensor in (("a", a), ("b", b)):
+        arguments[name] = tensor
+        if tensor.data is not None:
+            run = dimensions[-1].size
+            dimensions, copies = _with_longer_run(dimensions, name, tensor.elements)
+            tiled = np.tile(tensor.data.reshape(-1, run), (1, copies)) if copies > 1 else None
+            arguments[name] = Parameter(tensor, "constant") if tiled is None else Constant(tensor.dtype, tiled)
+    return {**arguments, "output": operands.output, "broadcast": _walk(dimensions)}
+
+
+def _with_longer_run(dimensions: list[_Dimension], name: str, elements: int) -> tuple[list[_Dimension], int]:
+    """For a constant operand that begins anew in each run, as one value for each channel does: the dimensions with as many runs
+    in one as there are copies of it, and that number, 1 where it cannot be. elements: of the constant."""
+    *outer, around, run = [_Dimension(1, a=True, b=True), *dimensions]
+    if around.size == 1 or getattr(around, name) or not (run.a and run.b):
+        return dimensions, 1
+    fitting = range(1, max(1, _MOST_TILED // elements) + 1)
+    copies = max(count for count in fitting if around.size % count == 0)
+    return [*outer[1:], replace(around, size=around.size // copies), replace(run, size=run.size * copies)], copies
+
+
+def _walk(dimensions: list[_Dimension]) -> Fields:
+    """The member of type n6k_broadcast_t."""
+    *outer, run = dimensions
+    loops = []
+    inside_a, inside_b = run.size if run.a else 1, run.size if run.b else 1
+    position_a, position_b = 0, 0
+    for dimension in reversed(outer):
+        stride_a, stride_b = inside_a if dimension.a else 0, inside_b if dimension.b else 0
+        loops.append((dimension.size, stride_a - position_a, stride_b - position_b))
+        position_a += (dimension.size - 1) * stride_a
+        position_b += (dimension.size - 1) * stride_b
+        inside_a *= dimension.size if dimension.a else 1
+        inside_b *= dimension.size if dimension.b else 1
+    loops += [(1, 0, 0)] * (_LOOPS - len(loops))
+    names = [member.name for member in _LOOP.members]
+    return fields_of(
+        _BROADCAST,
+        {
+            "run": run.size,
+            "a_step": int(run.a),
+            "b_step": int(run.b),
+            **{
+                f"loop_{number}": fields_of(_LOOP, dict(zip(names, loop, strict=True)))
+                for number, loop in enumerate(loops, 1)
+            },
+        },
+    )
+
+
+def _dimensions(a: tuple[int, ...], b: tuple[int, ...]) -> list[_Dimension]:
+    """Of the output, without those of size 1; neighbours along which the same operands advance are one."""
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    each = [_Dimension(max(pair), pair[0] > 1, pair[1] > 1) for pair in pairs if max(pair) > 1]
+    found = [
+        _Dimension(math.prod(dimension.size for dimension in group), *advancing)
+        for advancing, group in groupby(each, lambda dimension: (dimension.a, dimension.b))
+    ]
+    return found or [_Dimension(1, a=True, b=True)]
+
+
+def _without_ones(shape: tuple[int, ...]) -> list[int]:
+    return [size for size in shape if size != 1]

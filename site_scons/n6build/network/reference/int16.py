@@ -1,0 +1,92 @@
+"""What operators with int16 activations have in common: the kinds of OPERATOR whose names end with int16.
+
+Zero points are 0. Weights are int8, their biases int64, and so are the accumulators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from n6build.network.reference.descriptors import Member, Structure, reads, writes
+from n6build.network.reference.epochs import Fields
+from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import Argument, Constant, Parameter, fields_of
+from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.ranges import Activation, clamp_range
+from n6build.network.reference.rules import Problem, shown
+from n6build.network.reference.weights import BIAS, WEIGHTS, real_scales
+
+INT16_MIN, INT16_MAX = -32768, 32767
+# Of the reference resolver's 64-bit scaling.
+_MAX_SHIFT = 7
+_WHOLE = 0x7FFF0000
+
+RANGE = Structure("n6k_output_int16_t", (Member("clamp_min", "int16_t"), Member("clamp_max", "int16_t")))
+ENDS = (Member("input", reads("int16_t")), Member("output", writes("int16_t")))
+# Of a descriptor, in these orders.
+WEIGHT_MEMBERS = (Member("weights", reads("int8_t")), Member("bias", reads("int64_t")))
+SCALING_MEMBERS = (
+    Member("multiplier", reads("int32_t"), note="of 15 bits"),
+    Member("shift", reads("int32_t"), note="to the right"),
+)
+
+
+def output_range(output: Tensor, activation: Activation) -> Fields:
+    """The member of type RANGE."""
+    low, high = clamp_range(activation, required_quantisation(output), INT16_MIN, INT16_MAX)
+    return fields_of(RANGE, {"clamp_min": low, "clamp_max": high})
+
+
+def weight_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """WEIGHT_MEMBERS."""
+    weights, bias = operands.required(WEIGHTS), operands.optional(BIAS)
+    start = np.zeros(weights.shape[channel_axis], np.int64)
+    if bias is not None and bias.data is not None:
+        start = bias.data.reshape(-1).astype(np.int64)
+    return {"weights": Parameter(weights, "weights"), "bias": Constant("int64", start)}
+
+
+def convolution_arguments(operands: Operands, channel_axis: int) -> dict[str, Argument]:
+    """WEIGHT_MEMBERS and SCALING_MEMBERS. Raises ScaleError."""
+    pairs = [_reduced(real) for real in real_scales(operands, channel_axis)]
+    return {
+        **weight_arguments(operands, channel_axis),
+        "multiplier": Constant("int32", np.array([multiplier for multiplier, _ in pairs], np.int32)),
+        "shift": Constant("int32", np.array([shift for _, shift in pairs], np.int32)),
+    }
+
+
+def _reduced(real: float) -> tuple[int, int]:
+    """real = multiplier / 2^shift with 15 bits of the multiplier, as the reference resolver scales 64-bit accumulators."""
+    multiplier, shift = quantize_multiplier(real)
+    if shift > _MAX_SHIFT:
+        raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{_MAX_SHIFT} is possible")
+    return (multiplier + (1 << 15)) >> 16 if multiplier < _WHOLE else 0x7FFF, 15 - shift
+
+
+def check_repeats(operands: Operands) -> Iterator[Problem]:
+    """One of two inputs has the shape of the output, the other one too, or that of its last dimensions, or one element."""
+    large, small = by_size(operands)
+    dropped = small.shape
+    while dropped[:1] == (1,):
+        dropped = dropped[1:]
+    if large.shape != operands.output.shape or dropped != large.shape[len(large.shape) - len(dropped) :]:
+        yield Problem(
+            "N6-NET-007",
+            f"tensors {shown(large)} {list(large.shape)} and {shown(small)} {list(small.shape)} do not fit",
+            "with int16, an operand is broadcast over the first dimensions only",
+        )
+
+
+def by_size(operands: Operands) -> tuple[Tensor, Tensor]:
+    """The two inputs, the larger one first."""
+    a, b = operands.first, operands.required(1)
+    return (b, a) if b.elements > a.elements else (a, b)
+
+
+def operand(tensor: Tensor) -> Tensor | Parameter:
+    """An activation, or a constant."""
+    return tensor if tensor.data is None else Parameter(tensor, "constant")

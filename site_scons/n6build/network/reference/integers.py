@@ -1,0 +1,65 @@
+"""Operators of int32, as models compute positions with: without scales."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from n6build.network.reference.broadcasting import IN_PLACE, broadcast_arguments, broadcast_members, check_broadcast
+from n6build.network.reference.descriptors import Kernel, Structure
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.ranges import activation_of
+from n6build.network.reference.rules import CONVERT, INT8, INT32, Problem, Rule, shown
+
+_INTEGERS = Structure(
+    "n6k_integers_t",
+    broadcast_members("int32_t"),
+    doc="Of two int32 operands. Sums, differences and products are modulo 2^32; a quotient by 0 is 0.",
+)
+
+
+def integer_operator(name: str, label: str) -> OperatorKind:
+    """The kernel is n6k_<name>_int32."""
+    kernel = Kernel(f"{name.lower()}_int32", _INTEGERS, IN_PLACE)
+
+    def lower(operands: Operands) -> KernelCall:
+        return KernelCall(kernel, broadcast_arguments(operands))
+
+    rule = Rule((INT32, INT32), 2, (), INT32, _check, first_may_be_constant=True)
+    return OperatorKind(name, label, rule, lower, (kernel,))
+
+
+def also_of_integers(kind: OperatorKind) -> OperatorKind:
+    """An operator of int8 that there is for int32, too."""
+    other = integer_operator(kind.name, kind.label)
+
+    def of(operands: Operands) -> OperatorKind:
+        return other if operands.output.dtype == "int32" else kind
+
+    def check(operands: Operands) -> Iterator[Problem]:
+        yield from _check_one_type(operands)
+        yield from of(operands).rule.check(operands)
+
+    def lower(operands: Operands) -> KernelCall | Sequence[KernelCall]:
+        return of(operands).lower(operands)
+
+    types = (*INT8, *INT32)
+    rule = replace(kind.rule, inputs=(types, types), output=types, check=check)
+    return replace(kind, rule=rule, lower=lower, kernels=(*kind.kernels, *other.kernels))
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    yield from check_broadcast(operands)
+    activation = activation_of(operands)
+    if activation != "NONE":
+        yield Problem("N6-NET-008", f"activation {activation} is not supported for int32", "supported: NONE")
+
+
+def _check_one_type(operands: Operands) -> Iterator[Problem]:
+    for tensor in (operands.first, operands.required(1)):
+        if tensor.dtype != operands.output.dtype:
+            yield Problem(
+                "N6-NET-004", f"tensor {shown(tensor)} has another type than {shown(operands.output)}", CONVERT
+            )

@@ -1,0 +1,8 @@
+"""AVERAGE_POOL_2D of int16."""
+
+from __future__ import annotations
+
+from n6build.network.reference.operators import average_pool_2d
+from n6build.network.reference.pooling_int16 import of_int16
+
+OPERATOR = of_int16(average_pool_2d.OPERATOR)

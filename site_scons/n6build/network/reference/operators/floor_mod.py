@@ -1,0 +1,7 @@
+"""FLOOR_MOD: what is left of a quotient rounded down, of int32 tensors; it has the sign of the divisor."""
+
+from __future__ import annotations
+
+from n6build.network.reference.integers import integer_operator
+
+OPERATOR = integer_operator("FLOOR_MOD", "FloorMod")

@@ -1,0 +1,7 @@
+"""LOGISTIC of int16."""
+
+from __future__ import annotations
+
+from n6build.network.reference.logistic_int16 import function_of_int16
+
+OPERATOR = function_of_int16("LOGISTIC int16", "Logistic", "logistic_int16", powers=(0,))

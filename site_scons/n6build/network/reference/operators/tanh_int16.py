@@ -1,0 +1,7 @@
+"""TANH of int16."""
+
+from __future__ import annotations
+
+from n6build.network.reference.logistic_int16 import function_of_int16
+
+OPERATOR = function_of_int16("TANH int16", "Tanh", "tanh_int16", powers=(0, 1))

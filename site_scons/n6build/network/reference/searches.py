@@ -1,0 +1,84 @@
+"""ARG_MAX and ARG_MIN: where along a dimension the first largest or smallest element is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import tflite
+
+from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.options import OptionsReader
+from n6build.network.reference.rules import INT8, INT32, INT64, Problem, Rule, check_elements, shown
+
+_AXIS = 1
+
+_DESCRIPTOR = Structure(
+    "n6k_arg_t",
+    (
+        Member("input", reads("int8_t")),
+        Member("output", writes("void")),
+        Member("outer", "uint32_t"),
+        Member("depth", "uint32_t"),
+        Member("inner", "uint32_t"),
+        Member("wide", "uint8_t"),
+    ),
+    doc="input [outer][depth][inner]; output [outer][inner], int32 or, if `wide`, int64: an index along depth. Of equal elements "
+    "the first one counts.",
+)
+
+
+def search(name: str, label: str, kernel_name: str, options: type) -> OperatorKind:
+    """The operator of that name in the schema. kernel_name: of the function that searches. options: its table there."""
+    kernel = Kernel(kernel_name, _DESCRIPTOR)
+
+    def lower(operands: Operands) -> KernelCall:
+        shape, axis = operands.first.shape, _axis_of(operands)
+        return KernelCall(
+            kernel,
+            {
+                "input": operands.first,
+                "output": operands.output,
+                "outer": math.prod(shape[:axis]),
+                "depth": shape[axis],
+                "inner": math.prod(shape[axis + 1 :]),
+                "wide": int(operands.output.dtype == "int64"),
+            },
+        )
+
+    return OperatorKind(
+        name=name,
+        label=label,
+        # Which type the output has, says the tensor.
+        options=OptionsReader(options, getattr(tflite.BuiltinOptions, options.__name__), lambda _: None),
+        rule=Rule(
+            inputs=(INT8, (*INT32, *INT64)), required=2, constants=(_AXIS,), output=(*INT32, *INT64), check=_check
+        ),
+        lower=lower,
+        kernels=(kernel,),
+    )
+
+
+def _check(operands: Operands) -> Iterator[Problem]:
+    axis, rank = operands.required(_AXIS), len(operands.first.shape)
+    if axis.elements != 1 or not -rank <= _value(axis) < rank:
+        yield Problem(
+            "N6-NET-007",
+            f"tensor {shown(axis)} names no dimension of {list(operands.first.shape)}",
+            f"one axis from {-rank} to {rank - 1}",
+        )
+        return
+    yield from check_elements(operands.output, operands.first.elements // operands.first.shape[_axis_of(operands)])
+
+
+def _axis_of(operands: Operands) -> int:
+    return _value(operands.required(_AXIS)) % len(operands.first.shape)
+
+
+def _value(axis: Tensor) -> int:
+    assert axis.data is not None
+    return int(axis.data.reshape(-1)[0])

@@ -1,0 +1,71 @@
+"""Sums and differences of two tensors in the reference resolver's arithmetic: operands are brought to one scale first."""
+
+from __future__ import annotations
+
+from n6build.network.reference.broadcasting import BROADCAST_MEMBERS, IN_PLACE, broadcast_arguments, check_broadcast
+from n6build.network.reference.descriptors import Kernel, Member, Structure
+from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.kernel_call import Argument, KernelCall
+from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.options import OptionsReader
+from n6build.network.reference.ranges import RANGE, activation_of, output_range
+from n6build.network.reference.rules import INT8, Rule
+
+_SUM = Structure(
+    "n6k_sum_t",
+    (
+        *BROADCAST_MEMBERS,
+        Member("left_shift", "int32_t"),
+        Member("a_multiplier", "int32_t"),
+        Member("a_shift", "int32_t"),
+        Member("b_multiplier", "int32_t"),
+        Member("b_shift", "int32_t"),
+        Member("out_multiplier", "int32_t"),
+        Member("out_shift", "int32_t"),
+        Member("a_zero_point", "int8_t"),
+        Member("b_zero_point", "int8_t"),
+        Member("range", RANGE),
+    ),
+    doc="Each input: ((x - zero_point) << left_shift) scaled by its multiplier; the sum, the difference or its square scaled to "
+    "the output. Shifts here are <= 0 as TensorFlow Lite computes them.",
+)
+
+
+def sum_operator(
+    name: str, label: str, options: OptionsReader | None, left_shift: int = 20, power: int = 1
+) -> OperatorKind:
+    """The kernel is n6k_<name>. left_shift: of the reference resolver, for int8. power: to which the sum is raised."""
+    kernel = Kernel(name.lower(), _SUM, IN_PLACE)
+
+    def lower(operands: Operands) -> KernelCall:
+        return KernelCall(kernel, _arguments(operands, left_shift, power))
+
+    rule = Rule((INT8, INT8), 2, (), INT8, check_broadcast, first_may_be_constant=True)
+    return OperatorKind(name, label, rule, lower, (kernel,), options)
+
+
+def _arguments(operands: Operands, left_shift: int, power: int) -> dict[str, Argument]:
+    """Raises ScaleError."""
+    a, b = operands.first, operands.required(1)
+    scale_a, scale_b = required_quantisation(a).scale, required_quantisation(b).scale
+    twice = 2 * max(scale_a, scale_b)
+    real_output = (twice / (1 << left_shift)) ** power / required_quantisation(operands.output).scale
+    if real_output >= 1:
+        raise ScaleError(f"its sum would be scaled by {real_output:g}, it has to be less than 1")
+    (a_multiplier, a_shift), (b_multiplier, b_shift), (out_multiplier, out_shift) = map(
+        quantize_multiplier, (scale_a / twice, scale_b / twice, real_output)
+    )
+    return {
+        **broadcast_arguments(operands),
+        "left_shift": left_shift,
+        "a_multiplier": a_multiplier,
+        "a_shift": a_shift,
+        "b_multiplier": b_multiplier,
+        "b_shift": b_shift,
+        "out_multiplier": out_multiplier,
+        "out_shift": out_shift,
+        "a_zero_point": required_quantisation(a).zero_point,
+        "b_zero_point": required_quantisation(b).zero_point,
+        "range": output_range(operands.output, activation_of(operands)),
+    }

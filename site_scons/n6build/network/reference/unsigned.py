@@ -1,0 +1,97 @@
+"""Models of uint8, as TensorFlow Lite made them before int8: computed with the int8 kernels on values that are 128 smaller.
+
+A value and its zero point change by the same 128, so scale * (value - zero point) stays, and every operator of `SAME_SHIFTED` has
+in the reference resolver the same bits for uint8 as for int8, but for those 128. The inputs and outputs of the network stay
+uint8: a QUANTIZE behind each input and in front of each output converts them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from n6build.network.reference.graph import Graph, Operator, Quantisation, Refusal, Tensor
+from n6build.network.reference.kinds import KINDS
+
+_HALF = 128
+# Those that only move values have the same bits anyway.
+_MOVE = """
+    BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS GATHER MIRROR_PAD PACK PAD PADV2 RESHAPE
+    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE
+    TRANSPOSE UNPACK"""
+# With the same bits in the reference interpreter (tests/network/test_uint8_shift.py); of convolutions and average pooling with
+# kernels of their own. Not so: RESIZE_BILINEAR, SUM, L2_NORMALIZATION.
+_COMPUTE = """
+    ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE FULLY_CONNECTED HARD_SWISH LEAKY_RELU
+    LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1
+    SOFTMAX SUB TANH"""
+SAME_SHIFTED = frozenset((_MOVE + _COMPUTE).split())
+_INT8 = "convert the model to int8; this operator does not round the same way for uint8"
+
+
+def as_signed(graph: Graph) -> Graph:
+    """The graph itself where every operator takes the uint8 tensors that it has; otherwise one in which they are int8."""
+    if graph.refused or not any(_needs_int8(graph, operator) for operator in graph.operators):
+        return graph
+    refused = tuple(
+        Refusal(operator.index, operator.kind, "N6-NET-004", f"{operator}: is not supported with uint8", _INT8, "uint8")
+        for operator in graph.operators
+        if operator.kind not in SAME_SHIFTED and any(tensor.dtype == "uint8" for tensor in _tensors(graph, operator))
+    )
+    if refused:
+        rest = tuple(each for each in graph.operators if each.index not in {refusal.operator for refusal in refused})
+        return _converted(replace(graph, operators=rest, refused=refused))
+    return _converted(graph)
+
+
+def _tensors(graph: Graph, operator: Operator) -> list[Tensor]:
+    return [graph.tensors[index] for index in (*operator.inputs, operator.output) if index is not None]
+
+
+def _needs_int8(graph: Graph, operator: Operator) -> bool:
+    rule = KINDS[operator.kind].rule
+    types = [rule.types_of(position) for position, index in enumerate(operator.inputs) if index is not None]
+    tensors = _tensors(graph, operator)
+    return any(
+        tensor.dtype == "uint8" and "uint8" not in allowed
+        for tensor, allowed in zip(tensors, [*types, rule.output], strict=True)
+    )
+
+
+def _converted(graph: Graph) -> Graph:
+    tensors = {index: _signed(tensor) for index, tensor in graph.tensors.items()}
+    ports = [index for index in (*graph.inputs, *graph.outputs) if graph.tensors[index].dtype == "uint8"]
+    # What is outside keeps its number, and has another one inside.
+    inside = dict(zip(dict.fromkeys(ports), itertools.count(max(graph.tensors) + 1)))
+    for outer, inner in inside.items():
+        tensors[inner] = replace(tensors[outer], index=inner)
+        tensors[outer] = graph.tensors[outer]
+    numbers = itertools.count(1 + max((operator.index for operator in graph.operators), default=0))
+
+    def quantize(source: int, target: int) -> Operator:
+        return Operator(next(numbers), "QUANTIZE", (source,), target, added=True)
+
+    def operators() -> Iterator[Operator]:
+        for index in graph.inputs:
+            if index in inside:
+                yield quantize(index, inside[index])
+        for operator in graph.operators:
+            inputs = tuple(None if index is None else inside.get(index, index) for index in operator.inputs)
+            yield replace(operator, inputs=inputs, output=inside.get(operator.output, operator.output))
+        for index in graph.outputs:
+            if index in inside:
+                yield quantize(inside[index], index)
+
+    return replace(graph, tensors=tensors, operators=tuple(operators()))
+
+
+def _signed(tensor: Tensor) -> Tensor:
+    if tensor.dtype != "uint8":
+        return tensor
+    given = tensor.quantisation
+    shifted = given and Quantisation(given.scales, tuple(zero - _HALF for zero in given.zero_points), given.axis)
+    data = None if tensor.data is None else (tensor.data.astype(np.int16) - _HALF).astype(np.int8)
+    return replace(tensor, dtype="int8", quantisation=shifted, data=data, unsigned=True)

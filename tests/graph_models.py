@@ -1,0 +1,307 @@
+"""Whole .tflite models, small ones, with the operators and conventions of models that people have, written one by one.
+
+Scales follow the converter's rules: CONCATENATION, RESIZE, RESHAPE, PAD and the like keep those of their input, LOGISTIC has
+1/256 and -128. Weights are random and have a gain of about one, so that values stay spread over the int8 range through
+many layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+_TYPES = {"int8": schema.TensorType.INT8, "int32": schema.TensorType.INT32, "float32": schema.TensorType.FLOAT32}
+_OPERATORS = schema.BuiltinOperator
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the graph. scale is 0 for one that is not quantised."""
+
+    index: int
+    shape: tuple[int, ...]
+    scale: float
+    zero_point: int
+
+
+@dataclass
+class Graph:
+    """Operators are added by calls and run in that order."""
+
+    seed: int = 1
+    tensors: list[Any] = field(default_factory=list)
+    buffers: list[Any] = field(default_factory=lambda: [schema.BufferT()])
+    operators: list[Any] = field(default_factory=list)
+    codes: dict[tuple[int, int], int] = field(default_factory=dict)
+    inputs: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.random = np.random.default_rng(self.seed)
+
+    def input(self, shape: tuple[int, ...], scale: float = 0.02, zero_point: int = -3) -> Value:
+        value = self._value(shape, scale, zero_point)
+        self.inputs.append(value.index)
+        return value
+
+    def constant(self, data: Array, scale: float = 0.0, zero_point: int = 0) -> Value:
+        return self._value(data.shape, scale, zero_point, data)
+
+    def numbers(self, *values: int) -> Value:
+        """An int32 vector, as shapes and axes are given."""
+        return self.constant(np.array(values, np.int32))
+
+    def add(
+        self,
+        name: str,
+        inputs: Sequence[Value],
+        shape: tuple[int, ...],
+        quantisation: tuple[float, int] | None = None,
+        *,
+        version: int = 2,
+        **options: Any,
+    ) -> Value:
+        """One operator with one output, quantised as its first input if not said otherwise."""
+        return self.add_all(name, inputs, [shape], quantisation, version=version, **options)[0]
+
+    def add_all(
+        self,
+        name: str,
+        inputs: Sequence[Value],
+        shapes: Sequence[tuple[int, ...]],
+        quantisation: tuple[float, int] | None = None,
+        *,
+        version: int = 2,
+        table: str = "",
+        **options: Any,
+    ) -> list[Value]:
+        """table: of its options, without the ending. options: members of that table."""
+        scale, zero_point = quantisation or (inputs[0].scale, inputs[0].zero_point)
+        made = [self._value(shape, scale, zero_point) for shape in shapes]
+        operator = schema.OperatorT()
+        operator.opcodeIndex = self.codes.setdefault((getattr(_OPERATORS, name), version), len(self.codes))
+        operator.inputs = [value.index for value in inputs]
+        operator.outputs = [value.index for value in made]
+        if table:
+            operator.builtinOptions = getattr(schema, f"{table}OptionsT")()
+            operator.builtinOptionsType = getattr(schema.BuiltinOptions, f"{table}Options")
+            for key, value in options.items():
+                assert hasattr(operator.builtinOptions, key), key
+                setattr(operator.builtinOptions, key, value)
+        self.operators.append(operator)
+        return made
+
+    def bytes(self, *outputs: Value) -> bytes:
+        model = schema.ModelT()
+        model.version = 3
+        model.operatorCodes = []
+        for number, version in self.codes:
+            code = schema.OperatorCodeT()
+            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), version
+            model.operatorCodes.append(code)
+        graph = schema.SubGraphT()
+        graph.name = "main"
+        graph.tensors, graph.operators = self.tensors, self.operators
+        graph.inputs, graph.outputs = self.inputs, [value.index for value in outputs]
+        model.subgraphs, model.buffers = [graph], self.buffers
+        builder = flatbuffers.Builder(1024)
+        builder.Finish(model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+    def _value(self, shape: tuple[int, ...], scale: float, zero_point: int, data: Array | None = None) -> Value:
+        tensor = schema.TensorT()
+        tensor.name = f"tensor_{len(self.tensors)}"
+        tensor.shape = list(shape)
+        kind = "int8" if scale else "float32" if data is None else str(data.dtype)
+        tensor.type = _TYPES[kind]
+        tensor.buffer = 0
+        if scale:
+            tensor.quantization = _quantisation([scale], [zero_point], 0)
+        if data is not None:
+            tensor.buffer = self._buffer(data)
+        self.tensors.append(tensor)
+        return Value(len(self.tensors) - 1, tuple(shape), scale, zero_point)
+
+    def _buffer(self, data: Array) -> int:
+        buffer = schema.BufferT()
+        buffer.data = np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8)
+        self.buffers.append(buffer)
+        return len(self.buffers) - 1
+
+    # Layers with weights
+
+    def weights(self, shape: tuple[int, ...], axis: int, source: Value) -> list[Value]:
+        """Weights with a scale for each index of `axis`, and a bias that fits them."""
+        channels = shape[axis]
+        gain = 1 / (73 * np.sqrt(np.prod(shape) / channels))
+        scales = [float(np.float32(scale)) for scale in self.random.uniform(0.7, 1.3, channels) * gain]
+        data = self.random.integers(-127, 128, shape, dtype=np.int8)
+        weights = self._value(shape, scales[0], 0, data)
+        self.tensors[weights.index].quantization = _quantisation(scales, [0] * channels, axis)
+        bias = self.constant(self.random.integers(-2000, 2000, channels, dtype=np.int32))
+        self.tensors[bias.index].quantization = _quantisation(
+            [scale * source.scale for scale in scales], [0] * channels, 0
+        )
+        return [weights, bias]
+
+    def conv(
+        self, source: Value, channels: int, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
+    ) -> Value:
+        _, height, width, depth = source.shape
+        return self.add(
+            "CONV_2D",
+            [source, *self.weights((channels, size, size, depth), 0, source)],
+            (1, -(-height // stride), -(-width // stride), channels),
+            self.spread(activation),
+            table="Conv2D",
+            padding=schema.Padding.SAME,
+            strideH=stride,
+            strideW=stride,
+            dilationHFactor=dilation,
+            dilationWFactor=dilation,
+            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+        )
+
+    def depthwise(
+        self, source: Value, size: int = 3, stride: int = 1, activation: str = "NONE", dilation: int = 1
+    ) -> Value:
+        _, height, width, depth = source.shape
+        return self.add(
+            "DEPTHWISE_CONV_2D",
+            [source, *self.weights((1, size, size, depth), 3, source)],
+            (1, -(-height // stride), -(-width // stride), depth),
+            self.spread(activation),
+            table="DepthwiseConv2D",
+            padding=schema.Padding.SAME,
+            strideH=stride,
+            strideW=stride,
+            depthMultiplier=1,
+            dilationHFactor=dilation,
+            dilationWFactor=dilation,
+            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+        )
+
+    def dense(self, source: Value, channels: int, activation: str = "NONE") -> Value:
+        depth = source.shape[-1]
+        weights, bias = self.weights((channels, depth), 0, source)
+        return self.add(
+            "FULLY_CONNECTED",
+            [source, weights, bias],
+            (1, channels),
+            self.spread(activation),
+            version=5,
+            table="FullyConnected",
+            fusedActivationFunction=getattr(schema.ActivationFunctionType, activation),
+        )
+
+    def spread(self, activation: str = "NONE") -> tuple[float, int]:
+        """Scale and zero point of an output, each time others."""
+        if activation == "RELU6":
+            return 6 / 255, -128
+        if activation == "RELU":
+            return float(np.float32(self.random.uniform(0.012, 0.02))), -128
+        return float(np.float32(self.random.uniform(0.02, 0.03))), int(self.random.integers(-10, 10))
+
+    # Layers without
+
+    def sum(self, a: Value, b: Value) -> Value:
+        return self.add("ADD", [a, b], _broadcast(a, b), self.spread(), table="Add", potScaleInt16=False)
+
+    def difference(self, a: Value, b: Value) -> Value:
+        return self.add("SUB", [a, b], _broadcast(a, b), self.spread(), table="Sub", potScaleInt16=False)
+
+    def product(self, a: Value, b: Value) -> Value:
+        return self.add("MUL", [a, b], _broadcast(a, b), self.spread(), table="Mul")
+
+    def logistic(self, source: Value) -> Value:
+        return self.add("LOGISTIC", [source], source.shape, (1 / 256, -128))
+
+    def silu(self, source: Value) -> Value:
+        """As converters write it: a value times its logistic."""
+        return self.product(source, self.logistic(source))
+
+    def like(self, source: Value, other: Value) -> Value:
+        """Requantised where its scale is another: all inputs of a CONCATENATION have one."""
+        if (source.scale, source.zero_point) == (other.scale, other.zero_point):
+            return source
+        return self.add("QUANTIZE", [source], source.shape, (other.scale, other.zero_point), table="Quantize")
+
+    def concat(self, *parts: Value, axis: int = 3) -> Value:
+        same = [self.like(part, parts[0]) for part in parts]
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        return self.add("CONCATENATION", same, tuple(shape), table="Concatenation", axis=axis)
+
+    def split(self, source: Value, count: int, axis: int = 3) -> list[Value]:
+        shape = list(source.shape)
+        shape[axis] //= count
+        axes = self.constant(np.array(axis, np.int32))
+        # The axis comes first; quantised as what is split.
+        quantisation = (source.scale, source.zero_point)
+        return self.add_all(
+            "SPLIT", [axes, source], [tuple(shape)] * count, quantisation, table="Split", numSplits=count
+        )
+
+    def reshape(self, source: Value, *shape: int) -> Value:
+        return self.add("RESHAPE", [source, self.numbers(*shape)], shape, version=1, table="Reshape", newShape=[*shape])
+
+    def transpose(self, source: Value, *order: int) -> Value:
+        shape = tuple(source.shape[axis] for axis in order)
+        return self.add("TRANSPOSE", [source, self.numbers(*order)], shape, table="Transpose")
+
+    def resize(self, source: Value, height: int, width: int, kind: str = "Bilinear", **options: Any) -> Value:
+        name = {"Bilinear": "RESIZE_BILINEAR", "NearestNeighbor": "RESIZE_NEAREST_NEIGHBOR"}[kind]
+        shape = (1, height, width, source.shape[3])
+        return self.add(name, [source, self.numbers(height, width)], shape, version=3, table=f"Resize{kind}", **options)
+
+    def pool(self, source: Value, kind: str = "MAX", size: int = 2, stride: int = 2) -> Value:
+        _, height, width, depth = source.shape
+        return self.add(
+            f"{kind}_POOL_2D",
+            [source],
+            (1, -(-height // stride), -(-width // stride), depth),
+            table="Pool2D",
+            padding=schema.Padding.SAME,
+            filterHeight=size,
+            filterWidth=size,
+            strideH=stride,
+            strideW=stride,
+        )
+
+    def mean(self, source: Value, *axes: int) -> Value:
+        shape = tuple(1 if axis in axes else size for axis, size in enumerate(source.shape))
+        return self.add("MEAN", [source, self.numbers(*axes)], shape, self.spread(), table="Reducer", keepDims=True)
+
+    def pad(self, source: Value, *before_after: tuple[int, int]) -> Value:
+        shape = tuple(before + size + after for size, (before, after) in zip(source.shape, before_after, strict=True))
+        widths = self.constant(np.array(before_after, np.int32))
+        return self.add("PAD", [source, widths], shape, table="Pad")
+
+    def slice(self, source: Value, begin: Sequence[int], end: Sequence[int]) -> Value:
+        shape = tuple(last - first for first, last in zip(begin, end, strict=True))
+        bounds = [self.numbers(*begin), self.numbers(*end), self.numbers(*[1] * len(shape))]
+        return self.add("STRIDED_SLICE", [source, *bounds], shape, table="StridedSlice")
+
+    def softmax(self, source: Value) -> Value:
+        return self.add("SOFTMAX", [source], source.shape, (1 / 256, -128), table="Softmax", beta=1.0)
+
+    def dequantize(self, source: Value) -> Value:
+        return self.add("DEQUANTIZE", [source], source.shape, (0.0, 0), table="Dequantize")
+
+
+def _broadcast(a: Value, b: Value) -> tuple[int, ...]:
+    return tuple(int(size) for size in np.broadcast_shapes(a.shape, b.shape))
+
+
+def _quantisation(scales: list[float], zero_points: list[int], axis: int) -> Any:
+    table = schema.QuantizationParametersT()
+    table.scale = [float(np.float32(scale)) for scale in scales]
+    table.zeroPoint = zero_points
+    table.quantizedDimension = axis
+    return table

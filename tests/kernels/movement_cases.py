@@ -1,0 +1,130 @@
+"""Random calls of the kernels that move elements or resize: models of one operator as the compiler lowers them."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import movement_models as ops
+import numpy as np
+import reference_interpreter
+from n6build.network.reference.descriptors import Structure
+from n6build.network.reference.epochs import Fields
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import Argument, Constant, KernelCall
+from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.operands import operands_of
+from n6build.network.reference.tflite_reader import read_graph
+from numpy.typing import NDArray
+
+from kernels.kernel_descriptors import Case, inner_layout
+
+_TYPES: tuple[type[np.generic], ...] = (np.int8, np.int8, np.int8, np.uint8, np.int16, np.int32, np.float32, np.int64)
+
+
+def case_of(name: str, model: bytes, inputs: Sequence[NDArray[np.generic]]) -> Case:
+    """Of a model whose one operator becomes one call with one activation."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.tflite"
+        file.write_bytes(model)
+        graph = read_graph(file)
+    operands = operands_of(graph, graph.operators[0])
+    calls = KINDS[graph.operators[0].kind].lower(operands)
+    (call,) = [calls] if isinstance(calls, KernelCall) else calls
+    buffers: dict[str, NDArray[np.generic]] = {}
+    values: dict[str, object] = {}
+    for member in call.kernel.descriptor.members:
+        argument: Argument = call.arguments[member.name]
+        match argument:
+            case Tensor():
+                if argument.index != operands.output.index:
+                    buffers[member.name] = inputs[0]
+            case Constant(dtype, data):
+                buffers[member.name] = data.astype(dtype)
+            case Fields():
+                assert isinstance(member.type, Structure)
+                values[member.name] = inner_layout(member.type)(**dict(argument.members))
+            case _:
+                values[member.name] = argument
+    output = operands.output
+    return Case(
+        name=name,
+        kernel=call.kernel.name,
+        values=values,
+        buffers=buffers,
+        output=(output.shape, np.dtype(output.dtype).type),
+        model=model,
+        inputs=inputs,
+        work=output.elements,
+    )
+
+
+def _case(model: bytes, seed: int, name: str) -> Case:
+    return case_of(name, model, ops.random_inputs(model, seed))
+
+
+def transpose(shape: Sequence[int], order: Sequence[int], dtype: type[np.generic] = np.int8, seed: int = 1) -> Case:
+    return _case(ops.transpose(shape, order, dtype), seed, f"transpose {[*shape]} by {[*order]} {dtype.__name__}")
+
+
+def resize(name: str, given: tuple[int, int], made: tuple[int, int], channels: int, **ways: Any) -> Case:
+    return _case(ops.resize(name, given, made, channels, **ways), 1, f"{name} {given} to {made} of {channels} {ways}")
+
+
+def move(rng: np.random.Generator) -> Case:
+    dtype, seed = _TYPES[int(rng.integers(len(_TYPES)))], int(rng.integers(1000))
+    rank = int(rng.integers(1, 6))
+    shape = [int(size) for size in rng.integers(1, (0, 200, 30, 12, 7, 5)[rank], rank)]
+    if rng.random() < 0.5:
+        return transpose(shape, [int(axis) for axis in rng.permutation(rank)], dtype, seed)
+    begin = [int(rng.integers(size)) for size in shape]
+    end = [int(rng.integers(first + 1, size + 1)) for first, size in zip(begin, shape, strict=True)]
+    strides = [int(rng.integers(1, 4)) for _ in shape]
+    masks = 0
+    if rng.random() < 0.3:
+        # Backwards to the start of the last dimension, which only a mask can say.
+        begin[-1], strides[-1], masks = shape[-1] - 1, -strides[-1], 1 << (rank - 1)
+    model = ops.strided_slice(shape, begin, end, strides, dtype, endMask=masks)
+    return _case(model, seed, f"slice {shape} from {begin} to {end} by {strides} {dtype.__name__}")
+
+
+def gather(rng: np.random.Generator) -> Case:
+    dtype, seed = _TYPES[int(rng.integers(len(_TYPES)))], int(rng.integers(1000))
+    height, width, channels = (int(size) for size in rng.integers(1, 12, 3))
+    if rng.random() < 0.5:
+        indices = rng.integers(0, width, int(rng.integers(1, 30))).tolist()
+        model = ops.gather((height, width, channels), 1, indices, dtype)
+        return _case(model, seed, f"gather of {[height, width, channels]} {dtype.__name__}")
+    return _case(_resized(rng, "ResizeNearestNeighbor", dtype), seed, f"nearest {seed} {dtype.__name__}")
+
+
+def resize_bilinear(rng: np.random.Generator) -> Case:
+    return _case(_resized(rng, "ResizeBilinear", np.int8), int(rng.integers(1000)), "bilinear")
+
+
+def _resized(rng: np.random.Generator, name: str, dtype: type[np.generic]) -> bytes:
+    given = (int(rng.integers(1, 9)), int(rng.integers(1, 9)))
+    factor = int(rng.integers(0, 5))
+    made = (given[0] * factor, given[1] * factor) if factor else (int(rng.integers(1, 20)), int(rng.integers(1, 20)))
+    # The interpreter knows nearest neighbours of fewer types.
+    known = dtype if dtype in (np.int8, np.uint8, np.int16, np.float32) else np.int8
+    way = int(rng.integers(3))
+    return ops.resize(name, given, made, int(rng.integers(1, 25)), way == 1, way == 2, known)
+
+
+def cast(rng: np.random.Generator) -> Case:
+    types: tuple[type[np.generic], ...] = tuple(ops.TYPES)
+    given, made = (types[int(rng.integers(len(types)))] for _ in range(2))
+    model = ops.cast((int(rng.integers(1, 50)),), given, made)
+    inputs = ops.random_inputs(model, int(rng.integers(1000)))
+    if given is np.float32:
+        # What every type holds.
+        inputs = [np.abs(inputs[0])]
+    return case_of(f"cast {given.__name__} to {made.__name__}", model, inputs)
+
+
+def model_case(model: bytes) -> Case:
+    details = reference_interpreter.load(model)
+    given, made = details.get_input_details()[0], details.get_output_details()[0]
+    kind = details._get_ops_details()[0]["op_name"]
+    return _case(model, 1, f"{kind} {given['shape'].tolist()} to {made['shape'].tolist()}")

@@ -1,0 +1,61 @@
+"""A kernel whose output may take the memory of an input gives the same bits there as elsewhere."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from n6build.network.reference.kinds import all_kernels
+
+from kernels import cortex_m55, kernel_cases
+from kernels.cortex_m55 import Call
+from kernels.host_kernels import HostKernels
+from kernels.kernel_descriptors import KERNELS, Case
+
+CASES = 200
+IN_PLACE = [(kernel.name, member) for kernel in all_kernels() for member in kernel.in_place]
+
+
+def cases(kernel: str, member: str) -> list[Case]:
+    """Those whose output is as large as that input."""
+
+    def found() -> Iterator[Case]:
+        for index in range(CASES):
+            case = kernel_cases.random_case(kernel, np.random.default_rng([KERNELS.index(kernel), 7, index]))
+            shape, dtype = case.output
+            if member in case.buffers and case.buffers[member].nbytes == np.dtype(dtype).itemsize * np.prod(shape):
+                yield replace(case, in_place=member)
+
+    made = list(found())
+    assert len(made) >= 10, f"random cases of {kernel} hardly ever have an output of the size of {member}"
+    return made
+
+
+def test_additions_work_in_place() -> None:
+    assert {("add", "a"), ("add", "b"), ("requantize", "input")} <= set(IN_PLACE)
+
+
+@pytest.mark.parametrize(("kernel", "member"), IN_PLACE)
+def test_plain_twins_in_place(host_kernels: HostKernels, kernel: str, member: str) -> None:
+    for case in cases(kernel, member):
+        elsewhere = host_kernels.run(replace(case, in_place=""))
+        assert host_kernels.run(case).tobytes() == elsewhere.tobytes(), f"{case} in the place of {member}"
+
+
+@pytest.mark.parametrize("optimisation", ["-O2", "-O3"])
+@pytest.mark.parametrize(("kernel", "member"), IN_PLACE)
+def test_helium_kernels_in_place(
+    host_kernels: HostKernels,
+    machine: cortex_m55.Machine,
+    runners: dict[str, Path],
+    tmp_path: Path,
+    kernel: str,
+    member: str,
+    optimisation: str,
+) -> None:
+    made = cases(kernel, member)
+    results = cortex_m55.run(machine, runners[optimisation], [Call(case) for case in made], tmp_path)
+    for case, result in zip(made, results, strict=True):
+        elsewhere = host_kernels.run(replace(case, in_place=""))
+        assert result.output == elsewhere.tobytes(), f"{case} in the place of {member}"

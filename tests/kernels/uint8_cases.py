@@ -1,0 +1,109 @@
+"""Random operators of models of uint8, for the kernels that only those need."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import one_op_models
+from numpy.typing import NDArray
+from one_op_models import Quantisation
+from uint8_models import raised, to_uint8
+
+from kernels.compiled_call import compiled_case
+from kernels.kernel_descriptors import Case
+
+_ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+
+
+def _int8(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    return rng.integers(-128, 128, shape, dtype=np.int8)
+
+
+def _quantisation(rng: np.random.Generator, scale: float) -> Quantisation:
+    return Quantisation(float(np.float32(scale * rng.uniform(0.5, 2))), int(rng.integers(-128, 128)))
+
+
+def _zero_point(rng: np.random.Generator) -> int:
+    """Any but 128, with which the weights are symmetric."""
+    return int(rng.choice([zero for zero in range(256) if zero != 128]))
+
+
+def window_options(rng: np.random.Generator) -> dict[str, Any]:
+    """stride, dilation, padding and activation."""
+
+    def pair(most: int) -> tuple[int, int]:
+        return int(rng.integers(1, most + 1)), int(rng.integers(1, most + 1))
+
+    dilated = rng.random() < 0.3
+    return {
+        "stride": (1, 1) if dilated else pair(3),
+        "dilation": pair(3) if dilated else (1, 1),
+        "padding": str(rng.choice(["SAME", "VALID"])),
+        "activation": str(rng.choice(_ACTIVATIONS)),
+    }
+
+
+def image(rng: np.random.Generator, window: tuple[int, int], dilation: tuple[int, int], most: int) -> Any:
+    """height, width and channels, at least so large that the window fits in. most: channels."""
+    height, width = ((size - 1) * step + 1 for size, step in zip(window, dilation, strict=True))
+    return height + int(rng.integers(6)), width + int(rng.integers(6)), int(rng.integers(1, most))
+
+
+def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
+    options = options or window_options(rng)
+    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 40)
+    channels = channels or int(rng.integers(1, 20))
+    weights = _int8(rng, (channels, *window, shape[2]))
+    bias = rng.integers(-3000, 3000, channels, dtype=np.int32)
+    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
+    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights[0].size) / 40)
+    model = one_op_models.conv_2d(shape, weights, bias, [scale], source, target, **options)
+    name = f"uint8 conv {shape}->{channels} window {window} {options}"
+    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+
+
+def depthwise_conv_2d(
+    rng: np.random.Generator, shape: Any = None, multiplier: int = 0, window: Any = None, **options: Any
+) -> Case:
+    options = options or window_options(rng)
+    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    shape = shape or image(rng, window, options.get("dilation", (1, 1)), 20)
+    multiplier = multiplier or int(rng.choice([1, 1, 2, 3, 8]))
+    weights = _int8(rng, (1, *window, shape[2] * multiplier))
+    bias = rng.integers(-3000, 3000, (weights.shape[3],), dtype=np.int32)
+    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
+    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(window[0] * window[1]) / 40)
+    model = one_op_models.depthwise_conv_2d(shape, weights, bias, [scale], source, target, **options)
+    name = f"uint8 depthwise {shape}x{multiplier} window {window} {options}"
+    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+
+
+def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, outputs: int = 0) -> Case:
+    rows, inputs = rows or int(rng.integers(1, 4)), inputs or int(rng.integers(1, 200))
+    outputs = outputs or int(rng.integers(1, 24))
+    bias = rng.integers(-3000, 3000, outputs, dtype=np.int32)
+    source, scale = _quantisation(rng, 0.05), float(np.float32(rng.uniform(0.001, 0.02)))
+    target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(inputs) / 40)
+    activation = str(rng.choice(_ACTIVATIONS))
+    weights = _int8(rng, (outputs, inputs))
+    model = one_op_models.fully_connected(rows, weights, bias, [scale], source, target, activation)
+    name = f"uint8 fully connected {rows}x{inputs}->{outputs} {activation}"
+    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (rows, inputs)))])
+
+
+def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
+    options = options or {key: value for key, value in window_options(rng).items() if key != "dilation"}
+    window = window or (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    shape = shape or image(rng, window, (1, 1), 40)
+    model = one_op_models.pool_2d("AVERAGE", shape, window, quantisation=_quantisation(rng, 0.05), **options)
+    name = f"uint8 average pool {shape} window {window} {options}"
+    return compiled_case(name, to_uint8(model), [raised(_int8(rng, (1, *shape)))])
+
+
+CASES: dict[str, Callable[[np.random.Generator], Case]] = {
+    "conv_2d_asymmetric": conv_2d,
+    "depthwise_conv_2d_asymmetric": depthwise_conv_2d,
+    "fully_connected_asymmetric": fully_connected,
+    "average_pool_2d_unsigned": average_pool_2d,
+}

@@ -1,0 +1,156 @@
+"""Operators that move elements, with operands that do not fit together: refused with their names, never a traceback."""
+
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import movement_models as ops
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+from hypothesis import given, settings
+from n6build.base.errors import N6Error
+from n6build.network.reference.compile import compile_network
+
+from network.host_network import extflash
+from network.network_models import edit
+
+SUBJECTS = {
+    "TRANSPOSE": ops.transpose((1, 5, 7, 3), (0, 3, 1, 2)),
+    "STRIDED_SLICE": ops.strided_slice((1, 9, 7, 4), (0, 1, 0, 0), (1, 9, 7, 4), (1, 2, 3, 1), shrinkAxisMask=2),
+    "SLICE": ops.slice_of((1, 6, 7, 5), (0, 1, 2, 1), (1, 4, -1, 3)),
+    "SPLIT": ops.split((1, 3, 4, 6), 3, 3),
+    "SPLIT_V": ops.split_v((1, 3, 4, 7), 3, (1, 4, 2)),
+    "UNPACK": ops.unpack((2, 3, 5), 1),
+    "CONCATENATION": ops.concatenation(3, [(1, 4, 5, 3), ops.constant((1, 4, 5, 1)), (1, 4, 5, 8)]),
+    "PACK": ops.pack(-1, [(3, 4), (3, 4), (3, 4)]),
+    "SPACE_TO_DEPTH": ops.space_to_depth((1, 6, 8, 3), 2),
+    "DEPTH_TO_SPACE": ops.depth_to_space((1, 3, 4, 12), 2),
+    "SPACE_TO_BATCH_ND": ops.space_to_batch((1, 5, 6, 2), (2, 2), [(1, 2), (0, 2)]),
+    "BATCH_TO_SPACE_ND": ops.batch_to_space((4, 4, 4, 2), (2, 2), [(1, 2), (0, 2)]),
+    "GATHER": ops.gather((1, 5, 4), 1, (4, 0, 0, 3)),
+    "TILE": ops.tile((1, 3, 4, 2), (1, 2, 1, 3)),
+    "BROADCAST_TO": ops.broadcast_to((1, 3, 1, 4), (1, 3, 5, 4)),
+    "REVERSE_V2": ops.reverse((1, 4, 5, 3), (1,)),
+    "MIRROR_PAD": ops.mirror_pad((1, 4, 5, 3), [(0, 0), (3, 2), (1, 4), (0, 0)], symmetric=False),
+    "PAD": ops.pad((1, 5, 3), [(0, 0), (2, 1), (1, 0)]),
+    "EXPAND_DIMS": ops.expand_dims((1, 6, 4), 2),
+    "SQUEEZE": ops.squeeze((1, 6, 1, 4), (2,)),
+    "RESIZE_BILINEAR": ops.resize("ResizeBilinear", (3, 4), (6, 8), 3),
+    "RESIZE_NEAREST_NEIGHBOR": ops.resize("ResizeNearestNeighbor", (3, 4), (6, 8), 3),
+    "CAST": ops.cast((1, 6), np.int8, np.float32),
+}
+
+
+def _refusal(model: bytes, folder: Path) -> N6Error:
+    (folder / "model.tflite").write_bytes(model)
+    with pytest.raises(N6Error) as caught:
+        compile_network(folder / "model.tflite", extflash(), folder / "out")
+    return caught.value
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_an_output_of_another_size_is_refused(name: str, tmp_path: Path) -> None:
+    def enlarge(tree: Any) -> None:
+        shape = tree.subgraphs[0].tensors[-1].shape
+        tree.subgraphs[0].tensors[-1].shape = [*shape[:-1], int(shape[-1]) + 1]
+
+    error = _refusal(edit(SUBJECTS[name], enlarge), tmp_path)
+    assert error.id == "N6-NET-007"
+    assert f"({name})" in error.what and "output" in error.what
+    assert error.hint
+
+
+def _set_numbers(position: int, *values: int) -> Any:
+    def change(tree: Any) -> None:
+        tensor = tree.subgraphs[0].tensors[position]
+        tree.buffers[tensor.buffer].data = np.frombuffer(np.array(values, np.int32).tobytes(), np.uint8)
+
+    return change
+
+
+def _set_option(name: str, value: int) -> Any:
+    return lambda tree: setattr(tree.subgraphs[0].operators[0].builtinOptions, name, value)
+
+
+NUMBERS = {
+    "axis twice": ("TRANSPOSE", _set_numbers(1, 0, 1, 1, 2)),
+    "axis beyond": ("TRANSPOSE", _set_numbers(1, 0, 3, 4, 1)),
+    "step of nothing": ("STRIDED_SLICE", _set_numbers(3, 1, 0, 1, 1)),
+    "index beyond": ("STRIDED_SLICE", _set_numbers(1, 0, 9, 0, 0)),
+    "negative begin": ("SLICE", _set_numbers(1, 0, -2, 2, 1)),
+    "split axis": ("SPLIT", _set_numbers(0, 7)),
+    "sizes of another sum": ("SPLIT_V", _set_numbers(1, 1, 4, 3)),
+    "sizes below zero": ("SPLIT_V", _set_numbers(1, -3, 4, 6)),
+    "concatenation axis": ("CONCATENATION", _set_option("axis", 4)),
+    "other concatenation axis": ("CONCATENATION", _set_option("axis", 1)),
+    "pack axis": ("PACK", _set_option("axis", 3)),
+    "unpack axis": ("UNPACK", _set_option("axis", -4)),
+    "no block": ("SPACE_TO_DEPTH", _set_option("blockSize", 0)),
+    "negative block": ("DEPTH_TO_SPACE", _set_option("blockSize", -2)),
+    "many blocks": ("SPACE_TO_BATCH_ND", _set_numbers(1, 10_000, 10_000)),
+    "blocks below zero": ("BATCH_TO_SPACE_ND", _set_numbers(1, -2, -2)),
+    "crops below zero": ("BATCH_TO_SPACE_ND", _set_numbers(2, -1, 2, 0, 2)),
+    "gathered beyond": ("GATHER", _set_numbers(1, 4, 0, 5, 3)),
+    "gathered before": ("GATHER", _set_numbers(1, 4, 0, -1, 3)),
+    "gather axis": ("GATHER", _set_option("axis", 3)),
+    "times": ("TILE", _set_numbers(1, 1, 2, -1, 3)),
+    "reverse axis": ("REVERSE_V2", _set_numbers(1, 4)),
+    "too much to mirror": ("MIRROR_PAD", _set_numbers(1, 0, 0, 4, 2, 1, 4, 0, 0)),
+    "negative padding": ("PAD", _set_numbers(1, 0, 0, -2, 1, 1, 0)),
+    "size": ("RESIZE_BILINEAR", _set_numbers(1, 6, 9)),
+    "other size": ("RESIZE_NEAREST_NEIGHBOR", _set_numbers(1, 5, 8)),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_do_not_fit_are_refused(name: str, tmp_path: Path) -> None:
+    kind, change = NUMBERS[name]
+    error = _refusal(edit(SUBJECTS[kind], change), tmp_path)
+    assert (error.id, f"({kind})" in error.what, bool(error.hint)) == ("N6-NET-007", True, True)
+
+
+def test_a_concatenation_of_other_scales_is_refused(tmp_path: Path) -> None:
+    def other(tree: Any) -> None:
+        tree.subgraphs[0].tensors[2].quantization.scale = [0.07]
+
+    error = _refusal(edit(SUBJECTS["CONCATENATION"], other), tmp_path)
+    assert (error.id, "'input2'" in error.what) == ("N6-NET-006", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "word"),
+    [
+        ("CONCATENATION", _set_option("fusedActivationFunction", schema.ActivationFunctionType.RELU), "RELU"),
+        ("STRIDED_SLICE", _set_option("offset", True), "ends"),
+        ("GATHER", _set_option("batchDims", 1), "batch"),
+    ],
+)
+def test_options_that_are_not_supported_are_named(kind: str, change: Any, word: str, tmp_path: Path) -> None:
+    error = _refusal(edit(SUBJECTS[kind], change), tmp_path)
+    assert (error.id, word in error.what, bool(error.hint)) == ("N6-NET-008", True, True)
+
+
+def test_a_shape_that_leaves_the_network_is_refused(tmp_path: Path) -> None:
+    model = ops.operator("Shape", [ops.activation((1, 3, 4))], dtype=np.int32, outType=schema.TensorType.INT32)
+    error = _refusal(model, tmp_path)
+    assert (error.id, "(SHAPE)" in error.what) == ("N6-NET-007", True)
+
+
+@settings(max_examples=400)
+@given(data=st.data())
+def test_mutated_models_never_end_in_a_traceback(data: st.DataObject, tmp_path: Path) -> None:
+    model = bytearray(SUBJECTS[data.draw(st.sampled_from(sorted(SUBJECTS)))])
+    for _ in range(data.draw(st.integers(1, 3))):
+        position = data.draw(st.integers(0, len(model) - 5))
+        if data.draw(st.booleans()):
+            model[position] = data.draw(st.integers(0, 255))
+        else:
+            extreme = st.sampled_from([0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE])
+            word = data.draw(st.one_of(extreme, st.integers(0, 0xFFFFFFFF)))
+            model[position : position + 4] = word.to_bytes(4, "little")
+    (tmp_path / "model.tflite").write_bytes(bytes(model))
+    try:
+        compile_network(tmp_path / "model.tflite", extflash(), tmp_path / "out")
+    except N6Error as error:
+        assert error.id.startswith(("N6-NET-", "N6-FILE-"))

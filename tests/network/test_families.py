@@ -1,0 +1,22 @@
+"""Small models of the families that people bring compile, and have the reference interpreter's bits in every tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from model_families import FAMILIES
+
+from network.equality import assert_equal_everywhere, random_inputs
+from network.host_network import HostNetwork, extflash, noextmem
+
+
+@pytest.mark.parametrize("profile", [extflash, noextmem])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_of_this_family(
+    host_network: Callable[..., HostNetwork], family: str, profile: Callable[[], object]
+) -> None:
+    model = FAMILIES[family]()
+    network = host_network(model, profile())
+    for seed in range(3):
+        assert_equal_everywhere(network, model, random_inputs(model, seed))

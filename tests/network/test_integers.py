@@ -1,0 +1,64 @@
+"""Operators of int32, with which models compute positions."""
+
+from collections.abc import Callable
+
+import elementwise_models as ops
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+from n6build.base.errors import N6Error
+from one_op_models import _ACTIVATIONS, Tensor, write_model
+
+from network.equality import assert_equal_everywhere
+from network.host_network import HostNetwork
+from network.network_models import chain
+
+Build = Callable[..., HostNetwork]
+POSITIONS = np.array([[0, 1, 47, 48, 49, 2303, -1, -48, -49]], np.int32)
+
+
+@pytest.mark.parametrize("operator", ops.INTEGERS)
+def test_an_operator_alone(host_network: Build, operator: str) -> None:
+    rng = np.random.default_rng(1)
+    divisors = np.array([48, -7, 1], np.int32)
+    for constant, b in ((divisors, (3,)), (None, (1, 1, 3))):
+        model = ops.of_integers(operator, ((1, 5, 3), b), constant)
+        network = host_network(model)
+        inputs = [rng.integers(-2000, 2000, (1, 5, 3), dtype=np.int32), divisors.reshape(1, 1, 3)]
+        assert_equal_everywhere(network, model, list(inputs[: 1 if constant is not None else 2]))
+
+
+def test_rows_and_columns_of_positions(host_network: Build) -> None:
+    """As pose models find a row and a column of a heatmap's highest element."""
+    width = np.array([48], np.int32)
+    shapes = (POSITIONS.shape, width.shape)
+    model = chain(
+        ops.of_integers("FLOOR_DIV", shapes, width),
+        ops.of_integers("MUL", shapes, width),
+        ops.of_integers("SUB", (POSITIONS.shape, POSITIONS.shape)),
+    )
+    network = host_network(model)
+    assert [epoch.kind for epoch in network.artifacts.epochs] == ["FloorDiv", "Mul", "Sub"]
+    assert_equal_everywhere(network, model, [POSITIONS, POSITIONS])
+
+
+def test_a_quotient_by_zero_is_zero(host_network: Build) -> None:
+    """The reference resolver stops there."""
+    network = host_network(ops.of_integers("FLOOR_DIV", (POSITIONS.shape, (1, 1))))
+    (output,) = network.trace([POSITIONS, np.zeros((1, 1), np.int32)]).values()
+    assert not any(output)
+
+
+def test_types_are_not_mixed_and_nothing_is_clamped(host_network: Build) -> None:
+    table = schema.AddOptionsT()
+    table.fusedActivationFunction = _ACTIVATIONS["RELU6"]
+    tensors = [Tensor(name, (1, 4), np.int32) for name in ("a", "b", "output")]
+    clamped = write_model(schema.BuiltinOperator.ADD, tensors, table, schema.BuiltinOptions.AddOptions)
+    with pytest.raises(N6Error, match=r"operator 0 \(ADD\): activation RELU6 is not supported for int32") as caught:
+        host_network(clamped)
+    assert caught.value.id == "N6-NET-008"
+    tensors[1] = Tensor("b", (1, 4), np.int8, ops.FIXED_OUTPUT["TANH"])
+    mixed = write_model(schema.BuiltinOperator.ADD, tensors, schema.AddOptionsT(), schema.BuiltinOptions.AddOptions)
+    with pytest.raises(N6Error, match=r"'b' \(int8\) has another type than 'output' \(int32\)") as caught:
+        host_network(mixed)
+    assert caught.value.id == "N6-NET-004"

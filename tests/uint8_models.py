@@ -1,0 +1,33 @@
+"""Models of uint8, as they were before int8: models of `one_op_models` with every int8 value and zero point raised by 128."""
+
+from typing import Any
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from numpy.typing import NDArray
+
+
+def to_uint8(model: bytes, weights_zero_point: int | None = None) -> bytes:
+    """weights_zero_point: of the constants with more than one element, else as the model has it (128 after the rise)."""
+    tree: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    for code in tree.operatorCodes:
+        code.version = 1
+    for tensor in tree.subgraphs[0].tensors:
+        if tensor.type != schema.TensorType.INT8:
+            continue
+        tensor.type = schema.TensorType.UINT8
+        tensor.quantization.zeroPoint = [int(zero) + 128 for zero in tensor.quantization.zeroPoint]
+        if tensor.buffer:
+            buffer = tree.buffers[tensor.buffer]
+            buffer.data = np.asarray(buffer.data) ^ np.uint8(128)
+            if weights_zero_point is not None and len(buffer.data) > 1:
+                tensor.quantization.zeroPoint = [weights_zero_point]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(tree.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def raised(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """What an int8 array is in such a model."""
+    return values.view(np.uint8) ^ np.uint8(128)
