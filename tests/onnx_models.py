@@ -16,7 +16,8 @@ def onnx_model(*, quantised: bool, ir_version: int = 9) -> bytes:
         nodes.insert(0, helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"]))
     ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4]) for name in ("x", "y")]
     graph = helper.make_graph(nodes, "g", ports[:1], ports[1:], initializers)
-    return bytes(helper.make_model(graph, ir_version=ir_version).SerializeToString())
+    opset = helper.make_opsetid("", 17)
+    return bytes(helper.make_model(graph, ir_version=ir_version, opset_imports=[opset]).SerializeToString())
 
 
 def qdq_convolution(

@@ -14,7 +14,7 @@ from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import GUEST_TIME_OPTIONS, LIMIT_STATUS, Limits
 from patience import NET_S
 
-from kernels.kernel_descriptors import DESCRIPTORS, KERNELS, Case, Image, lay_out
+from kernels.kernel_descriptors import DESCRIPTORS, Case, Image, lay_out
 
 COMPILER = "arm-none-eabi-gcc"
 KERNELS_FOLDER = Path(__file__).parents[2] / "firmware" / "kernels"
@@ -135,7 +135,7 @@ def run(machine: Machine, elf: Path, calls: Sequence[Call], folder: Path, repeat
     images = [_image(machine, call) for call in calls]
     stream = bytearray()
     for call, (base, image) in zip(calls, images, strict=True):
-        kernel = KERNELS.index(call.case.kernel)
+        kernel = [*DESCRIPTORS].index(call.case.kernel)
         stream += _HEADER.pack(kernel, repeats, len(image.descriptor), base, len(image.memory))
         stream += image.descriptor + image.memory
     (folder / "cases").write_bytes(stream)

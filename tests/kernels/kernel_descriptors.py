@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from n6build.network.reference.descriptors import SHAPE, Member, Pointer, Structure
 from n6build.network.reference.epochs import Fields
-from n6build.network.reference.kinds import all_kernels
+from n6build.network.reference.kinds import TFLITE_KINDS, all_kernels
 from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.windows import WINDOW
 from numpy.typing import NDArray
@@ -58,7 +58,8 @@ def structure_of(structure: Structure, fields: Fields) -> ctypes.Structure:
 
 Shape, Window, Output = map(inner_layout, (SHAPE, WINDOW, RANGE))
 DESCRIPTORS = {kernel.name: kernel.descriptor for kernel in all_kernels()}
-KERNELS = list(DESCRIPTORS)
+# Of .tflite models: each has random cases, which are compared with LiteRT. Those of ONNX alone: test_onnx_kernels.py.
+KERNELS = list(dict.fromkeys(kernel.name for kind in TFLITE_KINDS.values() for kernel in kind.kernels))
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,28 @@ _HEAD = """\
 What the reference backend compiles: every epoch runs on the Cortex-M55, with the bits of LiteRT 2.3.0's reference interpreter.
 Anything else is refused with the names of all operators in question; [ST's compiler](../st-edge-ai.md) takes more. Batch is 1."""
 
+_ONNX = """\
+## ONNX
+
+Nodes of [ONNX models](../onnx.md), whose activations are quantised:"""
+
 
 def operators_page() -> str:
     """By the names that the schema of .tflite files gives them."""
     modules = sorted(modules_matching("n6build.network.reference.operators.*", {"n6build": str(LIBRARY)}))
     rows = [_row(name) for name in modules if hasattr(importlib.import_module(name), "OPERATOR")]
-    return page("Operators", _HEAD, table(("operator", "types of the input", "what is computed"), sorted(rows)))
+    of_tflite = table(("operator", "types of the input", "what is computed"), sorted(rows))
+    return page("Operators", _HEAD, of_tflite, _ONNX, table(("nodes", "what they are"), _families()))
+
+
+def _families() -> list[tuple[str, str]]:
+    """Of ONNX: one row for each module of nodes."""
+    rows = []
+    for name in sorted(modules_matching("n6build.network.reference.onnx.nodes.*", {"n6build": str(LIBRARY)})):
+        module = importlib.import_module(name)
+        said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+        rows.append((", ".join(map(code, sorted(module.FAMILY.translate))), text(said)))
+    return rows
 
 
 def _row(name: str) -> tuple[str, str, str]:

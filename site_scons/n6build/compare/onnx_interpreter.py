@@ -1,4 +1,5 @@
-"""onnxruntime without its optimisations, which would compute in another order and round at other places."""
+"""onnxruntime: outputs as it gives them, in integers where the model is quantised; tensors inside without its optimisations,
+which would take some of them away."""
 
 from __future__ import annotations
 
@@ -41,7 +42,10 @@ class OnnxModel:
             if plan.place not in {*self._outputs, *inputs}:
                 graph.output.append(onnx.helper.make_empty_tensor_value_info(plan.place))
         options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        levels = onnxruntime.GraphOptimizationLevel
+        options.graph_optimization_level = levels.ORT_DISABLE_ALL if all_tensors else levels.ORT_ENABLE_ALL
+        # As on processors of Arm, int8 in integers, too.
+        options.add_session_config_entry("session.qdqisint8allowed", "1")
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         self._session = onnxruntime.InferenceSession(

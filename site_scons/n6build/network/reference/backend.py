@@ -1,4 +1,4 @@
-"""Backend reference: a .tflite file -> network.c, of which every epoch runs on the Cortex-M55."""
+"""Backend reference: a .tflite or .onnx file -> network.c, of which every epoch runs on the Cortex-M55."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initi
 from n6build.network.reference.generated_c import RENDERED
 from n6build.plan.step import Call, Step, to_parameters
 
+_READS = (".tflite", ".onnx")
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -32,9 +34,9 @@ class Parameters:
 
 def _check(source: ModelSource) -> None:
     file = require_file("reference", source)
-    if file.suffix != ".tflite":
-        what = f"the reference backend reads .tflite, not {file.suffix}"
-        hint = f"set {CORE_DIR} to use ST's tool, which reads both; or convert the model"
+    if file.suffix not in _READS:
+        what = f"the reference backend reads {' and '.join(_READS)}, not {file.suffix}"
+        hint = f"set {CORE_DIR} to use ST's tool; or convert the model"
         raise N6Error("N6-NET-024", what, where=file.name, hint=hint)
 
 
@@ -76,8 +78,11 @@ def make(call: Call) -> None:
     say("Backend", "reference", "every epoch runs on the Cortex-M55")
     # Files that another tool left there would be mistaken for this one's.
     remove_others(folder, {path.name for path in call.outputs})
-    uses = compile_network(
+    compiled = compile_network(
         Path(model), given.pools, folder, name=given.name, ll_aton=given.ll_aton, roomier=given.roomier
     )
-    for use in uses:
+    if model.suffix == ".onnx":
+        left = compiled.transposes
+        say("Channels", "behind height and width", f"{left} transposition{'' if left == 1 else 's'} left")
+    for use in compiled.external:
         say("Memory", f"external RAM {use.pool.name} {use}")

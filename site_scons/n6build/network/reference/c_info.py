@@ -69,7 +69,7 @@ def c_info(
                     "environment": [],
                     "input_model": {
                         "name": model_file.rsplit(".", 1)[0],
-                        "type": "tflite",
+                        "type": model_file.rsplit(".", 1)[-1],
                         "size": len(model),
                         "model_files": [
                             {

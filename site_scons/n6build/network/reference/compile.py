@@ -1,4 +1,4 @@
-"""The reference backend: compiles an int8 .tflite model so that every epoch runs on the Cortex-M55.
+"""The reference backend: compiles an int8 .tflite or .onnx model so that every epoch runs on the Cortex-M55.
 
 Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs give byte-identical files.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
@@ -21,6 +22,7 @@ from n6build.network.reference.folding import folded
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.lowering import lower
+from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
@@ -31,6 +33,15 @@ TOOL = "n6build reference backend"
 VERSION = "1.0"
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """What is said of a network that was compiled. external: external RAM that it uses. transposes: epochs that put the
+    dimensions of a tensor in another order."""
+
+    external: tuple[ExternalUse, ...]
+    transposes: int
+
+
 def compile_network(
     model: Path,
     pools: Sequence[MemoryPool],
@@ -38,19 +49,20 @@ def compile_network(
     name: str = "network",
     ll_aton: Version | None = None,
     roomier: Sequence[RoomierProfile] = (),
-) -> tuple[ExternalUse, ...]:
+) -> Compiled:
     """Writes <name>.c, <name>.h, <name>_atonbuf.<fname>.raw, <name>_c_info.json and <name>_generate_report.txt to `out`.
 
     The raw files are those of `initializer_pools(pools)`, empty for a network without weights. name: suffix of every symbol.
     ll_aton: version of the runtime that the source is for, None for n6build's own. roomier: profiles of the board with more RAM,
-    for the hint where this one has too little. Returns what the activations in external RAM cost, empty where there are none.
+    for the hint where this one has too little. external is empty where there is no external RAM in use.
 
     Raises N6-NET-014 for a name that is not a C identifier, N6-NET-0xx for a model or pools that cannot be compiled; `out` is
     then left as it was.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = as_signed(dilated(folded(read_graph(model))))
+    is_onnx = model.suffix == ".onnx"
+    graph = read_onnx_graph(model) if is_onnx else as_signed(dilated(folded(read_graph(model))))
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)
@@ -77,7 +89,8 @@ def compile_network(
     }
     for path, content in files.items():
         write_atomically(path, content)
-    return external_uses(network, placement, pools)
+    transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
+    return Compiled(external_uses(network, placement, pools), transposes)
 
 
 def initializer_image(network: Network, placement: Placement) -> bytes:

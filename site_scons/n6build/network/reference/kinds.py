@@ -7,9 +7,14 @@ from n6build.network.reference.descriptors import Kernel
 from n6build.network.reference.operator_kind import OperatorKind
 
 # By the name in the schema of .tflite files.
-KINDS: dict[str, OperatorKind] = {
+TFLITE_KINDS: dict[str, OperatorKind] = {
     kind.name: kind for kind in members("n6build.network.reference.operators.*", "OPERATOR", OperatorKind)
 }
+# What only models of ONNX are made of.
+ONNX_KINDS: dict[str, OperatorKind] = {
+    kind.name: kind for kind in members("n6build.network.reference.onnx.operators.*", "OPERATOR", OperatorKind)
+}
+KINDS = TFLITE_KINDS | ONNX_KINDS
 
 
 def all_kernels() -> tuple[Kernel, ...]:

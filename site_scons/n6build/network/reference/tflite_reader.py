@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
 from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Refusal, Signature, Tensor
-from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.kinds import TFLITE_KINDS
 from n6build.network.reference.nearest import nearest_change
 from n6build.network.reference.options import DamagedError, OptionsReader, UnsupportedError, names_in
 from n6build.network.reference.rules import QUANTISE
@@ -161,13 +161,13 @@ class _Reader:
             operands = tuple(self._operand(int(table.Inputs(i)), label) for i in range(inputs))
             made = [self._required(int(table.Outputs(part)), label) for part in range(outputs)]
             kind = self._of_type(kind, [*operands, *made])
-            if kind not in KINDS:
+            if kind not in TFLITE_KINDS:
                 first = self._tensors[made[0]] if made else None
                 result = f" (makes tensor {first.name!a}, {first.dtype})" if first else ""
                 return Refusal(index, kind, "N6-NET-003", f"{label}{result} is not supported", nearest_change(kind))
-            if outputs < 1 or (outputs > 1 and not KINDS[kind].several_outputs):
+            if outputs < 1 or (outputs > 1 and not TFLITE_KINDS[kind].several_outputs):
                 raise DamagedError(f"{label} has {outputs} outputs instead of one")
-            options = _options(table, KINDS[kind].options)
+            options = _options(table, TFLITE_KINDS[kind].options)
             inside = tuple(self._intermediate(int(table.Intermediates(i)), label) for i in range(intermediates))
             return [Operator(index, kind, operands, output, options, part, inside) for part, output in enumerate(made)]
         except UnsupportedError as error:
@@ -181,7 +181,7 @@ class _Reader:
         wide = f"{kind} int16"
         deciding = tensors if kind == "QUANTIZE" else tensors[:1]
         is_wide = any(index is not None and self._tensors[index].dtype == "int16" for index in deciding)
-        return wide if is_wide and wide in KINDS else kind
+        return wide if is_wide and wide in TFLITE_KINDS else kind
 
     def _operand(self, index: int, user: str) -> int | None:
         return None if index == -1 else self._required(index, user)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From float32 to int8 as QuantizeLinear of ONNX defines it: to the nearest integer, halves to even. Internal to the kernels.
+ */
+#ifndef N6K_REAL_H
+#define N6K_REAL_H
+
+#include "requantize.h"
+
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
+/* Saturated at 2^22, far outside any int8 range; not-a-number gives 0. */
+static inline int32_t n6k_nearest_even(float x)
+{
+    const float magic = 12582912.0f; /* 3 * 2^22: behind it no float32 has a fraction */
+    if (!(x > -4194304.0f && x < 4194304.0f)) {
+        return x >= 4194304.0f ? 4194304 : (x <= -4194304.0f ? -4194304 : 0);
+    }
+    return (int32_t)((x + magic) - magic);
+}
+
+/* steps: from the zero point. */
+static inline int8_t n6k_real_to_output(float steps, n6k_output_t range)
+{
+    return n6k_to_output(n6k_nearest_even(steps), range);
+}
+
+/* number: with its zero point, as of a type whose elements are larger by `offset`. */
+static inline int8_t n6k_number_to_output(float number, int32_t offset, n6k_output_t range)
+{
+    return (int8_t)n6k_clamp(n6k_nearest_even(number) - offset, range.clamp_min, range.clamp_max);
+}
+
+#if defined(__ARM_FEATURE_MVE)
+
+/* As n6k_number_to_output, of four elements. */
+static inline void n6k_store_numbers_x4(int8_t *output, float32x4_t numbers, int32_t offset, n6k_output_t range,
+                                        mve_pred16_t lanes)
+{
+    int32x4_t rounded = vqsubq_n_s32(vcvtnq_s32_f32(numbers), offset);
+    rounded = vmaxq_s32(rounded, vdupq_n_s32(range.clamp_min));
+    rounded = vminq_s32(rounded, vdupq_n_s32(range.clamp_max));
+    vstrbq_p_s32(output, rounded, lanes);
+}
+
+/* Four elements, of which `lanes` are stored. */
+static inline void n6k_store_reals_x4(int8_t *output, float32x4_t steps, n6k_output_t range, mve_pred16_t lanes)
+{
+    int32x4_t rounded = vcvtnq_s32_f32(steps);
+    rounded = vqaddq_n_s32(rounded, range.zero_point);
+    rounded = vmaxq_s32(rounded, vdupq_n_s32(range.clamp_min));
+    rounded = vminq_s32(rounded, vdupq_n_s32(range.clamp_max));
+    vstrbq_p_s32(output, rounded, lanes);
+}
+
+/* Four elements as real numbers: (x - zero point) * scale. */
+static inline float32x4_t n6k_load_reals_x4(const int8_t *input, int32_t zero_point, float scale, mve_pred16_t lanes)
+{
+    const int32x4_t x = vsubq_n_s32(vldrbq_z_s32(input, lanes), zero_point);
+    return vmulq_n_f32(vcvtq_f32_s32(x), scale);
+}
+
+#endif
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Softmax of dequantised int8 in float32, with the polynomial and the order of sums of ONNX Runtime.
+ */
+#include <stdint.h>
+
+#include "n6_kernels.h"
+#include "n6_kernels_plain.h"
+
+/* Sums that are kept side by side. */
+#define LANES 16
+/* What is added to a float32 so that its lowest bits are the nearest integer. */
+#define ROUNDING 12582912.0f
+#define LOWEST -88.3762626647949f
+#define LOG2_E 1.44269504088896341f
+#define LN_2_HIGH -6.93145752e-1f
+#define LN_2_LOW -1.42860677e-6f
+
+static int8_t largest_of(const int8_t *row, uint32_t depth)
+{
+    int8_t largest = INT8_MIN;
+    for (uint32_t i = 0; i < depth; i++) {
+        largest = row[i] > largest ? row[i] : largest;
+    }
+    return largest;
+}
+
+static float sum_of(const float lanes[LANES])
+{
+    float sums[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        sums[i] = lanes[i] + lanes[i + 8];
+    }
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+/* e^x of x <= 0: 2^n times a polynomial of what is left. */
+static float exponential(float x)
+{
+    x = x < LOWEST ? LOWEST : x;
+    const union {
+        float real;
+        int32_t bits;
+    } biased = {.real = __builtin_fmaf(x, LOG2_E, ROUNDING)};
+    const float n = biased.real - ROUNDING;
+    x = __builtin_fmaf(n, LN_2_HIGH, x);
+    x = __builtin_fmaf(n, LN_2_LOW, x);
+    float p = 0x1.694000p-10f;
+    p = __builtin_fmaf(p, x, 0x1.125edcp-7f);
+    p = __builtin_fmaf(p, x, 0x1.555b5ap-5f);
+    p = __builtin_fmaf(p, x, 0x1.555450p-3f);
+    p = __builtin_fmaf(p, x, 0x1.fffff6p-2f);
+    p = __builtin_fmaf(p, x, 1.0f);
+    p = __builtin_fmaf(p, x, 1.0f);
+    const union {
+        uint32_t bits;
+        float real;
+    } power = {.bits = ((uint32_t)biased.bits << 23) + 0x3f800000U};
+    return p * power.real;
+}
+
+#if defined(__ARM_FEATURE_MVE)
+/* Vectors would make 0 of what is less than 2^-126. */
+__attribute__((optimize("no-tree-vectorize")))
+#endif
+static void softmax(const n6k_real_softmax_t *op)
+{
+    const int8_t *row = op->input;
+    float *output = op->output;
+    for (uint32_t r = 0; r < op->rows; r++, row += op->depth, output += op->depth) {
+        const float largest = (float)(largest_of(row, op->depth) - op->zero_point) * op->scale;
+        float lanes[LANES] = {0};
+        for (uint32_t i = 0; i < op->depth; i++) {
+            output[i] = exponential((float)(row[i] - op->zero_point) * op->scale - largest);
+            lanes[i % LANES] += output[i];
+        }
+        const float factor = 1.0f / sum_of(lanes);
+        for (uint32_t i = 0; i < op->depth; i++) {
+            output[i] *= factor;
+        }
+    }
+}
+
+void n6k_plain_real_softmax(const n6k_real_softmax_t *op)
+{
+    softmax(op);
+}
+
+void n6k_real_softmax(const n6k_real_softmax_t *op)
+{
+    softmax(op);
+}

@@ -1,0 +1,152 @@
+"""The graph for the kernels, while it grows out of an ONNX graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Tensor
+from n6build.network.reference.onnx.storage import (
+    Order,
+    Shape,
+    as_in_the_model,
+    permutation,
+    same_bytes,
+    stored_shape,
+)
+from n6build.network.reference.onnx.values import Constant, Held, Target
+
+_TYPES: dict[str, DType] = {"int8": "int8", "int32": "int32", "float32": "float32", "int64": "int64"}
+
+
+class Building:
+    """Tensors and operators in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._tensors: dict[int, Tensor] = {}
+        self._operators: list[Operator] = []
+        self._ordered: dict[tuple[int, Order], Tensor] = {}
+
+    def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
+        """All that leads to an output."""
+        wanted = {held.tensor.index for held in outputs}
+        kept = []
+        for operator in reversed(self._operators):
+            if operator.output in wanted:
+                kept.append(operator)
+                wanted.update(index for index in operator.inputs if index is not None)
+        used = wanted | {held.tensor.index for held in inputs}
+        tensors = {index: tensor for index, tensor in self._tensors.items() if index in used}
+        given, made = (tuple(held.tensor.index for held in ports) for ports in (inputs, outputs))
+        return Graph(tensors, tuple(reversed(kept)), given, made)
+
+    def tensor(
+        self,
+        name: str,
+        dtype: DType,
+        shape: Shape,
+        quantisation: Quantisation | None = None,
+        data: NDArray[np.generic] | None = None,
+    ) -> Tensor:
+        """shape: in memory. data: of a constant."""
+        tensor = Tensor(len(self._tensors), name, dtype, shape, quantisation, data)
+        self._tensors[tensor.index] = tensor
+        return tensor
+
+    def constant(self, name: str, array: NDArray[np.generic], quantisation: Quantisation | None = None) -> Tensor:
+        """array: of int8, int32, int64 or float32."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        return self.tensor(name, _TYPES[array.dtype.name], array.shape, quantisation, array)
+
+    def with_quantisation(self, tensor: Tensor, quantisation: Quantisation) -> Tensor:
+        """An input of the network, whose scale only its user knows."""
+        self._tensors[tensor.index] = replace(tensor, quantisation=quantisation)
+        return self._tensors[tensor.index]
+
+    def operator(self, kind: str, inputs: Sequence[Tensor | None], output: Tensor, options: object = None) -> Tensor:
+        """kind: of operators, by name. Returns the output."""
+        indices = tuple(None if tensor is None else tensor.index for tensor in inputs)
+        self._operators.append(Operator(len(self._operators), kind, indices, output.index, options))
+        return output
+
+    def made(
+        self,
+        kind: str,
+        inputs: Sequence[Tensor | None],
+        target: Target,
+        shape: Shape,
+        order: Order,
+        options: object = None,
+    ) -> Held:
+        """An operator with an int8 output, as a QuantizeLinear asks for it. shape: in the ONNX graph."""
+        output = self.tensor(target.name, "int8", stored_shape(shape, order), target.quantisation)
+        return Held(self.operator(kind, inputs, output, options), shape, order, unsigned=target.unsigned)
+
+    def ordered(self, held: Held, order: Order) -> Held:
+        """The same tensor in another order in memory, transposed where that changes it."""
+        if held.order == order:
+            return held
+        perm = permutation(held.order, order)
+        key = (held.tensor.index, perm)
+        if key not in self._ordered:
+            tensor = held.tensor
+            output = self.tensor(tensor.name, tensor.dtype, stored_shape(held.shape, order), tensor.quantisation)
+            if same_bytes(held.shape, held.order, order):
+                self.operator("RESHAPE", [tensor], output)
+            else:
+                order_of = self.constant(f"{tensor.name} permutation", np.array(perm, np.int32))
+                self.operator("TRANSPOSE", [tensor, order_of], output)
+            self._ordered[key] = output
+        return replace(held, tensor=self._ordered[key], order=order)
+
+    def in_model_order(self, held: Held) -> Held:
+        """As `ordered`, as in the ONNX graph."""
+        return self.ordered(held, as_in_the_model(len(held.shape)))
+
+    def reshaped(self, held: Held, shape: Shape) -> Held:
+        """The elements in the order of the ONNX graph, in another shape."""
+        flat = self.in_model_order(held)
+        tensor = flat.tensor
+        output = self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation)
+        return replace(
+            flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
+        )
+
+    def signed(self, held: Held, quantisation: Quantisation) -> Held:
+        """The real numbers of a tensor of integers. quantisation: as of int8; an input of the
+        network, which has none yet, gets it."""
+        tensor = held.tensor
+        if tensor.quantisation is not None:
+            return replace(held, real=True)
+        if not held.unsigned:
+            return replace(held, tensor=self.with_quantisation(tensor, quantisation), real=True)
+        tensor = self.with_quantisation(tensor, unsigned(quantisation))
+        output = self.tensor(tensor.name, "int8", tensor.shape, quantisation)
+        return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
+
+    def leaving(self, held: Held, name: str) -> Held:
+        """An output of the network: float32 of real numbers, otherwise integers, in the order of the ONNX graph."""
+        held = self.in_model_order(held)
+        tensor = held.tensor
+        if held.real:
+            output = self.tensor(name, "float32", tensor.shape)
+            return replace(held, tensor=self.operator("DEQUANTIZE", [tensor], output), real=False)
+        if held.unsigned and tensor.dtype == "int8" and tensor.quantisation is not None:
+            output = self.tensor(name, "uint8", tensor.shape, unsigned(tensor.quantisation))
+            return replace(held, tensor=self.operator("QUANTIZE", [tensor], output))
+        if all(operator.output != tensor.index for operator in self._operators):
+            return self.reshaped(held, held.shape)
+        return held
+
+    def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:
+        """A constant of real numbers as int8."""
+        steps = np.rint(constant.numbers() / np.float32(quantisation.scale)) + quantisation.zero_point
+        return self.constant(name, np.clip(steps, -128, 127).astype(np.int8), quantisation)
+
+
+def unsigned(quantisation: Quantisation) -> Quantisation:
+    """Of the same numbers as uint8, given that of int8."""
+    return Quantisation((quantisation.scale,), (quantisation.zero_point + 128,))

@@ -1,0 +1,38 @@
+"""The range of an int8 output whose real numbers are limited."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from n6build.network.reference.epochs import Fields
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.kernel_call import fields_of
+from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.ranges import RANGE
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """low, high: what the real numbers of an operator's output are limited to."""
+
+    low: float
+    high: float
+
+
+def limited_range(output: Tensor, low: float, high: float) -> Fields:
+    """The member of type RANGE. low, high: of the real numbers, infinite without a limit."""
+    quantisation = required_quantisation(output)
+
+    def element(limit: float, otherwise: int) -> int:
+        if math.isinf(limit):
+            return otherwise
+        steps = np.rint(np.float32(limit) / np.float32(quantisation.scale))
+        return int(np.clip(float(steps) + quantisation.zero_point, -128, 127))
+
+    return fields_of(
+        RANGE,
+        {"zero_point": quantisation.zero_point, "clamp_min": element(low, -128), "clamp_max": element(high, 127)},
+    )

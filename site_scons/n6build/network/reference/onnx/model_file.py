@@ -1,0 +1,104 @@
+"""The ONNX file before anything is made of it: what this backend cannot read at all is refused, everything at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from n6build.base.errors import N6Error
+from n6build.base.files import read_bytes
+
+MAX_NODES = 10_000
+MAX_NAME = 256
+MAX_RANK = 6
+# Of the standard operators; QuantizeLinear is older, but its axis is not.
+OPSETS = range(11, 24)
+_STANDARD = ("", "ai.onnx")
+_MICROSOFT = "com.microsoft"
+_CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
+_SHOWN = 8
+
+
+def read_model(path: Path) -> onnx.ModelProto:
+    """The ModelProto. Raises N6-FILE-002, N6-NET-001 (no ONNX model), N6-NET-002 (damaged)."""
+    data = read_bytes(path)
+    try:
+        model = onnx.load_model_from_string(data)
+    except (DecodeError, ValueError, TypeError) as error:
+        raise N6Error(
+            "N6-NET-001", "is not an ONNX model", where=path.name, hint="give a complete .onnx file"
+        ) from error
+    if not model.ir_version or not model.graph.node:
+        raise N6Error("N6-NET-001", "has no ONNX graph", where=path.name, hint="give a complete .onnx file")
+    if len(model.graph.node) > MAX_NODES:
+        what = f"has {len(model.graph.node)} nodes, at most {MAX_NODES} are possible"
+        raise N6Error("N6-NET-002", what, where=path.name, hint="export the model again")
+    return model
+
+
+def check_model(model: onnx.ModelProto, known: frozenset[str], where: str) -> int:
+    """The version of the operator set. known: types of nodes. Raises N6-NET-003 and N6-NET-008."""
+    version = _version(model, where)
+    graph = model.graph
+    if any(_stored_elsewhere(tensor) for tensor in graph.initializer):
+        _refuse(where, "keeps its weights in another file", "save it as one file (onnx.save without external data)")
+    if graph.sparse_initializer or model.functions:
+        _refuse(where, "has sparse tensors or functions of its own", "export it without them")
+    inside = [node.op_type for node in graph.node if node.op_type in _CONTROL_FLOW or _has_graphs(node)]
+    if inside:
+        hint = "export the model without control flow, for one fixed input shape"
+        _refuse(where, f"has control flow: {', '.join(sorted(set(inside)))}", hint)
+    foreign = [node for node in graph.node if node.domain not in (*_STANDARD, _MICROSOFT)]
+    unknown = [node for node in graph.node if node.op_type not in known]
+    unknown = list({id(node): node for node in (*foreign, *unknown)}.values())
+    if unknown:
+        raise _unsupported(graph, unknown, known, where)
+    return version
+
+
+def _version(model: Any, where: str) -> int:
+    versions = [int(each.version) for each in model.opset_import if each.domain in _STANDARD]
+    if len(versions) != 1 or versions[0] not in OPSETS:
+        shown = ", ".join(map(str, versions)) or "none"
+        hint = f"{OPSETS.start} to {OPSETS.stop - 1} are read; onnx.version_converter converts"
+        _refuse(where, f"has the operator set {shown}", hint)
+    return versions[0]
+
+
+def _refuse(where: str, what: str, hint: str) -> None:
+    raise N6Error("N6-NET-008", what, where=where, hint=hint)
+
+
+def _stored_elsewhere(tensor: Any) -> bool:
+    return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
+
+
+def _has_graphs(node: Any) -> bool:
+    return any(attribute.HasField("g") or len(attribute.graphs) > 0 for attribute in node.attribute)
+
+
+def _unsupported(graph: Any, unknown: list[Any], known: frozenset[str], where: str) -> N6Error:
+    first, *others = [_described(node) for node in unknown]
+    place = next(index for index, node in enumerate(graph.node) if node is unknown[0])
+    rest = sorted({other for other in others if other != first})
+    more = f"; nor are {', '.join(rest[:_SHOWN])}" if rest else ""
+    more += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
+    name = (unknown[0].output[0] if unknown[0].output else "")[:MAX_NAME]
+    what = f"node {place} ({first}, makes {name!a}) is not supported{more}"
+    return N6Error("N6-NET-003", what, where=where, hint=f"supported: {', '.join(sorted(known))}")
+
+
+def _described(node: Any) -> str:
+    prefix = "" if node.domain in _STANDARD else f"{node.domain[:MAX_NAME]}."
+    return f"{prefix}{node.op_type[:MAX_NAME]}"
+
+
+def constants_of(node: onnx.NodeProto) -> Iterator[object]:
+    """What a node of type Constant holds, as a TensorProto or numbers."""
+    for attribute in node.attribute:
+        if attribute.name in ("value", "value_float", "value_floats", "value_int", "value_ints"):
+            yield onnx.helper.get_attribute_value(attribute)

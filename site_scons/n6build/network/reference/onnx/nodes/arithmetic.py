@@ -1,0 +1,160 @@
+"""Add, Sub and Mul of two tensors, or of a tensor and a constant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from n6build.network.reference.graph import Quantisation, Tensor
+from n6build.network.reference.onnx.binary import BinaryOptions
+from n6build.network.reference.onnx.building import Building
+from n6build.network.reference.onnx.functions import is_function, pending_function
+from n6build.network.reference.onnx.node import Node, NodeFamily, Translate
+from n6build.network.reference.onnx.nodes.convolution import held_with
+from n6build.network.reference.onnx.nodes.quantising import as_int8, quantisation_of, quantise, target_of
+from n6build.network.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
+from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
+
+_OPERATIONS = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}
+_MOST_FOLDED = 1 << 24
+_BETWEEN = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
+
+
+def _combine(node: Node, building: Building, kind: str, a: Value, b: Value) -> Value:
+    operation = _OPERATIONS[kind]
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return _folded(node, operation, a, b)
+    function = _as_function(building, operation, a, b)
+    if function is not None:
+        return function
+    for value in (a, b):
+        if isinstance(value, Pending) or (isinstance(value, Held) and not value.real):
+            raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
+    shape = _broadcast(node, a.shape, b.shape)
+    if kind == "Add" and _is_repeated(a.shape, shape):
+        # ONNX Runtime adds what is the same for a whole row first.
+        a, b = b, a
+    order = _common_order(a, b, shape)
+    # ONNX Runtime has integer operators for these, where nothing comes between them and their scales.
+    has_integers = kind in ("Add", "Mul") and not any(
+        isinstance(each, Constant) and not each.quantisation for each in (a, b)
+    )
+
+    def make(target: Target) -> Held:
+        inputs = [_operand(node, building, value, position, shape, order) for position, value in enumerate((a, b))]
+        offsets = (_offset(a), _offset(b), 128 if target.unsigned else 0)
+        options = BinaryOptions(target.low, target.high, offsets)
+        operator = f"QLinear{kind}" if has_integers and not target.is_limited else kind
+        return building.made(operator, inputs, target, shape, order, options)
+
+    return Pending(shape, make)
+
+
+def _is_repeated(operand: Shape, shape: Shape) -> bool:
+    """Whether it has one element for a whole row of the output."""
+    rows = [axis for axis, size in enumerate(reversed(shape), 1) if size > 1]
+    return bool(rows) and (rows[0] > len(operand) or operand[-rows[0]] == 1)
+
+
+def _offset(value: Value) -> int:
+    return 128 if isinstance(value, Constant | Held) and value.unsigned else 0
+
+
+def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Constant:
+    if math.prod(_broadcast(node, a.shape, b.shape)) > _MOST_FOLDED:
+        raise node.error("N6-NET-007", "makes a constant of too many elements", "export the model again")
+    if a.quantisation is None and b.quantisation is None:
+        return Constant(operation(a.array, b.array))
+    return Constant(operation(a.numbers(), b.numbers()))
+
+
+def _as_function(building: Building, operation: np.ufunc, a: Value, b: Value) -> Pending | None:
+    """Where both are functions of the elements of one tensor, or one of them is a single number."""
+    functions = [value for value in (a, b) if isinstance(value, Held | Pending) and is_function(value)]
+    numbers = [value for value in (a, b) if isinstance(value, Constant) and value.array.size == 1]
+    if len(functions) == 2:
+        first, second = (pending_function(building, value, lambda x: x) for value in functions)
+        assert first.source is not None and second.source is not None
+        same = first.source == second.source and first.shape == second.shape
+        if not same or all(isinstance(value, Held) for value in functions):
+            return None
+        other = second.function
+        return pending_function(building, first, lambda x: operation(x, other))
+    real_number = len(numbers) == 1 and numbers[0].quantisation is None
+    if len(functions) == 1 and real_number and len(numbers[0].shape) <= len(functions[0].shape):
+        number = numbers[0].numbers().reshape(-1)[0]
+        if functions[0] is a:
+            return pending_function(building, functions[0], lambda x: operation(x, number))
+        return pending_function(building, functions[0], lambda x: operation(number, x))
+    return None
+
+
+def _broadcast(node: Node, a: Shape, b: Shape) -> Shape:
+    try:
+        return tuple(int(size) for size in np.broadcast_shapes(a, b))
+    except ValueError:
+        hint = "export the model again"
+        raise node.error("N6-NET-007", f"shapes {list(a)} and {list(b)} do not fit together", hint) from None
+
+
+def _common_order(a: Value, b: Value, shape: Shape) -> Order:
+    """That of the larger tensor in memory."""
+    held = [value for value in (a, b) if isinstance(value, Held) and len(value.shape) == len(shape)]
+    return max(held, key=lambda value: value.tensor.elements).order if held else as_in_the_model(len(shape))
+
+
+def _operand(node: Node, building: Building, value: Value, position: int, shape: Shape, order: Order) -> Tensor:
+    """With as many dimensions as the output, in its order."""
+    sizes = (1,) * (len(shape) - len(value.shape)) + value.shape
+    if isinstance(value, Held):
+        widened = value if len(value.shape) == len(shape) else building.reshaped(value, sizes)
+        return building.ordered(widened, order).tensor
+    assert isinstance(value, Constant)
+    name = f"{node.outputs[0]} operand {position}"
+    quantised = value if value.quantisation else _own_quantisation(value.numbers())
+    if quantised.quantisation is None or len(quantised.quantisation.scales) != 1 or quantised.array.dtype != np.int8:
+        raise node.error("N6-NET-004", f"its constant input {position} is not quantised per tensor", _BETWEEN)
+    array = quantised.array.reshape(sizes).transpose(order)
+    assert array.shape == stored_shape(sizes, order)
+    return building.constant(name, array, quantised.quantisation)
+
+
+def _own_quantisation(numbers: Float32) -> Constant:
+    """Of a constant that the file holds as real numbers, where int8 can hold them exactly; else as it is."""
+    largest = float(np.abs(numbers).max(initial=0))
+    for divisor in range(1, 128):
+        scale = np.float32(largest / divisor) if largest else np.float32(1)
+        steps = np.rint(numbers / scale)
+        if np.array_equal((steps * scale).astype(np.float32), numbers):
+            return Constant(steps.astype(np.int8), Quantisation((float(scale),), (0,)))
+    return Constant(numbers)
+
+
+def _plain(kind: str) -> Translate:
+    return lambda node, building: _combine(node, building, kind, node.value(0), node.value(1))
+
+
+def _qlinear(kind: str) -> Translate:
+    """Inputs: a, its scale and zero point, b with both, scale and zero point of the output."""
+
+    def translate(node: Node, building: Building) -> Value:
+        a, b = (_given(node, building, position) for position in (0, 3))
+        pending = _combine(node, building, kind, a, b)
+        return quantise(node, building, pending, target_of(node, 6))
+
+    return translate
+
+
+def _given(node: Node, building: Building, position: int) -> Value:
+    value = node.value(position)
+    if isinstance(value, Constant):
+        quantisation = replace(quantisation_of(node, position + 1), axis=0)
+        return Constant(as_int8(value.array), quantisation, value.array.dtype == np.uint8)
+    return held_with(node, building, position)
+
+
+FAMILY = NodeFamily(
+    {kind: _plain(kind) for kind in _OPERATIONS} | {f"QLinear{kind}": _qlinear(kind) for kind in ("Add", "Mul")}
+)

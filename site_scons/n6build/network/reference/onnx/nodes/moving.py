@@ -1,0 +1,225 @@
+"""Nodes that take tensors apart, put them together, or surround them; their elements stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from n6build.network.reference.graph import Quantisation
+from n6build.network.reference.onnx.building import Building
+from n6build.network.reference.onnx.node import Node, NodeFamily
+from n6build.network.reference.onnx.nodes.convolution import held_with
+from n6build.network.reference.onnx.nodes.quantising import quantise, target_of
+from n6build.network.reference.onnx.nodes.reshaping import held
+from n6build.network.reference.onnx.operators.surround import SurroundOptions
+from n6build.network.reference.onnx.storage import channels_last, stored_shape
+from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
+
+_MOST = 1 << 20
+
+
+def _moved(
+    node: Node, building: Building, kind: str, of: Held, shape: tuple[int, ...], options: object, part: int = 0
+) -> Held:
+    """An operator with the element type, scale and order in memory of its input."""
+    tensor = of.tensor
+    output = building.tensor(node.outputs[part], tensor.dtype, stored_shape(shape, of.order), tensor.quantisation)
+    return replace(of, tensor=building.operator(kind, [tensor], output, options), shape=shape)
+
+
+def _part(node: Node, building: Building, of: Held, slices: Sequence[slice], part: int = 0) -> Held:
+    shape = tuple(len(range(*each.indices(size))) for each, size in zip(slices, of.shape, strict=True))
+    if 0 in shape:
+        raise node.error("N6-NET-007", f"leaves nothing of {list(of.shape)}", "export the model again")
+    if shape == of.shape and all(each.step in (None, 1) for each in slices):
+        return of
+    return _moved(node, building, "Part", of, shape, tuple(slices[axis] for axis in of.order), part)
+
+
+def _slice(node: Node, building: Building) -> Value:
+    starts, ends = node.integers("starts", 1) or [], node.integers("ends", 2) or []
+    value = node.value(0)
+    rank = len(value.shape)
+    axes = node.integers("axes", 3) or list(range(len(starts)))
+    steps = node.integers("steps", 4) or [1] * len(starts)
+    slices = [slice(None)] * rank
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        if step == 0:
+            raise node.error("N6-NET-007", "has a step of 0", "export the model again")
+        place = node.axis(axis, rank)
+        size = value.shape[place]
+        # Ends far outside stand for the end; backwards, that is before the first element.
+        slices[place] = slice(start, None if step < 0 and end < -size else end, step)
+    if isinstance(value, Constant):
+        return Constant(value.array[tuple(slices)], value.quantisation)
+    return _part(node, building, held(node), slices)
+
+
+def _split(node: Node, building: Building) -> list[Value]:
+    of = held(node)
+    axis = node.axis(int(node.attributes.get("axis", 0)), len(of.shape))
+    count, size = len(node.outputs), of.shape[axis]
+    even = -(-size // count)
+    sizes = node.integers("split", 1) or [min(even, size - even * index) for index in range(count)]
+    if len(sizes) != count or sum(sizes) != size or min(sizes) < 1:
+        raise node.error("N6-NET-007", f"splits {size} into {sizes}", "export the model again")
+    made: list[Value] = []
+    begin = 0
+    for part, length in enumerate(sizes):
+        slices = [slice(None)] * len(of.shape)
+        slices[axis] = slice(begin, begin + length)
+        made.append(_part(node, building, of, slices, part))
+        begin += length
+    return made
+
+
+def _concat(node: Node, building: Building) -> Value:
+    values = [node.value(position) for position in range(len(node.inputs))]
+    axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
+    if all(isinstance(value, Constant) for value in values):
+        arrays = [node.constant(position).array for position in range(len(values))]
+        return Constant(np.concatenate(arrays, axis))
+    return _concatenated(node, building, values, axis)
+
+
+def _concatenated(node: Node, building: Building, values: Sequence[Value], axis: int) -> Value:
+    shapes = [value.shape for value in values]
+    rest = {shape[:axis] + shape[axis + 1 :] for shape in shapes}
+    if len(rest) != 1:
+        raise node.error("N6-NET-007", f"the shapes {shapes} do not fit together", "export the model again")
+    shape = (*shapes[0][:axis], sum(each[axis] for each in shapes), *shapes[0][axis + 1 :])
+    first = next((value for value in values if isinstance(value, Held)), None)
+    order = first.order if first else channels_last(len(shape))
+
+    def make(target: Target) -> Held:
+        name, quantisation = target.name, target.quantisation
+        parts = []
+        for number, value in enumerate(values):
+            part = quantise(node, building, value, replace(target, name=f"{name} part {number}"))
+            if isinstance(part, Constant):
+                array = part.array.transpose(order)
+                parts.append(building.constant(f"{name} part {number}", array, quantisation))
+            else:
+                assert isinstance(part, Held)
+                parts.append(building.ordered(part, order).tensor)
+        return building.made("CONCATENATION", parts, target, shape, order, order.index(axis))
+
+    held_ones = [value for value in values if isinstance(value, Held)]
+    quantisations = {value.tensor.quantisation for value in held_ones}
+    if len(held_ones) == len(values) and len(quantisations) == 1 and (not held_ones[0].real):
+        return _joined(node, building, held_ones, shape, order.index(axis))
+    return Pending(shape, make)
+
+
+def _joined(node: Node, building: Building, parts: Sequence[Held], shape: tuple[int, ...], axis: int) -> Held:
+    """Integers, or float32, of one scale."""
+    tensors = [building.ordered(part, parts[0].order).tensor for part in parts]
+    first = parts[0].tensor
+    output = building.tensor(node.outputs[0], first.dtype, stored_shape(shape, parts[0].order), first.quantisation)
+    return replace(parts[0], tensor=building.operator("CONCATENATION", tensors, output, axis), shape=shape)
+
+
+def _qlinear_concat(node: Node, building: Building) -> Value:
+    """Of com.microsoft. Inputs: scale and zero point of the output, then each tensor with both."""
+    values: list[Value] = [held_with(node, building, position) for position in range(2, len(node.inputs), 3)]
+    axis = node.axis(int(node.attributes["axis"]), len(values[0].shape))
+    pending = _concatenated(node, building, values, axis)
+    return quantise(node, building, pending, target_of(node, 0))
+
+
+def _pad(node: Node, building: Building) -> Value:
+    of = held(node)
+    rank = len(of.shape)
+    mode = node.attributes.get("mode", b"constant")
+    quantisation = of.tensor.quantisation
+    if mode != b"constant" or quantisation is None:
+        raise node.error(
+            "N6-NET-008", f"pads with the mode {mode.decode()!a}", "the mode constant is supported, of int8"
+        )
+    pads = node.integers("pads", 1) or []
+    axes = node.integers("axes", 3) or list(range(rank))
+    number = node.optional_constant(2)
+    real = float(node.attributes.get("value", 0.0) if number is None else number.numbers().reshape(-1)[0])
+    before, after = [0] * rank, [0] * rank
+    for index, axis in enumerate(axes):
+        before[node.axis(axis, rank)], after[node.axis(axis, rank)] = pads[index], pads[index + len(axes)]
+    if min(*before, *after) < 0 or max(*before, *after) > _MOST:
+        raise node.error("N6-NET-007", f"pads by {pads}", "paddings are 0 or more")
+    shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
+    if shape == of.shape:
+        return of
+    value = _element(quantisation, real) if of.real else int(real)
+    options = SurroundOptions(tuple(before[axis] for axis in of.order), value)
+    return _moved(node, building, "Surround", of, shape, options)
+
+
+def _element(quantisation: Quantisation, real: float) -> int:
+    steps = np.rint(np.float32(real) / np.float32(quantisation.scale))
+    return int(np.clip(float(steps) + quantisation.zero_point, -128, 127))
+
+
+def _resize(node: Node, building: Building) -> Value:
+    """Of the nearest element, to a whole multiple."""
+    of = held(node)
+    shape = _resized(node, of.shape)
+    mode = node.attributes.get("mode", b"nearest")
+    repeats = all(_repeats(node, given, made) for given, made in zip(of.shape, shape, strict=True))
+    if mode != b"nearest" or not repeats:
+        how = [node.attributes.get(name, b"") for name in ("coordinate_transformation_mode", "nearest_mode")]
+        what = f"resizes {list(of.shape)} to {list(shape)} by {mode.decode()!a} {[each.decode() for each in how]}"
+        hint = "mode nearest to whole multiples is supported (asymmetric with nearest_mode floor, or half_pixel)"
+        raise node.error("N6-NET-008", what, hint)
+    return _moved(node, building, "Enlarge", of, shape, None) if shape != of.shape else of
+
+
+def _repeats(node: Node, given: int, made: int) -> bool:
+    """Whether each element is repeated equally often along a dimension."""
+    if made % given:
+        return False
+    places = np.arange(made, dtype=np.float64)
+    transformation = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
+    if node.type == "Upsample" or transformation == b"asymmetric":
+        sources = places * given / made
+    elif transformation in (b"half_pixel", b"pytorch_half_pixel"):
+        sources = (places + 0.5) * given / made - 0.5
+    else:
+        return made == given
+    rounding = b"floor" if node.type == "Upsample" else node.attributes.get("nearest_mode", b"round_prefer_floor")
+    functions: dict[bytes, Callable[[np.ndarray], np.ndarray]] = {
+        b"floor": np.floor,
+        b"ceil": np.ceil,
+        b"round_prefer_floor": lambda x: np.ceil(x - 0.5),
+        b"round_prefer_ceil": lambda x: np.floor(x + 0.5),
+    }
+    if rounding not in functions:
+        return False
+    nearest = np.clip(functions[rounding](sources), 0, given - 1)
+    return bool(np.array_equal(nearest, places // (made // given)))
+
+
+def _resized(node: Node, given: tuple[int, ...]) -> tuple[int, ...]:
+    sizes = node.optional_constant(3)
+    if sizes is not None and sizes.array.size == len(given):
+        return tuple(int(size) for size in sizes.array.reshape(-1))
+    scales = node.optional_constant(1 if node.type == "Upsample" else 2)
+    if scales is None or scales.array.size != len(given):
+        raise node.error("N6-NET-007", "has neither sizes nor scales for every dimension", "export the model again")
+    made = [int(np.floor(size * float(scale))) for size, scale in zip(given, scales.array.reshape(-1), strict=True)]
+    if min(made) < 1 or max(made) > _MOST:
+        raise node.error("N6-NET-005", f"makes the shape {made}", "export the model again")
+    return tuple(made)
+
+
+FAMILY = NodeFamily(
+    {
+        "Slice": _slice,
+        "Split": _split,
+        "Concat": _concat,
+        "QLinearConcat": _qlinear_concat,
+        "Pad": _pad,
+        "Resize": _resize,
+        "Upsample": _resize,
+    }
+)

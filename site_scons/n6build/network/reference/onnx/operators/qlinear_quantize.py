@@ -1,0 +1,50 @@
+"""QuantizeLinear: float32 to int8, halves to even."""
+
+from __future__ import annotations
+
+import math
+
+from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.onnx.limits import limited_range
+from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.ranges import RANGE
+from n6build.network.reference.rules import FLOAT32, INT8, Rule, check_elementwise
+
+_KERNEL = Kernel(
+    "qlinear_quantize",
+    Structure(
+        "n6k_qlinear_quantize_t",
+        (
+            Member("input", reads("float")),
+            Member("output", writes("int8_t")),
+            Member("elements", "uint32_t"),
+            Member("scale", "float"),
+            Member("range", RANGE),
+        ),
+        doc="float32 -> int8: the nearest integer to x / scale, halves to even, plus the zero point, saturated.",
+    ),
+)
+
+
+def _lower(operands: Operands) -> KernelCall:
+    return KernelCall(
+        _KERNEL,
+        {
+            "input": operands.first,
+            "output": operands.output,
+            "elements": operands.first.elements,
+            "scale": required_quantisation(operands.output).scale,
+            "range": limited_range(operands.output, -math.inf, math.inf),
+        },
+    )
+
+
+OPERATOR = OperatorKind(
+    name="QuantizeLinear",
+    label="QuantizeLinear",
+    rule=Rule(inputs=(FLOAT32,), required=1, constants=(), output=INT8, check=check_elementwise),
+    lower=_lower,
+    kernels=(_KERNEL,),
+)

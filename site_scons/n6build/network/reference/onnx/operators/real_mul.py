@@ -1,0 +1,7 @@
+"""Mul: the product of two tensors in float32, where ONNX Runtime has no integer operator for it."""
+
+from __future__ import annotations
+
+from n6build.network.reference.onnx.real_binary import real_operator
+
+OPERATOR = real_operator("Mul")

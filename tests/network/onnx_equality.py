@@ -1,0 +1,127 @@
+"""Comparison of a network that was made of an ONNX model with onnxruntime, tensor by tensor."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from n6build.network.reference.onnx.reader import read_onnx_graph
+from numpy.typing import NDArray
+
+from network.host_network import HostNetwork
+
+Array = NDArray[Any]
+
+
+# onnxruntime computes int8 in integers on processors of Arm, on others where it is told to.
+IN_INTEGERS = ("session.qdqisint8allowed", "1")
+
+
+def run_onnx(model: bytes, inputs: Sequence[Array], names: Sequence[str] = ()) -> dict[str, Array]:
+    """Outputs, and those of the tensors named besides that are left after the optimisations. By name."""
+    proto = onnx.load_model_from_string(_optimised(model))
+    outputs = [port.name for port in proto.graph.output]
+    made = {name for node in proto.graph.node for name in node.output}
+    inner = [name for name in dict.fromkeys(names) if name in made and name not in outputs]
+    proto.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in inner)
+    session = _session(proto.SerializeToString(), onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+    given = {port.name: values for port, values in zip(session.get_inputs(), inputs, strict=True)}
+    return dict(zip([*outputs, *inner], session.run([*outputs, *inner], given), strict=True))
+
+
+@cache
+def _optimised(model: bytes) -> bytes:
+    """The model with onnxruntime's integer operators."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "optimised.onnx"
+        _session(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED, file)
+        return file.read_bytes()
+
+
+def _session(model: bytes, level: Any, optimised: Path | None = None) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = level
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry(*IN_INTEGERS)
+    if optimised:
+        options.optimized_model_filepath = str(optimised)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def outputs_of(model: bytes, inputs: Sequence[Array]) -> list[Array]:
+    """As a session with all optimisations gives them."""
+    session = _session(model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+    given = {port.name: values for port, values in zip(session.get_inputs(), inputs, strict=True)}
+    return list(session.run(None, given))
+
+
+def random_onnx_inputs(model: bytes, seed: int, spread: float = 2.0) -> list[Array]:
+    rng = np.random.default_rng(seed)
+    made: list[Array] = []
+    for port in onnx.load_model_from_string(model).graph.input:
+        shape = [size.dim_value or 1 for size in port.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(port.type.tensor_type.elem_type)
+        if dtype == np.float32:
+            made.append(rng.normal(0, spread, shape).astype(np.float32))
+        else:
+            limits = np.iinfo(dtype)
+            made.append(rng.integers(limits.min, limits.max + 1, shape, dtype=dtype))
+    return made
+
+
+def differing(network: HostNetwork, file: Path, inputs: Sequence[Array]) -> dict[str, int]:
+    """By tensor: how many elements differ from onnxruntime's, of all that both have."""
+    graph = read_onnx_graph(file)
+    # What only has another shape, or another order of dimensions, has the name of what it is made from.
+    tensors = {
+        f"{each.index}": graph.tensors[each.output]
+        for each in graph.operators
+        if each.kind not in ("TRANSPOSE", "RESHAPE")
+    }
+    expected = run_onnx(file.read_bytes(), inputs, [tensor.name for tensor in tensors.values()])
+    found = {}
+    for buffer, data in network.trace(inputs).items():
+        match = re.fullmatch(r"\w+?_(\d+)_out_0", buffer)
+        assert match, buffer
+        tensor = tensors.get(match[1])
+        if tensor is None or tensor.name not in expected:
+            continue
+        wanted = expected[tensor.name]
+        if wanted.dtype == np.uint8 and tensor.dtype == "int8":
+            wanted = (wanted.astype(np.int16) - 128).astype(np.int8)
+        if wanted.dtype != np.dtype(tensor.dtype):
+            continue
+        mine = np.frombuffer(data, wanted.dtype)
+        found[f"{buffer} {tensor.name}"] = min(int(np.sum(mine != each)) for each in _orders(wanted, tensor.shape))
+    return found
+
+
+def _orders(values: Array, shape: tuple[int, ...]) -> list[Array]:
+    """The values in each order of dimensions that has this shape."""
+    perms = itertools.permutations(range(values.ndim)) if values.ndim <= 4 else [tuple(range(values.ndim))]
+    fitting = [values.transpose(perm) for perm in perms]
+    exact = [each.reshape(-1) for each in fitting if each.shape == shape]
+    return exact or [each.reshape(-1) for each in fitting]
+
+
+def assert_equals_onnxruntime(network: HostNetwork, file: Path, seeds: Sequence[int] = (0, 1, 2)) -> int:
+    """Returns how many tensors were compared, each time."""
+    model = file.read_bytes()
+    compared = 0
+    for seed in seeds:
+        inputs = random_onnx_inputs(model, seed)
+        found = differing(network, file, inputs)
+        assert not any(found.values()), found
+        compared = len(found)
+        for final, wanted in zip(network.final.values(), outputs_of(model, inputs), strict=True):
+            assert final == wanted.tobytes()
+    return compared

@@ -1,0 +1,192 @@
+"""Quantised ONNX models compile to what onnxruntime computes of them with its usual optimisations, bit for bit."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import qdq_models
+from qdq_models import Layers, Qdq, Scale
+from samples import sample
+
+from network.host_network import HostNetwork
+from network.onnx_equality import assert_equals_onnxruntime
+
+Build = Callable[..., HostNetwork]
+
+
+@pytest.fixture
+def onnx_network(host_network: Build, tmp_path: Path) -> Callable[[bytes], tuple[HostNetwork, Path]]:
+    def build(model: bytes) -> tuple[HostNetwork, Path]:
+        file = tmp_path / "model.onnx"
+        file.write_bytes(model)
+        return host_network(file), file
+
+    return build
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("opset", [13, 17, 21])
+def test_a_classifier(onnx_network: Callable[..., tuple[HostNetwork, Path]], opset: int, dtype: str) -> None:
+    network, file = onnx_network(qdq_models.classifier(opset, opset, dtype))
+    assert assert_equals_onnxruntime(network, file) >= 6
+    kinds = [epoch.kind for epoch in network.artifacts.epochs]
+    assert kinds.count("Transpose") == 1
+
+
+A = Scale(0.031, -3)
+B = Scale(0.017, 11)
+OUT = Scale(0.05, 7)
+SHAPE = (1, 6, 9, 7)
+
+
+def one(
+    kind: str,
+    *shapes: tuple[int, ...],
+    out: Scale = OUT,
+    opset: int = 13,
+    constants: tuple[Any, ...] = (),
+    scales: tuple[Scale, ...] = (A, B, A),
+    **attributes: Any,
+) -> bytes:
+    """One operator of quantised inputs, and of constants behind them."""
+    model = Qdq(opset)
+    inputs = [model.input(shape, scale) for shape, scale in zip(shapes, scales, strict=False)]
+    inputs += [model.constant(np.asarray(each)) if each is not None else "" for each in constants]
+    return model.model([model.operator(kind, inputs, out, **attributes)])
+
+
+def unsigned(scale: Scale) -> Scale:
+    return Scale(scale.scale, scale.zero_point + 128, "uint8")
+
+
+def conv(shape: tuple[int, ...], weights: tuple[int, ...], seed: int = 3, **options: Any) -> bytes:
+    layers = Layers(seed)
+    return layers.model([layers.conv(layers.input(shape, A), A, weights, **options)[0]])
+
+
+def gemm(shape: tuple[int, ...], outputs: int, **options: Any) -> bytes:
+    layers = Layers(5)
+    return layers.model([layers.gemm(layers.input(shape, A), A, shape[-1], outputs, **options)[0]])
+
+
+def integers(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def floats(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+PROBABILITY = Scale(1 / 256, -128)
+NONE = np.zeros(0, np.float32)
+ONE_OPERATOR = {
+    "conv": conv(SHAPE, (5, 6, 3, 3), pads=[1, 1, 1, 1]),
+    "conv of one scale without bias": conv(SHAPE, (5, 6, 3, 2), per_channel=False, bias=False),
+    "conv with strides, dilations and other paddings on each side": conv(
+        SHAPE, (40, 6, 3, 2), strides=[2, 1], dilations=[1, 2], pads=[2, 0, 1, 1]
+    ),
+    "conv padded as TensorFlow does": conv(SHAPE, (5, 6, 3, 3), strides=[2, 2], auto_pad="SAME_UPPER"),
+    "conv padded the other way": conv(SHAPE, (5, 6, 2, 2), auto_pad="SAME_LOWER"),
+    "pointwise conv": conv(SHAPE, (33, 6, 1, 1), relu=True),
+    "conv in groups": conv(SHAPE, (9, 2, 3, 3), group=3),
+    "depthwise conv": conv(SHAPE, (6, 1, 3, 3), group=6, pads=[1, 1, 1, 1], strides=[2, 2]),
+    "depthwise conv with a multiplier": conv(SHAPE, (18, 1, 3, 3), group=6, relu=True),
+    "conv over one dimension": conv((1, 6, 30), (9, 6, 5), pads=[2, 2], strides=[2]),
+    "gemm": gemm((1, 37), 13),
+    "gemm of many rows, of one scale": gemm((7, 37), 13, per_channel=False),
+    "matmul": gemm((1, 37), 13, kind="MatMul"),
+    "matmul of three dimensions": gemm((1, 5, 37), 13, kind="MatMul"),
+    "add": one("Add", SHAPE, SHAPE),
+    "add uint8": one("Add", SHAPE, SHAPE, out=unsigned(OUT), scales=(unsigned(A), unsigned(B))),
+    "add with scales that make halves": one(
+        "Add", SHAPE, SHAPE, out=Scale(0.1, 3), scales=(Scale(0.05, 0), Scale(0.05, 1))
+    ),
+    "add for each channel": one("Add", SHAPE, (1, 6, 1, 1)),
+    "add for each channel, the other way": one("Add", (6, 1, 1), SHAPE),
+    "mul": one("Mul", SHAPE, SHAPE),
+    "mul uint8": one("Mul", SHAPE, SHAPE, out=unsigned(OUT), scales=(unsigned(A), unsigned(B))),
+    "mul for each channel": one("Mul", SHAPE, (1, 6, 1, 1)),
+    "mul for each pixel": one("Mul", SHAPE, (1, 1, 9, 7)),
+    "sub": one("Sub", SHAPE, SHAPE),
+    "sub for each row": one("Sub", SHAPE, (9, 1)),
+    "mul by a number": one("Mul", SHAPE, constants=(np.float32(0.7),)),
+    "a number less x": Qdq().subtracted_from(SHAPE, A, OUT),
+    "sigmoid": one("Sigmoid", SHAPE, out=PROBABILITY),
+    "tanh": one("Tanh", SHAPE, out=Scale(1 / 128, 0)),
+    "hard swish": one("HardSwish", SHAPE, opset=14),
+    "hard sigmoid": one("HardSigmoid", SHAPE, out=PROBABILITY, alpha=0.25),
+    "leaky relu": one("LeakyRelu", SHAPE, alpha=0.1),
+    "relu": one("Relu", SHAPE),
+    "clip": one("Clip", SHAPE, constants=(np.float32(0), np.float32(6))),
+    "max pool": one("MaxPool", SHAPE, out=A, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 1]),
+    "max pool with the mode ceil": one("MaxPool", SHAPE, out=A, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1),
+    "max pool with another scale": one("MaxPool", SHAPE, kernel_shape=[3, 3]),
+    "average pool": one("AveragePool", SHAPE, out=Scale(0.0155, 5), kernel_shape=[3, 2], strides=[2, 1]),
+    "average pool of the same scale": one("AveragePool", SHAPE, out=A, kernel_shape=[2, 2], strides=[2, 2]),
+    "average pool, padded": one("AveragePool", SHAPE, out=A, kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+    "average pool that counts padding": one(
+        "AveragePool", SHAPE, out=A, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1
+    ),
+    "average pool uint8": one(
+        "AveragePool", SHAPE, out=unsigned(A), scales=(unsigned(A),), kernel_shape=[2, 3], strides=[2, 2]
+    ),
+    "global average pool": one("GlobalAveragePool", (1, 40, 9, 7), out=Scale(0.004, 5)),
+    "global max pool": one("GlobalMaxPool", SHAPE, out=A),
+    "concat": one("Concat", SHAPE, (1, 3, 9, 7), SHAPE, axis=1),
+    "concat of one scale": one("Concat", SHAPE, SHAPE, scales=(A, A), out=A, axis=2),
+    "resize to twice the size": one("Resize", SHAPE, out=A, constants=(NONE, floats(1, 1, 2, 2)), mode="nearest"),
+    "resize to sizes": one(
+        "Resize",
+        SHAPE,
+        out=A,
+        constants=(NONE, NONE, integers(1, 6, 27, 14)),
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    ),
+    "slice": one("Slice", SHAPE, out=A, constants=(integers(1, 2), integers(5, 99), integers(1, 3), integers(2, 1))),
+    "slice backwards": one("Slice", SHAPE, out=A, constants=(integers(-1), integers(-99), integers(3), integers(-2))),
+    "pad": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 1, 0, 3), np.float32(0))),
+    "pad with a number": one("Pad", SHAPE, out=A, constants=(integers(0, 0, 1, 2, 0, 0, 0, 3), np.float32(0.5))),
+    "transpose": one("Transpose", SHAPE, out=A, perm=[0, 2, 3, 1]),
+    "softmax": one("Softmax", (5, 12), out=PROBABILITY, axis=-1),
+    "softmax uint8": one("Softmax", (5, 12), out=unsigned(PROBABILITY), scales=(unsigned(A),), axis=-1),
+    "softmax over the channels, coarse": one("Softmax", SHAPE, out=Scale(0.005, -100), scales=(Scale(0.4, 3),), axis=1),
+    "softmax as an output": Qdq().ending("Softmax", SHAPE, A, axis=1),
+    "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
+    "flatten": one("Flatten", SHAPE, out=A),
+    "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),
+    "unsqueeze": one("Unsqueeze", (1, 6), out=A, constants=(integers(2, 3),)),
+    "depth to space": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2),
+    "depth to space, columns first": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2, mode="CRD"),
+}
+
+
+@pytest.mark.parametrize("model", ONE_OPERATOR.values(), ids=ONE_OPERATOR)
+def test_one_operator(onnx_network: Callable[..., tuple[HostNetwork, Path]], model: bytes) -> None:
+    network, file = onnx_network(model)
+    assert_equals_onnxruntime(network, file)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("seed", range(3))
+def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
+    network, file = onnx_network(qdq_models.residual(seed, dtype))
+    assert assert_equals_onnxruntime(network, file) > 20
+    assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
+    network, file = onnx_network(qdq_models.detector(seed, dtype))
+    assert assert_equals_onnxruntime(network, file) > 15
+
+
+def test_yamnet(host_network: Build) -> None:
+    file = sample("npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx")
+    network = host_network(file)
+    assert assert_equals_onnxruntime(network, file) == 31
+    assert [epoch.kind for epoch in network.artifacts.epochs].count("Transpose") == 1

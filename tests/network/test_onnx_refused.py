@@ -1,0 +1,192 @@
+"""ONNX models that cannot be compiled are refused with one located error, never a traceback."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import qdq_models
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from n6build.base.errors import N6Error
+from n6build.network.reference.graph_checks import check_graph
+from n6build.network.reference.onnx.reader import read_onnx_graph
+from onnx import TensorProto, helper
+from onnx_models import onnx_model
+from qdq_models import Qdq, Scale
+
+A = Scale(0.031, -3)
+CLASSIFIER = qdq_models.classifier()
+
+
+def edited(change: Callable[[Any], object], model: bytes = CLASSIFIER) -> bytes:
+    """The model after `change` of its protobuf."""
+    proto = onnx.load_model_from_string(model)
+    change(proto)
+    return bytes(proto.SerializeToString())
+
+
+def _external(proto: Any) -> None:
+    tensor = proto.graph.initializer[3]
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="../weights.bin")
+
+
+def _control_flow(proto: Any) -> None:
+    branch = helper.make_graph([helper.make_node("Identity", ["c"], ["d"])], "b", [], [])
+    proto.graph.node.append(helper.make_node("If", ["c"], ["d"], then_branch=branch, else_branch=branch))
+
+
+def _dynamic(proto: Any) -> None:
+    proto.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "height"
+
+
+def _new_operators(proto: Any) -> None:
+    for place, node in enumerate(proto.graph.node):
+        node.op_type = f"New{place}"
+
+
+def _asymmetric(proto: Any) -> None:
+    weights = next(node for node in proto.graph.node if node.op_type == "DequantizeLinear" and "axis" in str(node))
+    zero_points = next(each for each in proto.graph.initializer if each.name == weights.input[2])
+    zero_points.CopyFrom(onnx.numpy_helper.from_array(np.full(zero_points.dims, 5, np.int8), zero_points.name))
+
+
+def _unquantised_output() -> bytes:
+    model = Qdq()
+    return model.model(model.node("Conv", [model.input((1, 3, 5, 5), A), _weights(model)]))
+
+
+def _weights(model: Qdq) -> str:
+    return model.weights(np.ones((2, 3, 1, 1), np.int8), 0.01)
+
+
+def _unquantised_input() -> bytes:
+    model = Qdq()
+    return model.model([model.operator("Conv", [model.port((1, 3, 5, 5)), _weights(model)], A)])
+
+
+def _int16() -> bytes:
+    model = Qdq(21)
+    return model.model([model.input((1, 3), Scale(0.1, 0, "int16"))])
+
+
+def _operator(kind: str, shape: tuple[int, ...] = (1, 3, 5, 5), **attributes: Any) -> bytes:
+    model = Qdq()
+    return model.model([model.operator(kind, [model.input(shape, A)], A, **attributes)])
+
+
+def _resized(sizes: list[int], **attributes: Any) -> bytes:
+    model = Qdq()
+    nothing = model.constant(np.zeros(0, np.float32))
+    inputs = [model.input((1, 3, 5, 5), A), nothing, nothing, model.constant(np.array(sizes, np.int64))]
+    return model.model([model.operator("Resize", inputs, A, mode="nearest", **attributes)])
+
+
+def _set(name: str, value: int) -> Callable[[Any], None]:
+    def change(proto: Any) -> None:
+        node = next(node for node in proto.graph.node if node.op_type == "Conv")
+        kept = [each for each in node.attribute if each.name != name]
+        del node.attribute[:]
+        node.attribute.extend([*kept, helper.make_attribute(name, value)])
+
+    return change
+
+
+REFUSED = {
+    "no ONNX": (b"TFL3 is none", "N6-NET-001", "is not an ONNX model"),
+    "empty": (b"", "N6-NET-001", "has no ONNX graph"),
+    "float32": (onnx_model(quantised=False), "N6-NET-004", "not quantised; this backend computes int8"),
+    "a new operator set": (
+        edited(lambda proto: setattr(proto.opset_import[0], "version", 99)),
+        "N6-NET-008",
+        "has the operator set 99",
+    ),
+    "weights in another file": (edited(_external), "N6-NET-008", "keeps its weights in another file"),
+    "control flow": (edited(_control_flow), "N6-NET-008", "has control flow: If"),
+    "a dynamic shape": (edited(_dynamic), "N6-NET-005", "is not fixed: [1, 3, 'height', 14]"),
+    "an old operator set": (
+        edited(lambda proto: setattr(proto.opset_import[0], "version", 9)),
+        "N6-NET-008",
+        "has the operator set 9",
+    ),
+    "an unknown domain": (
+        edited(lambda proto: setattr(proto.graph.node[8], "domain", "com.acme")),
+        "N6-NET-003",
+        "com.acme.",
+    ),
+    "unknown operators": (
+        edited(_new_operators),
+        "N6-NET-003",
+        "nor are New1, New10",
+    ),
+    "asymmetric weights": (edited(_asymmetric), "N6-NET-006", "zero point other than 0"),
+    "an output that is not quantised": (_unquantised_output(), "N6-NET-004", "is not quantised, or a constant"),
+    "an input that is not quantised": (_unquantised_input(), "N6-NET-004", "this backend computes int8"),
+    "16 bits": (_int16(), "N6-NET-004", "quantises to int16"),
+    "groups that do not fit": (edited(_set("group", 5)), "N6-NET-007", "do not fit its input"),
+    "a pooling over one dimension": (
+        _operator("AveragePool", (1, 3, 8), kernel_shape=[2]),
+        "N6-NET-007",
+        "has the shape [1, 3, 8]",
+    ),
+    "a resize to something else than a multiple": (
+        _resized([1, 3, 5, 8]),
+        "N6-NET-008",
+        "resizes [1, 3, 5, 5] to [1, 3, 5, 8] by 'nearest'",
+    ),
+    "a resize that repeats elements unequally": (
+        _resized([1, 3, 10, 10], nearest_mode="floor"),
+        "N6-NET-008",
+        "['', 'floor']",
+    ),
+    "a batch": (_operator("MaxPool", (2, 3, 5, 5), kernel_shape=[2, 2]), "N6-NET-005", "batch of 2"),
+    "a quantiser without a constant scale": (
+        edited(lambda proto: proto.graph.node[0].input.__setitem__(1, proto.graph.input[0].name)),
+        "N6-NET-007",
+        "has to be a constant",
+    ),
+    "a node that reads what nothing makes": (
+        edited(lambda proto: proto.graph.node[2].input.__setitem__(0, "nowhere")),
+        "N6-NET-002",
+        "which nothing makes",
+    ),
+    "a constant that is cut off": (
+        edited(lambda proto: setattr(proto.graph.initializer[2], "raw_data", b"\0")),
+        "N6-NET-002",
+        "does not hold what it says",
+    ),
+}
+
+
+def compiled(folder: Path, model: bytes) -> None:
+    file = folder / "model.onnx"
+    file.write_bytes(model)
+    check_graph(read_onnx_graph(file), file.name)
+
+
+@pytest.mark.parametrize(("model", "number", "what"), REFUSED.values(), ids=REFUSED)
+def test_is_refused(tmp_path: Path, model: bytes, number: str, what: str) -> None:
+    with pytest.raises(N6Error) as caught:
+        compiled(tmp_path, model)
+    assert caught.value.id.startswith(number)
+    assert what in str(caught.value)
+    assert "model.onnx" in str(caught.value)
+    assert caught.value.hint
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_any_damage_is_refused_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    damaged = bytearray(CLASSIFIER)
+    for _ in range(data.draw(st.integers(1, 6))):
+        place = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[place] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.one_of(st.just(len(damaged)), st.integers(0, len(damaged))))
+    folder = tmp_path_factory.mktemp("damaged")
+    try:
+        compiled(folder, bytes(damaged[:cut]))
+    except N6Error as error:
+        assert error.id.startswith("N6-NET-0")
