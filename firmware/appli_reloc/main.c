@@ -52,6 +52,7 @@ int main(void)
     uint32_t runs = 0;
     for (uint32_t i = 0; i < n6_model_count; i++) {
         runs += n6_appli_run(&n6_loaded_models[i].network, runs);
+        n6_inference_restart(&n6_loaded_models[i].network); /* for the sequence that comes over the link */
     }
     n6_put("n6 done runs=");
     n6_put_u32(runs);

@@ -105,19 +105,22 @@ static bool runs_on_cpu(const EpochBlock_ItemTypeDef *epochs)
 }
 
 /* A first inference. Returns "", or why the model is not to be used. */
-static const char *self_test(const n6_plan_network_t *network, const n6_model_trailer_t *trailer)
+static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_t *trailer)
 {
     const uint8_t *input = trailer->test_input_bytes == 0u ? NULL : n6_model_slot_test_input(trailer);
     uint32_t crc32;
     if (!n6_inference_begin(network)) {
         return "N6-FW-028 does not take its input and output buffers";
     }
-    if (!N6_RUNTIME_DRIVES_NPU && !runs_on_cpu(network->instance->exec_state.first_epoch_block)) {
+    /* It may keep one: no file says so, and a network that uses the NPU keeps none. */
+    network->keeps_state = runs_on_cpu(network->instance->exec_state.first_epoch_block);
+    if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {
         return "N6-FW-053 has epochs of the NPU, which this firmware's runtime does not drive";
     }
     if (!n6_inference_try(network, input, trailer->test_input_bytes, &crc32)) {
         return "N6-FW-054 the self-test has another size than the inputs";
     }
+    n6_inference_restart(network);
     return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
