@@ -26,7 +26,6 @@ SAME_MEANING = {
     "N6-NET-001": "a file that is no model of its kind, .tflite or .onnx",
     "N6-NET-002": "a damaged file, .tflite or .onnx",
     "N6-NET-003": "an operator, of .tflite or .onnx",
-    "N6-NET-008": "something that no kernel does, of .tflite or .onnx",
     "N6-NET-004": "a type, of a tensor alone or where an operator meets it",
     "N6-NET-005": "a shape, of a tensor alone or where an operator meets it",
     "N6-NET-006": "quantisation, of a tensor or of operands together",

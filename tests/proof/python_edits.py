@@ -140,11 +140,7 @@ EDITS = (
     ),
     # Networks by the reference backend.
     network("network/reference/compile.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
-<<<<<<< HEAD
     network("network/reference/lowering.py", '_{operator.index}{part}"', '__{operator.index}{part}"', "network.c"),
-=======
-    network("network/reference/lowering.py", "_{operator.index}{part}", "__{operator.index}{part}", "network.c"),
->>>>>>> S17
     network(
         "network/reference/windows.py",
         '"stride_h": options.stride_h,',
