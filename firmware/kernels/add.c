@@ -20,7 +20,7 @@ static int32_t combined(int32_t a, int32_t b, combination_t combination)
     return combination == SUM ? a + b : (combination == DIFFERENCE ? difference : difference * difference);
 }
 
-static void plain(const n6k_sum_t *op, combination_t combination)
+static void n6k_plain_combined(const n6k_sum_t *op, combination_t combination)
 {
     n6k_walk_t walk;
     n6k_walk_start(&walk, &op->broadcast, op->a, op->b, op->output);
@@ -36,17 +36,17 @@ static void plain(const n6k_sum_t *op, combination_t combination)
 
 void n6k_plain_add(const n6k_sum_t *op)
 {
-    plain(op, SUM);
+    n6k_plain_combined(op, SUM);
 }
 
 void n6k_plain_sub(const n6k_sum_t *op)
 {
-    plain(op, DIFFERENCE);
+    n6k_plain_combined(op, DIFFERENCE);
 }
 
 void n6k_plain_squared_difference(const n6k_sum_t *op)
 {
-    plain(op, SQUARED_DIFFERENCE);
+    n6k_plain_combined(op, SQUARED_DIFFERENCE);
 }
 
 #if defined(__ARM_FEATURE_MVE)
@@ -68,7 +68,7 @@ typedef struct {
     int32_t zero_point;
 } constants_t;
 
-static constants_t constants_of(const n6k_sum_t *op)
+static constants_t __attribute__((noinline)) constants_of(const n6k_sum_t *op)
 {
     return (constants_t){
         .a_shift = op->a_shift,

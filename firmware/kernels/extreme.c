@@ -6,7 +6,7 @@
 #include "helium.h"
 #include "n6_kernels_plain.h"
 
-static void plain(const n6k_extreme_t *op, int larger)
+static void n6k_plain_extreme(const n6k_extreme_t *op, int larger)
 {
     n6k_walk_t walk;
     n6k_walk_start(&walk, &op->broadcast, op->a, op->b, op->output);
@@ -20,12 +20,12 @@ static void plain(const n6k_extreme_t *op, int larger)
 
 void n6k_plain_maximum(const n6k_extreme_t *op)
 {
-    plain(op, 1);
+    n6k_plain_extreme(op, 1);
 }
 
 void n6k_plain_minimum(const n6k_extreme_t *op)
 {
-    plain(op, 0);
+    n6k_plain_extreme(op, 0);
 }
 
 #if defined(__ARM_FEATURE_MVE)

@@ -33,7 +33,7 @@ static inline int32_t result(int32_t a, int32_t b, operation_t operation)
     }
 }
 
-static void plain(const n6k_integers_t *op, operation_t operation)
+static void __attribute__((noinline)) plain(const n6k_integers_t *op, operation_t operation)
 {
     int32_t *output = op->output;
     n6k_runs_t runs;
