@@ -61,9 +61,6 @@ void n6k_plain_softmax_int16(const n6k_softmax_int16_t *op)
 {
     const int16_t *input = op->input;
     int16_t *output = op->output;
-    /* Out of the loops: gcc 12.2 with -O3 does that itself for n6k_scale_double, and computes other bits then. */
-    const int32_t left_shift = op->shift > 0 ? op->shift : 0;
-    const int32_t right_shift = op->shift > 0 ? 0 : -op->shift;
     for (uint32_t row = 0; row < op->rows; row++, input += op->depth, output += op->depth) {
         int32_t largest = INT16_MIN;
         for (uint32_t i = 0; i < op->depth; i++) {
@@ -72,15 +69,18 @@ void n6k_plain_softmax_int16(const n6k_softmax_int16_t *op)
 
         int32_t sum = 0; /* Q16.15 */
         for (uint32_t i = 0; i < op->depth; i++) {
-            const int32_t shifted = (int32_t)((uint32_t)(input[i] - largest) << left_shift);
-            const int32_t scaled = n6k_rounding_divide(n6k_doubling_high_multiply(shifted, op->multiplier), right_shift);
+            const int32_t shifted = (int32_t)((uint32_t)(input[i] - largest) << op->left_shift);
+            const int32_t product = n6k_doubling_high_multiply(shifted, op->multiplier);
+            const int32_t scaled = n6k_rounding_divide(product, op->right_shift);
             const int32_t power = looked_up(op->exponential, n6k_clamp(scaled + INT16_MAX, INT16_MIN, INT16_MAX));
             output[i] = (int16_t)power;
             sum += power;
         }
 
         const int32_t zeros = sum == 0 ? 32 : __builtin_clz((uint32_t)sum);
-        const int32_t mantissa = (int32_t)((((int64_t)sum << (zeros - 1)) + (1 << 13)) >> 14) - (3 << 15);
+        /* Between 2^30 and 2^31, then in steps of 2^14. */
+        const uint32_t normal = (uint32_t)sum << (zeros - 1);
+        const int32_t mantissa = (int32_t)((normal + (1U << 13)) >> 14) - (3 << 15);
         const int32_t scale = looked_up(op->reciprocal, n6k_clamp(mantissa, INT16_MIN, INT16_MAX));
         const int32_t right = 31 - zeros;
         for (uint32_t i = 0; i < op->depth; i++) {

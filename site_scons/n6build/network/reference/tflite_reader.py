@@ -250,7 +250,9 @@ class _Reader:
     def _dtype(self, table: Any, name: str) -> DType:
         found: Any = _TYPE_NAMES.get(table.Type(), f"type {table.Type()}")
         if found not in get_args(DType):
-            raise _TensorError("N6-NET-004", f"tensor {name!a} is {found}; this backend computes int8", QUANTISE, found)
+            raise _TensorError(
+                "N6-NET-004", f"tensor {name!a} is {found}; this backend computes int8, uint8 or int16", QUANTISE, found
+            )
         return found  # type: ignore[no-any-return]
 
     def _shape(self, table: Any, name: str) -> tuple[int, ...]:

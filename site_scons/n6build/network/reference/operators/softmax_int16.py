@@ -31,7 +31,8 @@ _KERNEL = Kernel(
             Member("rows", "uint32_t"),
             Member("depth", "uint32_t"),
             Member("multiplier", "int32_t"),
-            Member("shift", "int32_t"),
+            Member("left_shift", "int32_t"),
+            Member("right_shift", "int32_t"),
         ),
         doc="int16 -> int16 (output scale 1/32768) row by row. exponential: e^x from -10 to 0; reciprocal: 1 / (1 + x) from 0 to "
         "1; 513 entries each.",
@@ -91,7 +92,8 @@ def _lower(operands: Operands) -> KernelCall:
             "rows": operands.first.elements // depth,
             "depth": depth,
             "multiplier": multiplier,
-            "shift": shift,
+            "left_shift": max(shift, 0),
+            "right_shift": max(-shift, 0),
         },
     )
 
