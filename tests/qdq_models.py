@@ -222,8 +222,11 @@ def detector(seed: int = 0, dtype: str = "int8") -> bytes:
         shape = layers.constant(np.array([1, 6, -1], np.int64))
         heads.append(layers.operator("Reshape", [made, shape], target))
     rows = layers.operator("Concat", heads, target, axis=2)
-    boxes = layers.operator("Sigmoid", [rows], Scale(1 / 256, 0 if dtype == "uint8" else -128, dtype))
-    return layers.model([layers.operator("Transpose", [rows], target, perm=[0, 2, 1]), boxes])
+    likely = Scale(1 / 256, 0 if dtype == "uint8" else -128, dtype)
+    scores = layers.operator("Sigmoid", [rows], likely)
+    ends = [layers.constant(np.array([each], np.int64)) for each in (4, 6, 1)]
+    scores = layers.operator("Slice", [scores, *ends], likely)
+    return layers.model([layers.operator("Transpose", [rows], target, perm=[0, 2, 1]), scores])
 
 
 def _silu(layers: Layers, name: str, scale: Scale) -> tuple[str, Scale]:

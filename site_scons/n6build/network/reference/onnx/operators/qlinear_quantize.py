@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.onnx.limits import limited_range
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
@@ -29,16 +29,10 @@ _KERNEL = Kernel(
 
 
 def _lower(operands: Operands) -> KernelCall:
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.first,
-            "output": operands.output,
-            "elements": operands.first.elements,
-            "scale": required_quantisation(operands.output).scale,
-            "range": limited_range(operands.output, -math.inf, math.inf),
-        },
-    )
+    ends: dict[str, Argument] = {"input": operands.first, "output": operands.output}
+    scale = required_quantisation(operands.output).scale
+    limits = limited_range(operands.output, -math.inf, math.inf)
+    return KernelCall(_KERNEL, {**ends, "elements": operands.first.elements, "scale": scale, "range": limits})
 
 
 OPERATOR = OperatorKind(
