@@ -77,7 +77,7 @@ def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_broadcast(operands)
     activation = activation_of(operands)
     if activation != "NONE":
-        yield Problem("N6-NET-008", f"activation {activation} is not supported for int32", "supported: NONE")
+        yield Problem("N6-NET-007", f"activation {activation} is not supported for int32", "supported: NONE")
 
 
 def _check_one_type(operands: Operands) -> Iterator[Problem]:
