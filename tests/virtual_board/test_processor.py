@@ -50,6 +50,10 @@ def test_the_cycle_counter_counts_only_while_trace_and_counter_are_enabled(tmp_p
     assert run(tmp_path, does).exit_code == 0
 
 
+def test_selecting_between_zero_and_a_register_changes_no_other_zero(tmp_path: Path) -> None:
+    assert run(tmp_path, "SELECT_ZERO").exit_code == 0
+
+
 def test_a_timer_has_its_clock_and_prescaler(tmp_path: Path) -> None:
     assert run(tmp_path, "COMPARE_TIMER").exit_code == 0
 

@@ -24,6 +24,7 @@
 #define TOUCH_UNMODELLED 14
 #define RESET_ONCE 15
 #define START_BAD_PLL 16
+#define SELECT_ZERO 17
 
 #define EXIT_STATUS 9
 
@@ -136,6 +137,20 @@ static void speak(void)
     REG(N6_USART1_TDR) = '!'; /* SPEAK */
 }
 
+/* 0 if a constant of 0 is still 0 after an instruction that selects between zr and a register. */
+static uint32_t select_zero(void)
+{
+    int32_t selected, zero;
+
+    __asm volatile("cmp %[one], #1\n"
+                   "csneg %[selected], zr, %[seven], gt\n"
+                   "mov %[zero], #0\n"
+                   : [selected] "=&r"(selected), [zero] "=&r"(zero)
+                   : [one] "r"(1), [seven] "r"(7)
+                   : "cc");
+    return selected == -7 && zero == 0 ? 0 : EXIT_STATUS;
+}
+
 void reset(void)
 {
     uint32_t status = EXIT_STATUS;
@@ -190,6 +205,9 @@ void reset(void)
         break;
     case START_BAD_PLL:
         status = start_bad_pll();
+        break;
+    case SELECT_ZERO:
+        status = select_zero();
         break;
     }
     finish(status);
