@@ -53,8 +53,8 @@ void n6k_plain_real_mul(const n6k_real_binary_t *op)
 #if defined(__ARM_FEATURE_MVE)
 
 /* An operand of stride 0 is one element for all. */
-static inline __attribute__((always_inline)) void row_of(const n6k_real_binary_t *op, operation_t operation, const int8_t *a,
-                                                         const int8_t *b, int8_t *output)
+static void __attribute__((noinline)) row_of(const n6k_real_binary_t *op, operation_t operation, const int8_t *a,
+                                             const int8_t *b, int8_t *output)
 {
     const n6k_real_binary_t local = *op; /* which stores through a byte pointer might otherwise change */
     const float32x4_t scale = vdupq_n_f32(local.output_scale);

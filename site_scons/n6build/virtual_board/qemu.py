@@ -124,7 +124,9 @@ class Release:
 
 
 RELEASES = (
-    Release("7.2", ("debian", "12"), _CONFIGURE, (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, *_CACHES), names_meson=True),
+    Release(
+        "7.2", ("debian", "12"), _CONFIGURE, (*_EDITS, _SECURE_DEBUG, *_CONDITIONAL_SELECT, *_CACHES), names_meson=True
+    ),
     # Without --disable-download its configure asks a package registry for what it lacks.
     Release("10.0", ("debian", "13"), (*_CONFIGURE, "--disable-download"), (*_EDITS, *_CACHES_10_0), names_meson=False),
 )
