@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 
 from n6build.base.members import modules_matching
@@ -14,7 +15,11 @@ from reference_docs.markdown import code, page, sentence, table, text
 
 _HEAD = """\
 What the reference backend compiles: every epoch runs on the Cortex-M55, with the bits of LiteRT 2.3.0's reference interpreter.
-Anything else is refused with the names of all operators in question; [ST's compiler](../st-edge-ai.md) takes more. Batch is 1."""
+Models of uint8 are computed as int8, 128 less. Anything else is refused with the names of all operators in question;
+[ST's compiler](../st-edge-ai.md) takes more. Batch is 1. What differs from that interpreter: [how sure](../how-sure.md)."""
+
+# Not to be written with a capital letter.
+_FORMULA = re.compile(r"[a-z]\W")
 
 _ONNX = """\
 ## ONNX
@@ -44,6 +49,14 @@ def _row(name: str) -> tuple[str, str, str]:
     module = importlib.import_module(name)
     kind: OperatorKind = module.OPERATOR
     said = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
-    label, _, what = said.partition(": ")
-    assert label == kind.name, f"the docstring of {Path(module.__file__ or name).name} begins with {kind.name}: "
-    return code(kind.name), ", ".join(kind.rule.types_of(kind.viewed)), text(sentence(what))
+    # One for another type has the name of the operator and that type.
+    base = kind.name.partition(" ")[0]
+    assert said.startswith((f"{base}: ", f"{base} ")), (
+        f"{Path(module.__file__ or name).name}: the docstring begins with {base}"
+    )
+    what = said.removeprefix(base).lstrip(": ")
+    return (
+        code(base),
+        ", ".join(kind.rule.types_of(kind.viewed)),
+        text(what if _FORMULA.match(what) else sentence(what)),
+    )
