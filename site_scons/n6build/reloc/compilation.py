@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.network.runtimes import Runtime
 
@@ -74,10 +74,16 @@ class ModelCode:
 
 
 def model_code(
-    runtime: Runtime, conf_header: str, *, secure: bool, debug_info: bool, blobs_in_params: bool
+    runtime: Runtime,
+    conf_header: str,
+    kernels: Sequence[Path],
+    *,
+    secure: bool,
+    debug_info: bool,
+    blobs_in_params: bool,
 ) -> ModelCode:
-    """conf_header: name of the model's. blobs_in_params: of the epoch controller, which are constants otherwise. Raises
-    N6-RELOC-020 where ST's package has no parts for relocatable models."""
+    """conf_header: name of the model's. kernels: C files of those that it may call. blobs_in_params: of the epoch controller,
+    which are constants otherwise. Raises N6-RELOC-020 where ST's package has no parts for relocatable models."""
     parts = runtime.reloc
     if parts is None:
         raise N6Error(
@@ -89,10 +95,10 @@ def model_code(
     of_runtime = [flag for flag in runtime.compile_flags if secure or flag != SECURE]
     own = (*flags, *of_runtime, *parts.compile_flags)
     defines = (*_DEFINES, *parts.defines, *((_DEBUG_INFO,) if debug_info else ()))
-    kernels = [(path, (*flags, "-O3")) for path in files_in(FIRMWARE / "kernels", "*.c")]
+    of_kernels = [(path, (*flags, "-O3")) for path in kernels]
     sources = [(path, (*own, "-DNDEBUG") if path.name in parts.talkative else own) for path in parts.sources]
     return ModelCode(
-        shared=(*kernels, *sources),
+        shared=(*of_kernels, *sources),
         network_flags=own,
         include_folders=(*runtime.include_folders, ANY_MODEL.parent),
         foreign_folders=(*runtime.foreign_folders, *parts.foreign_folders),

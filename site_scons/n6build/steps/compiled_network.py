@@ -13,7 +13,8 @@ from n6build.plan.step import Step
 
 @dataclass(frozen=True)
 class NetworkSteps:
-    """A network of the application. name: of its files. folder: of its files. pools: given to its compiler."""
+    """A network of the application. name: of its files. folder: of its files. pools: given to its compiler. kernels: C files
+    of those that it may call."""
 
     model: Model
     name: str
@@ -21,6 +22,7 @@ class NetworkSteps:
     backend: Backend
     pools: tuple[MemoryPool, ...]
     step: Step
+    kernels: tuple[Path, ...]
 
     @property
     def outputs(self) -> tuple[str, ...]:

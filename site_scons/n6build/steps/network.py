@@ -59,7 +59,8 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
             roomier=roomier,
         )
         step = backend.step(compilation)
-        networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step))
+        kernels = backend.kernels(compilation.source)
+        networks.append(NetworkSteps(model, name, compilation.folder, backend, absolute, step, kernels))
     return tuple(networks)
 
 

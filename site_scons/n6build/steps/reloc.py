@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
@@ -11,6 +12,7 @@ from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.plan import Content, PlannedModel
+from n6build.network.kernel_files import all_kernel_files
 from n6build.network.prebuilt.backend import import_step
 from n6build.network.prebuilt.folder import PrebuiltNetwork
 from n6build.network.runtimes import Runtime
@@ -48,13 +50,14 @@ class ModelOptions:
 @dataclass(frozen=True)
 class SourceNetwork:
     """A network as stage 1 makes it. strict: compile its C with the warnings of this project. of_board: it has the pools of the
-    board. waived: ids of checks."""
+    board. kernels: C files of those that it may call. waived: ids of checks."""
 
     name: str
     folder: str
     step: Step
     strict: bool
     of_board: bool
+    kernels: tuple[Path, ...]
     waived: tuple[str, ...] = ()
 
     @property
@@ -105,6 +108,7 @@ def model_steps(
     code = model_code(
         runtime,
         conf_header_name(name),
+        network.kernels,
         secure=options.secure,
         debug_info=options.debug_info,
         blobs_in_params=options.blobs_in_params,
@@ -172,7 +176,9 @@ def model_steps(
 def imported_network(found: PrebuiltNetwork, work: str) -> SourceNetwork:
     """A network made by another tool, imported as a folder of stage 1 inside `work`."""
     folder = f"{work}/network"
-    return SourceNetwork(found.name, folder, import_step(folder, found), strict=False, of_board=False)
+    return SourceNetwork(
+        found.name, folder, import_step(folder, found), strict=False, of_board=False, kernels=all_kernel_files()
+    )
 
 
 def stage2_plan(
@@ -204,6 +210,7 @@ def reloc_network(
         network.step,
         strict=network.backend.strict,
         of_board=network.backend.takes_pools,
+        kernels=network.kernels,
         waived=tuple(network.model.waived),
     )
     common = common_folder(board_folder, runtime, options)

@@ -12,6 +12,7 @@ from n6build.base.files import remove_others
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.network.backend import Backend, Compilation, ModelSource, check_sha256, has_no_options, require_file
+from n6build.network.kernel_files import all_kernel_files, files_of_kernels
 from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
 from n6build.network.reference.generated_c import RENDERED
@@ -55,6 +56,16 @@ def _step(given: Compilation) -> Step:
     )
 
 
+def _kernels(source: ModelSource) -> tuple[Path, ...]:
+    """All of them where the model cannot be compiled, which its step then says."""
+    from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
+
+    try:
+        return files_of_kernels(kernels_of(require_file("reference", source)))
+    except N6Error:
+        return all_kernel_files()
+
+
 BACKEND = Backend(
     name="reference",
     preference=0,
@@ -65,6 +76,7 @@ BACKEND = Backend(
     check=_check,
     check_options=has_no_options,
     step=_step,
+    kernels=_kernels,
 )
 
 

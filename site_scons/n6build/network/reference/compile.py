@@ -20,7 +20,9 @@ from n6build.network.reference.epochs import Network
 from n6build.network.reference.external_ram import ExternalUse, external_uses
 from n6build.network.reference.folding import folded
 from n6build.network.reference.generated_c import network_header, network_source
+from n6build.network.reference.graph import Graph
 from n6build.network.reference.graph_checks import check_graph
+from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.placement import Placement, place
@@ -42,6 +44,12 @@ class Compiled:
     transposes: int
 
 
+def kernels_of(model: Path) -> tuple[str, ...]:
+    """Names of the kernels that its operators may call, sorted. Raises N6Error where the file is no such model."""
+    kinds = {operator.kind for operator in _graph_of(model).operators}
+    return tuple(sorted({kernel.name for kind in kinds for kernel in KINDS[kind].kernels}))
+
+
 def compile_network(
     model: Path,
     pools: Sequence[MemoryPool],
@@ -61,8 +69,7 @@ def compile_network(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    is_onnx = model.suffix == ".onnx"
-    graph = read_onnx_graph(model) if is_onnx else as_signed(dilated(folded(read_graph(model))))
+    graph = _graph_of(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)
@@ -91,6 +98,12 @@ def compile_network(
         write_atomically(path, content)
     transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
     return Compiled(external_uses(network, placement, pools), transposes)
+
+
+def _graph_of(model: Path) -> Graph:
+    if model.suffix == ".onnx":
+        return read_onnx_graph(model)
+    return as_signed(dilated(folded(read_graph(model))))
 
 
 def initializer_image(network: Network, placement: Placement) -> bytes:

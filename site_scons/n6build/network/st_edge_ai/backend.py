@@ -80,6 +80,7 @@ BACKEND = Backend(
     check=_check,
     check_options=_check_options,
     step=_step,
+    kernels=lambda _: (),
 )
 
 

@@ -1,0 +1,38 @@
+"""A program is compiled with the kernels that its network may call, and with no others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from model_families import FAMILIES
+from n6build.network.kernel_files import all_kernel_files, files_of_kernels
+from n6build.network.reference.compile import kernels_of
+from n6build.network.reference.kinds import all_kernels
+
+from network.host_network import HostNetwork
+
+
+@pytest.mark.parametrize("kernel", [kernel.name for kernel in all_kernels()])
+def test_a_kernel_is_in_one_file_that_names_it(kernel: str) -> None:
+    homes = [path for path in files_of_kernels([kernel]) if re.search(rf"\b(n6k_)?{kernel}\b", path.read_text())]
+    assert homes
+
+
+def test_every_file_has_a_kernel() -> None:
+    assert files_of_kernels(kernel.name for kernel in all_kernels()) == all_kernel_files()
+
+
+def test_files_whose_functions_are_called_come_along() -> None:
+    assert [path.name for path in files_of_kernels(["add"])] == ["add.c", "broadcast.c"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_network_calls_no_others(host_network: Callable[..., HostNetwork], family: str, tmp_path: Path) -> None:
+    model = tmp_path / "model.tflite"
+    model.write_bytes(FAMILIES[family]())
+    called = re.findall(r"\bn6k_(\w+)\(&", (host_network(model.read_bytes()).folder / "network.c").read_text())
+    assert called
+    assert set(called) <= set(kernels_of(model))
