@@ -113,9 +113,9 @@ def test_mobilenet_v2_at_224_lies_across_all_banks_of_the_npu(
     model = mobilenet_v2()
     network = host_network(model)
     used = {pool.name: pool.used_bytes for pool in network.artifacts.pools}
-    # 112 x 112 x 96 of the first expansion and 56 x 56 x 96 of what is made of it.
-    assert [used[f"npuRAM{bank}"] for bank in (3, 4, 5, 6)] == [448 * KIB, 448 * KIB, 448 * KIB, 129_024]
-    assert sum(used.values()) - used["octoFlash"] == (112 * 112 + 56 * 56) * 96
+    # 112 x 112 x 96 of the first expansion, 56 x 56 x 96 of what is made of it, and the scratch of that depthwise convolution.
+    assert [used[f"npuRAM{bank}"] for bank in (3, 4, 5, 6)] == [448 * KIB, 448 * KIB, 448 * KIB, 145_688]
+    assert sum(used.values()) - used["octoFlash"] == (112 * 112 + 56 * 56) * 96 + 16_664
     compared, _ = assert_equal_everywhere(network, model, random_inputs(model, 1))
     assert compared == 64
 

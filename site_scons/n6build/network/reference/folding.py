@@ -36,7 +36,8 @@ def folded(graph: Graph) -> Graph:
             left.append(operator)
         else:
             tensors[operator.output] = constant
-    return replace(graph, tensors=tensors, operators=_used(left, graph.outputs))
+    # Where some are refused, what uses the others is not known; all that is wrong with them is told.
+    return replace(graph, tensors=tensors, operators=tuple(left) if graph.refused else _used(left, graph.outputs))
 
 
 def _without_computed_shape(operator: Operator, tensors: dict[int, Tensor]) -> Operator:
