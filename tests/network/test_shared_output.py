@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from memory_models import ModelWriter
 from n6build.network.reference.epochs import Network
-from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.lowering import lower
 from n6build.network.reference.placement import place
 from n6build.network.reference.tflite_reader import read_graph
@@ -15,9 +14,6 @@ from n6build.network.reference.tflite_reader import read_graph
 from network.equality import assert_equal_everywhere, random_inputs
 from network.host_network import HostNetwork, extflash
 from network.soundness import assert_sound
-
-# The operator comes with others that move elements.
-pytestmark = pytest.mark.skipif("CONCATENATION" not in KINDS, reason="CONCATENATION is not supported")
 
 Build = Callable[..., HostNetwork]
 

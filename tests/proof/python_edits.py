@@ -139,7 +139,7 @@ EDITS = (
         "steps/board.py", "clock=board.soc.clock(choice.clock)", "clock=board.max_speed", f"{BOARD}/include/n6_board.h"
     ),
     # Networks by the reference backend.
-    network("network/reference/compile.py", 'VERSION = "1.0"', 'VERSION = "1.1"', "network.c"),
+    network("network/reference/compile.py", 'VERSION = "1.1"', 'VERSION = "1.2"', "network.c"),
     network("network/reference/lowering.py", '_{operator.index}{part}"', '__{operator.index}{part}"', "network.c"),
     network(
         "network/reference/windows.py",

@@ -32,7 +32,7 @@ from n6build.network.reference.unsigned import as_signed
 
 TOOL = "n6build reference backend"
 # Of the generated files: raised with every change to them, since version control is not part of an installed library.
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 @dataclass(frozen=True)
