@@ -57,11 +57,12 @@ def of_host(file: str, old: str, new: str) -> Edit:
 
 
 def of_operators() -> Iterator[Edit]:
-    """A new name for a kernel of each operator that has one of its own: a new operator is edited, too."""
-    for path in sorted((LIBRARY / "network/reference/operators").glob("*.py")):
-        kernel = re.search(r'\bKernel\(\s*"', path.read_text())
-        if kernel:
-            yield kernels(f"network/reference/operators/{path.name}", kernel[0], f"{kernel[0]}new_")
+    """A new name for a kernel, or another comment of its descriptor, in each module that has one: new operators are edited, too."""
+    for path in sorted((LIBRARY / "network/reference").rglob("*.py")):
+        found = _KERNEL.search(path.read_text())
+        file = path.relative_to(LIBRARY).as_posix()
+        if found:
+            yield kernels(file, found[0], f"{found[0]}new_")
 
 
 def split(file: str, old: str, new: str, differs: str) -> Edit:
@@ -70,6 +71,9 @@ def split(file: str, old: str, new: str, differs: str) -> Edit:
 
 def relocated(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "split", f"{SPLIT}/network_rel/{differs}", _RELOC)
+
+
+_KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
 
 
 EDITS = (
@@ -165,7 +169,7 @@ EDITS = (
         "return tensor.quantisation.zero_point + 1 if",
         "network.c",
     ),
-    network("network/reference/operators/add.py", "_LEFT_SHIFT = 20", "_LEFT_SHIFT = 19", "network.c"),
+    network("network/reference/sums.py", "left_shift: int = 20", "left_shift: int = 19", "network.c"),
     network("network/reference/operators/conv_2d.py", "Scratch(2 * column", "Scratch(3 * column", "network.c"),
     network(
         "network/reference/operators/dequantize.py",
@@ -175,8 +179,8 @@ EDITS = (
     ),
     network(
         "network/reference/operators/fully_connected.py",
-        "np.array(real_scales(operands, _OUTPUTS))",
-        "-np.array(real_scales(operands, _OUTPUTS))",
+        "np.array(scales)",
+        "-np.array(scales)",
         "network_atonbuf.xSPI2.raw",
     ),
     network("network/reference/operators/max_pool_2d.py", 'label="MaxPool2D"', 'label="MaxPool"', "network.c"),
@@ -186,16 +190,6 @@ EDITS = (
     kernels("network/reference/kernel_headers.py", "_COLUMNS = 120", "_COLUMNS = 100"),
     kernels("network/reference/descriptors.py", 'f"{to} *{member.name}"', 'f"{to} * {member.name}"'),
     kernels("network/reference/kinds.py", "for kind in KINDS.values()", "for kind in [*KINDS.values()][::-1]"),
-    kernels("network/reference/pooling.py", "padding takes no part in either", "padding takes part in neither"),
-    kernels("network/reference/movement.py", '    "move",', '    "new_move",'),
-    kernels("network/reference/gathering.py", '    "gather",', '    "new_gather",'),
-    kernels("network/reference/reductions.py", "`first` and `second` are reduced", "those two are reduced"),
-    kernels(
-        "network/reference/reduced_extremes.py",
-        "The largest or the smallest element",
-        "The smallest or the largest element",
-    ),
-    kernels("network/reference/searches.py", "Of equal elements", "Of those that are equal"),
     *of_operators(),
     network(
         "network/reference/placement.py",
@@ -586,6 +580,11 @@ WITHOUT_BYTES = {
     "n6build.network.reference.moving_kind": _NOT_IN_A_MODEL,
     "n6build.network.reference.resizing": _NOT_IN_A_MODEL,
     "n6build.network.reference.states": "no model of the project has an operator that keeps a state",
+    "n6build.network.kernel_files": _PLANS,
+    "n6build.network.reference.int16": _NOT_IN_A_MODEL,
+    "n6build.network.reference.nearest": _REFUSES,
+    "n6build.network.reference.refusals": _REFUSES,
+    "n6build.network.reference.unsigned": _NOT_IN_A_MODEL,
     "n6build.network.reference.options": _REFUSES,
     "n6build.network.reference.rules": _REFUSES,
     "n6build.network.reference.schedule": "another order where that needs less memory, as in no model of the project",
@@ -611,6 +610,7 @@ WITHOUT_BYTES = {
 }
 # Every module of these folders.
 FOLDERS_WITHOUT_BYTES = {
+    "n6build.network.reference.onnx": "no model of the project is of ONNX; its kernels are edited",
     "n6build.compare.": _OF_A_BOARD,
     "n6build.flash.": _OF_A_BOARD,
     "n6build.npu.": "what is told of a network's blobs, of a run and in the page about a build",
