@@ -57,7 +57,7 @@ def of_host(file: str, old: str, new: str) -> Edit:
 
 
 def of_operators() -> Iterator[Edit]:
-    """A new name for a kernel, or another comment of its descriptor, in each module that has one: new operators are edited, too."""
+    """A new name for a kernel, or another comment of its descriptor, wherever one is: new operators are edited, too."""
     for path in sorted((LIBRARY / "network/reference").rglob("*.py")):
         found = _KERNEL.search(path.read_text())
         file = path.relative_to(LIBRARY).as_posix()
