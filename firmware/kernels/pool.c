@@ -290,12 +290,14 @@ void n6k_max_pool_2d(const n6k_pool_t *op)
 {
     const uint32_t channels = op->in.channels;
     int8_t *output = op->output;
-    max_t constants = {
-        .row = op->in.width * channels,
-        .low = op->range.clamp_min,
-        .high = op->range.clamp_max,
-        .channels = channels,
-    };
+    /* Member by member: an initializer becomes a call of memset, which relocatable models do not have. */
+    max_t constants;
+    constants.second = constants.third = constants.last = 0;
+    constants.row = op->in.width * channels;
+    constants.low = op->range.clamp_min;
+    constants.high = op->range.clamp_max;
+    constants.channels = channels;
+    constants.columns = 0;
     int32_t top = -op->window.pad_top;
     for (uint32_t oy = op->out.height; oy > 0; oy--, top += op->window.stride_h) {
         int32_t left = -op->window.pad_left;

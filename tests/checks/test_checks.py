@@ -157,7 +157,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a pool where the Appli runs",
         "N6-CHECK-005",
         lambda s: with_pool(s, "npuRAM3", address=0x3400_0000),
-        "overlaps the RAM of the Appli (0x34000000..0x34100000) by 16128 bytes",
+        "overlaps the RAM of the Appli (0x34000000..0x34100000) by 17064 bytes",
     ),
     (
         "a stack of somebody else's program in the network's memory",
@@ -324,8 +324,8 @@ EXTERNAL: list[tuple[str, str, Damage, str]] = [
     (
         "activations in external RAM",
         "N6-CHECK-003",
-        lambda s: with_pool(s, "hyperRAM", used_bytes=3 * 16128),
-        "47.2 KiB of activations, 75% of all, lie in external RAM: some 5 to 20 times slower",
+        lambda s: with_pool(s, "hyperRAM", used_bytes=3 * 17064),
+        "50.0 KiB of activations, 75% of all, lie in external RAM: some 5 to 20 times slower",
     ),
     (
         "external RAM that nobody maps",

@@ -138,7 +138,7 @@ CHANGES = {
     "the version of the runtime": (appended("firmware/runtime/ll_aton_version.h", "\n/* new */\n"), "made"),
     "a damaged note": (damaged, "made"),
     "a note that is no plan": (another_plan, "made"),
-    "the content of a model file": (appended("models/miniresnet/miniresnet.tflite", "x"), "remembered"),
+    "the content of a model file": (appended("models/miniresnet/miniresnet.tflite", "x"), "made"),
     "another board": (a_new_board, "remembered"),
     "a C file": (appended("firmware/fsbl/main.c", "\n/* new */\n"), "remembered"),
 }

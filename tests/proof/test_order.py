@@ -74,7 +74,8 @@ import json, sys
 from pathlib import Path
 from n6build.options.choices import Choices
 from n6build.base.environment import read_environment
-from n6build.plan.local import execute, local_site, library_code
+from n6build.plan.closure import library_code
+from n6build.plan.local import execute, local_site
 from n6build.plan.plan import plan_json
 from n6build.plan.signature import signature
 from n6build.steps.application import application_plan

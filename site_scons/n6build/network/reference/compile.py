@@ -24,7 +24,6 @@ from n6build.network.reference.graph import Graph
 from n6build.network.reference.graph_checks import check_graph
 from n6build.network.reference.kinds import KINDS
 from n6build.network.reference.lowering import lower
-from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.placement import Placement, place
 from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
@@ -102,6 +101,8 @@ def compile_network(
 
 def _graph_of(model: Path) -> Graph:
     if model.suffix == ".onnx":
+        from n6build.network.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
+
         return read_onnx_graph(model)
     return as_signed(dilated(folded(read_graph(model))))
 

@@ -80,7 +80,6 @@ BACKEND = Backend(
     check=_check,
     check_options=_check_options,
     step=_step,
-    kernels=lambda _: (),
 )
 
 
