@@ -75,15 +75,15 @@ def test_a_table_is_aligned_to_its_size(entries: int, found: int, sound: Subject
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        ({"_Min_Stack_Size": 0x400}, ["the stack of app.elf has 256 bytes at 0x34203E00"]),
-        ({"_Min_Heap_Size": 0x800, "_end": 0x3420_3F00 - 16}, ["the heap of app.elf has 16 bytes at 0x34203EF0"]),
+        ({"_Min_Stack_Size": 0x400}, ["the stack of app.elf has 256 bytes at 0x342041A8"]),
+        ({"_Min_Heap_Size": 0x800, "_end": 0x3420_42A8 - 16}, ["the heap of app.elf has 16 bytes at 0x34204298"]),
         ({"_Min_Heap_Size": 0x800}, []),
     ],
 )
 def test_heap_and_stack_without_a_section(labels: dict[str, int], words: list[str], sound: Subject) -> None:  # noqa: F811
     (pool,) = [pool for pool in sound.plan.pools if pool.used and pool.address == 0x3420_0000]
-    assert pool.used == 0x3F00
-    stack = 0x3420_4200 if "_Min_Stack_Size" in labels else START.stack
+    assert pool.used == 0x42A8
+    stack = 0x3420_45A8 if "_Min_Stack_Size" in labels else START.stack
     found = findings(sound, "N6-CHECK-026", labels=labels, start=replace(START, stack=stack))
     assert len(found) == len(words)
     assert all(word in finding.what for word, finding in zip(words, found, strict=True))

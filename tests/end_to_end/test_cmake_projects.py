@@ -77,7 +77,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     assert "Header n6_board.h" in done
     assert "Network network.c" not in done
     # A source that appears in a folder of n6build.
-    source = project.root / "firmware/kernels/another.c"
+    source = project.root / "firmware/appli/another.c"
     done = change(write(source, "int n6_another(void);\nint n6_another(void)\n{\n    return 1;\n}\n"))
     assert "Compile another.c" in done
     assert not any("conv_2d" in step for step in done)
@@ -204,7 +204,7 @@ def test_presets_and_the_toolchain_file_stay_the_host_s(tmp_path: Path) -> None:
     assert {Path(entry["file"]).name for entry in theirs} == {"main.c", "sensor.c", "startup.c", "uart.c"}
     assert all("-mcpu=cortex-m55" in entry["command"] for entry in theirs), flags
     ours = json.loads((host.root / "other/n6build/app/compile_commands.json").read_text())
-    entry = next(entry for entry in ours if entry["file"].endswith("kernels/add.c"))
+    entry = next(entry for entry in ours if entry["file"].endswith("kernels/conv_2d.c"))
     build(host, folder="other", cmake=OLDEST)
     # What is written there works.
     subprocess.run(entry["arguments"], cwd=entry["directory"], check=True)
@@ -293,12 +293,12 @@ def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     host = Host(tmp_path, "cmake", project.root / "site_scons")
     configure(host)
-    kernel = project.root / "firmware/kernels/add.c"
+    kernel = project.root / "firmware/kernels/conv_2d.c"
     text = kernel.read_text()
     kernel.write_text(text + "#error this is wrong\n")
     said = host.refused(NEWEST, "--build", "build")
-    assert f"add.c:{text.count(chr(10)) + 1}:2: error: #error this is wrong" in said
-    assert "add.c: error N6-STEP-010" in said
+    assert f"conv_2d.c:{text.count(chr(10)) + 1}:2: error: #error this is wrong" in said
+    assert "conv_2d.c: error N6-STEP-010" in said
     kernel.write_text(text)
     build(host)
     # The project's toolchain file may name a compiler that is not in PATH; n6build needs one there.

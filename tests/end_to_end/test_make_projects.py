@@ -107,12 +107,12 @@ def test_no_command_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> 
     host.path = [path[0], str(few)]
     assert f"{place}: error N6-TOOL-001: the compiler arm-none-eabi-gcc was not found" in host.refused("make", "all")
     host.path = path
-    kernel = project.root / "firmware/kernels/add.c"
+    kernel = project.root / "firmware/kernels/conv_2d.c"
     text = kernel.read_text()
     kernel.write_text(text + "#error this is wrong\n")
     said = host.refused("make", "all")
-    assert f"add.c:{text.count(chr(10)) + 1}:2: error: #error this is wrong" in said
-    assert said.count("add.c: error N6-STEP-010") == 1
+    assert f"conv_2d.c:{text.count(chr(10)) + 1}:2: error: #error this is wrong" in said
+    assert said.count("conv_2d.c: error N6-STEP-010") == 1
     kernel.write_text(text)
     host.call(*ALL)
 
