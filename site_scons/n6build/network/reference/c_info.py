@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from n6build.network.pools.memory_pools import MemoryPool
-from n6build.network.reference.epochs import Buffer, Epoch, Initializer, Network, Port
+from n6build.network.reference.epochs import ELEMENT_BITS, Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.graph import Quantisation
 from n6build.network.reference.joined_pools import JoinedPool
 from n6build.network.reference.liveness import ALIGNMENT
@@ -24,7 +24,6 @@ FORMATS = {
     "float64": "STAI_FORMAT_FLOAT",
     "bool": "STAI_FORMAT_BOOL",
 }
-_NBITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32, "int64": 64, "float32": 32, "float64": 64, "bool": 8}
 # Latency counts upwards in descriptors of pools, downwards in this schema.
 _LATENCY = {"LOW": "HIGH", "MID": "MID", "HIGH": "LOW"}
 
@@ -105,7 +104,7 @@ def c_info(
 
 
 def _elements(initializer: Initializer) -> int:
-    return len(initializer.data) // (_NBITS[initializer.dtype] // 8)
+    return len(initializer.data) // (ELEMENT_BITS[initializer.dtype] // 8)
 
 
 def _pool(
@@ -170,7 +169,7 @@ def _buffer(buffer: Buffer, placement: Placement, pool_ids: dict[str, int], ids:
         "channel_last": tensor is not None,
         "batch": 1,
         "format": FORMATS[dtype],
-        "nbits": _NBITS[dtype],
+        "nbits": ELEMENT_BITS[dtype],
         **_quantisation(tensor.quantisation if tensor else None),
     }
 
@@ -191,7 +190,7 @@ def _initializer(
         "shape": list(item.shape),
         "batch": 1,
         "format": FORMATS[item.dtype],
-        "nbits": _NBITS[item.dtype],
+        "nbits": ELEMENT_BITS[item.dtype],
         **_quantisation(item.quantisation),
     }
 
@@ -256,7 +255,7 @@ def _original(port: Port) -> dict[str, Any]:
     """A float tensor has no quantizer."""
     tensor = port.tensor
     types = {"uint8": "UNSIGNED", "bool": "UNSIGNED", "float32": "FLOAT"}
-    data_format: dict[str, Any] = {"type": types.get(tensor.dtype, "SIGNED"), "size": _NBITS[tensor.dtype]}
+    data_format: dict[str, Any] = {"type": types.get(tensor.dtype, "SIGNED"), "size": ELEMENT_BITS[tensor.dtype]}
     if tensor.quantisation:
         data_format["quantizer"] = "UNIFORM"
         data_format["scale"] = list(tensor.quantisation.scales)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from n6build.network.reference.graph import DType, Quantisation, Tensor
+from n6build.network.reference.graph import ELEMENT_BYTES, DType, Quantisation, Tensor
 
 # Types of what is stored for the kernels; a model file has no doubles.
 ConstantType = DType | Literal["float64"]
+ELEMENT_BITS: dict[ConstantType, int] = {
+    **{dtype: 8 * count for dtype, count in ELEMENT_BYTES.items()},
+    "float64": 64,
+}
 
 
 @dataclass(frozen=True)

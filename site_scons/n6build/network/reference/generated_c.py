@@ -12,7 +12,17 @@ from n6build.base.templates import render
 from n6build.network.ll_aton import Version
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.pools.units import human_bytes
-from n6build.network.reference.epochs import Address, Buffer, Fields, Initializer, Network, Port, Value
+from n6build.network.reference.epochs import (
+    ELEMENT_BITS,
+    Address,
+    Buffer,
+    ConstantType,
+    Fields,
+    Initializer,
+    Network,
+    Port,
+    Value,
+)
 from n6build.network.reference.liveness import ALIGNMENT, root_of
 from n6build.network.reference.placement import Place, Placement
 
@@ -36,7 +46,6 @@ _TYPES = {
     "float64": "FLOAT",
     "bool": "UINT8",
 }
-_BITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32, "int64": 64, "float32": 32, "float64": 64, "bool": 8}
 
 
 def network_source(
@@ -192,7 +201,7 @@ def _info(
     place: Place,
     network: str,
     *,
-    dtype: str,
+    dtype: ConstantType,
     shape: Sequence[int],
     epoch: int,
     is_param: bool,
@@ -216,7 +225,7 @@ def _info(
         "qm": {"int8": 7, "uint8": 8, "int16": 15, "int32": 31, "int64": 63}.get(dtype, 0),
         "is_unsigned": int(dtype in ("uint8", "bool")),
         "type": _TYPES[dtype],
-        "nbits": _BITS[dtype],
+        "nbits": ELEMENT_BITS[dtype],
         "scale": None if scale is None else c_float(scale),
         "zero_point": zero_point,
         "scale_symbol": "" if scale is None else f"scale_{symbol}",

@@ -82,8 +82,3 @@ def by_size(operands: Operands) -> tuple[Tensor, Tensor]:
     """The two inputs, the larger one first."""
     a, b = operands.first, operands.required(1)
     return (b, a) if b.elements > a.elements else (a, b)
-
-
-def operand(tensor: Tensor) -> Tensor | Parameter:
-    """An activation, or a constant."""
-    return tensor if tensor.data is None else Parameter(tensor, "constant")

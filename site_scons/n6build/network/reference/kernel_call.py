@@ -53,6 +53,11 @@ class KernelCall:
         _check_names(self.kernel.descriptor, list(self.arguments))
 
 
+def operand(tensor: Tensor) -> Tensor | Parameter:
+    """An activation, or a constant of the model file."""
+    return tensor if tensor.data is None else Parameter(tensor, "constant")
+
+
 def row_arguments(given: Tensor, output: Tensor) -> dict[str, Argument]:
     """The members ROWS."""
     depth = given.shape[-1] if given.shape else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,5 +119,4 @@ def function_of_int16(name: str, label: str, kernel_name: str, powers: tuple[int
         )
 
     rule = Rule(inputs=(INT16,), required=1, constants=(), output=INT16, check=_check)
-    make: Callable[[Operands], KernelCall] = lower
-    return OperatorKind(name=name, label=label, rule=rule, lower=make, kernels=(kernel,))
+    return OperatorKind(name=name, label=label, rule=rule, lower=lower, kernels=(kernel,))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.epochs import Fields
 from n6build.network.reference.graph import DType, Tensor
-from n6build.network.reference.kernel_call import Argument, Constant, KernelCall, Parameter, fields_of
+from n6build.network.reference.kernel_call import Argument, Constant, KernelCall, fields_of, operand
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.rules import CONVERT, Problem, shown
 
@@ -237,8 +237,7 @@ def _call(operands: Operands, move: _Move) -> KernelCall:
 def _source(operands: Operands, move: _Move) -> Argument:
     if move.position is None:
         return Constant(operands.output.dtype, move.value)
-    source = operands.required(move.position)
-    return source if source.data is None else Parameter(source, "constant")
+    return operand(operands.required(move.position))
 
 
 def _loop(size: int, in_step: int, out_step: int) -> Fields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from n6build.network.reference.broadcasting import BROADCAST_MEMBERS, IN_PLACE, broadcast_arguments, check_broadcast
 from n6build.network.reference.descriptors import Kernel, Member, Structure
 from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
+from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
@@ -12,17 +13,16 @@ from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import RANGE, activation_of, output_range
 from n6build.network.reference.rules import INT8, Rule
 
+# Of a descriptor, in this order.
+SCALING_MEMBERS = (
+    Member("left_shift", "int32_t"),
+    *(Member(f"{which}_{what}", "int32_t") for which in ("a", "b", "out") for what in ("multiplier", "shift")),
+)
 _SUM = Structure(
     "n6k_sum_t",
     (
         *BROADCAST_MEMBERS,
-        Member("left_shift", "int32_t"),
-        Member("a_multiplier", "int32_t"),
-        Member("a_shift", "int32_t"),
-        Member("b_multiplier", "int32_t"),
-        Member("b_shift", "int32_t"),
-        Member("out_multiplier", "int32_t"),
-        Member("out_shift", "int32_t"),
+        *SCALING_MEMBERS,
         Member("a_zero_point", "int8_t"),
         Member("b_zero_point", "int8_t"),
         Member("range", RANGE),
@@ -48,24 +48,23 @@ def sum_operator(
 def _arguments(operands: Operands, left_shift: int, power: int) -> dict[str, Argument]:
     """Raises ScaleError."""
     a, b = operands.first, operands.required(1)
-    scale_a, scale_b = required_quantisation(a).scale, required_quantisation(b).scale
-    twice = 2 * max(scale_a, scale_b)
-    real_output = (twice / (1 << left_shift)) ** power / required_quantisation(operands.output).scale
-    if real_output >= 1:
-        raise ScaleError(f"its sum would be scaled by {real_output:g}, it has to be less than 1")
-    (a_multiplier, a_shift), (b_multiplier, b_shift), (out_multiplier, out_shift) = map(
-        quantize_multiplier, (scale_a / twice, scale_b / twice, real_output)
-    )
     return {
         **broadcast_arguments(operands),
-        "left_shift": left_shift,
-        "a_multiplier": a_multiplier,
-        "a_shift": a_shift,
-        "b_multiplier": b_multiplier,
-        "b_shift": b_shift,
-        "out_multiplier": out_multiplier,
-        "out_shift": out_shift,
+        **scaling_arguments(a, b, operands.output, left_shift, power),
         "a_zero_point": required_quantisation(a).zero_point,
         "b_zero_point": required_quantisation(b).zero_point,
         "range": output_range(operands.output, activation_of(operands)),
     }
+
+
+def scaling_arguments(a: Tensor, b: Tensor, output: Tensor, left_shift: int, power: int = 1) -> dict[str, Argument]:
+    """SCALING_MEMBERS; left_shift, power: as for `sum_operator`. Raises ScaleError."""
+    scale_a, scale_b = required_quantisation(a).scale, required_quantisation(b).scale
+    twice = 2 * max(scale_a, scale_b)
+    real_output = (twice / (1 << left_shift)) ** power / required_quantisation(output).scale
+    if real_output >= 1:
+        raise ScaleError(f"its sum would be scaled by {real_output:g}, it has to be less than 1")
+    arguments: dict[str, Argument] = {"left_shift": left_shift}
+    for which, real in (("a", scale_a / twice), ("b", scale_b / twice), ("out", real_output)):
+        arguments[f"{which}_multiplier"], arguments[f"{which}_shift"] = quantize_multiplier(real)
+    return arguments

@@ -10,11 +10,11 @@ import tflite
 
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
-from n6build.network.reference.fixed_point import ScaleError, quantize_multiplier
-from n6build.network.reference.kernel_call import Argument, KernelCall
+from n6build.network.reference.kernel_call import KernelCall, operand
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, read_activation
 from n6build.network.reference.rules import INT16, Problem, Rule
+from n6build.network.reference.sums import SCALING_MEMBERS, scaling_arguments
 
 # Of the reference resolver, for int16.
 _LEFT_SHIFT = 15
@@ -28,8 +28,7 @@ KERNEL = Kernel(
             Member("b", reads("int16_t")),
             Member("output", writes("int16_t")),
             *(Member(name, "uint32_t") for name in ("elements", "elements_b")),
-            Member("left_shift", "int32_t"),
-            *(Member(f"{which}_{what}", "int32_t") for which in ("a", "b", "out") for what in ("multiplier", "shift")),
+            *SCALING_MEMBERS,
             Member("b_sign", "int32_t", note="1 or -1"),
             Member("range", int16.RANGE),
         ),
@@ -74,24 +73,15 @@ def lowering(minus: bool) -> Callable[[Operands], KernelCall]:
         options = operands.operator.options
         assert isinstance(options, _Options)
         a, b = int16.by_size(operands)
-        scale_a, scale_b = required_quantisation(a).scale, required_quantisation(b).scale
-        twice = 2 * max(scale_a, scale_b)
-        real_output = twice / ((1 << _LEFT_SHIFT) * required_quantisation(operands.output).scale)
-        if real_output >= 1:
-            raise ScaleError(f"its sum would be scaled by {real_output:g}, it has to be less than 1")
-        scaling: dict[str, Argument] = {}
-        for which, real in (("a", scale_a / twice), ("b", scale_b / twice), ("out", real_output)):
-            scaling[f"{which}_multiplier"], scaling[f"{which}_shift"] = quantize_multiplier(real)
         return KernelCall(
             KERNEL,
             {
-                "a": int16.operand(a),
-                "b": int16.operand(b),
+                "a": operand(a),
+                "b": operand(b),
                 "output": operands.output,
                 "elements": a.elements,
                 "elements_b": b.elements,
-                "left_shift": _LEFT_SHIFT,
-                **scaling,
+                **scaling_arguments(a, b, operands.output, _LEFT_SHIFT),
                 "b_sign": -1 if minus else 1,
                 "range": int16.output_range(operands.output, options.activation),
             },

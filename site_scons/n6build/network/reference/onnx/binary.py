@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import Member, Structure, reads, writes
 from n6build.network.reference.epochs import Fields
-from n6build.network.reference.graph import Quantisation, Tensor
-from n6build.network.reference.kernel_call import Argument, Parameter, fields_of
+from n6build.network.reference.graph import Quantisation
+from n6build.network.reference.kernel_call import Argument, fields_of, operand
 from n6build.network.reference.onnx.storage import Shape
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.rules import INT8, Problem, Rule, shown
@@ -75,7 +75,7 @@ def operand_arguments(operands: Operands) -> dict[str, Argument]:
     strides = merged_strides(output.shape, a.shape, b.shape)
     assert strides is not None
     names = ("sizes", "a_strides", "b_strides")
-    ends: dict[str, Argument] = {"a": _operand(a), "b": _operand(b), "output": output}
+    ends: dict[str, Argument] = {"a": operand(a), "b": operand(b), "output": output}
     return {**ends, **dict(zip(names, map(_fields, strides), strict=True))}
 
 
@@ -90,10 +90,6 @@ def binary_options(operands: Operands) -> BinaryOptions:
     options = operands.operator.options
     assert isinstance(options, BinaryOptions)
     return options
-
-
-def _operand(tensor: Tensor) -> Argument:
-    return tensor if tensor.data is None else Parameter(tensor, "constant")
 
 
 def _fields(numbers: list[int]) -> Fields:

@@ -7,11 +7,11 @@ import tflite
 from n6build.network.reference import int16
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.fixed_point import accumulator_multiplier
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import KernelCall, operand
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
-from n6build.network.reference.ranges import ActivationOptions, read_activation
+from n6build.network.reference.ranges import activation_of, read_fused_activation
 from n6build.network.reference.rules import INT16, Rule
 
 _KERNEL = Kernel(
@@ -33,27 +33,21 @@ _KERNEL = Kernel(
 )
 
 
-def _read(table: tflite.MulOptions) -> ActivationOptions:
-    return ActivationOptions(read_activation(table.FusedActivationFunction()))
-
-
 def _lower(operands: Operands) -> KernelCall:
-    options = operands.operator.options
-    assert isinstance(options, ActivationOptions)
     a, b = int16.by_size(operands)
     scales = required_quantisation(a).scale * required_quantisation(b).scale
     multiplier, shift = accumulator_multiplier(scales / required_quantisation(operands.output).scale)
     return KernelCall(
         _KERNEL,
         {
-            "a": int16.operand(a),
-            "b": int16.operand(b),
+            "a": operand(a),
+            "b": operand(b),
             "output": operands.output,
             "elements": a.elements,
             "elements_b": b.elements,
             "multiplier": multiplier,
             "shift": shift,
-            "range": int16.output_range(operands.output, options.activation),
+            "range": int16.output_range(operands.output, activation_of(operands)),
         },
     )
 
@@ -61,7 +55,7 @@ def _lower(operands: Operands) -> KernelCall:
 OPERATOR = OperatorKind(
     name="MUL int16",
     label="Mul",
-    options=OptionsReader(tflite.MulOptions, tflite.BuiltinOptions.MulOptions, _read),
+    options=OptionsReader(tflite.MulOptions, tflite.BuiltinOptions.MulOptions, read_fused_activation),
     rule=Rule(
         inputs=(INT16, INT16),
         required=2,
