@@ -18,9 +18,9 @@ help:
 setup:
 	@$(PYTHON) tools/setup.py
 
-# The report page is looked at in a real browser.
+# The report page is looked at in a real browser, and the same C is not compiled again for every copy of the project.
 setup-tests:
-	@$(PYTHON) tools/setup.py --browser
+	@$(PYTHON) tools/setup.py --tests
 
 build: setup
 	@$(SCONS) build

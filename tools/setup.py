@@ -2,7 +2,7 @@
 
     python3 tools/setup.py            everything
     python3 tools/setup.py --no-virtual-board
-    python3 tools/setup.py --browser          also a browser, with which the tests look at the report
+    python3 tools/setup.py --tests            also what the tests use: a browser that looks at the report, and ccache
 
 Needs only Python's standard library. Steps that are already done cost nothing. System packages are installed where apt-get is;
 elsewhere their names are printed.
@@ -27,24 +27,44 @@ STAMP = VENV / "n6build.ready"
 LOCKS = ROOT / "requirements"
 OLDEST = (3, 11)
 # How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
-COMPILER, LIBRARY, ENVIRONMENTS, BROWSER = "compiler", "newlib", "venv", "browser"
+COMPILER, LIBRARY, ENVIRONMENTS, BROWSER, CCACHE = "compiler", "newlib", "venv", "browser", "ccache"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
 DEBIAN = {
     COMPILER: "gcc-arm-none-eabi",
     LIBRARY: "libnewlib-arm-none-eabi",
     ENVIRONMENTS: "python3-venv",
     BROWSER: "chromium",
+    CCACHE: "ccache",
 }
 FEDORA = {
     COMPILER: "arm-none-eabi-gcc-cs",
     LIBRARY: "arm-none-eabi-newlib",
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
+    CCACHE: "ccache",
 }
-ARCH = {COMPILER: "arm-none-eabi-gcc", LIBRARY: "arm-none-eabi-newlib", ENVIRONMENTS: "python", BROWSER: "chromium"}
-ALPINE = {COMPILER: "gcc-arm-none-eabi", LIBRARY: "newlib-arm-none-eabi", ENVIRONMENTS: "python3", BROWSER: "chromium"}
+ARCH = {
+    COMPILER: "arm-none-eabi-gcc",
+    LIBRARY: "arm-none-eabi-newlib",
+    ENVIRONMENTS: "python",
+    BROWSER: "chromium",
+    CCACHE: "ccache",
+}
+ALPINE = {
+    COMPILER: "gcc-arm-none-eabi",
+    LIBRARY: "newlib-arm-none-eabi",
+    ENVIRONMENTS: "python3",
+    BROWSER: "chromium",
+    CCACHE: "ccache",
+}
 # Arm's own toolchain, newlib included.
-MACOS = {COMPILER: "gcc-arm-embedded", LIBRARY: "gcc-arm-embedded", ENVIRONMENTS: "python3", BROWSER: "chromium"}
+MACOS = {
+    COMPILER: "gcc-arm-embedded",
+    LIBRARY: "gcc-arm-embedded",
+    ENVIRONMENTS: "python3",
+    BROWSER: "chromium",
+    CCACHE: "ccache",
+}
 SYSTEMS = {
     "debian": (f"as root: {APT}", DEBIAN),
     "ubuntu": (f"as root: {APT}", DEBIAN),
@@ -61,14 +81,14 @@ def main() -> int:
     """Exit status: 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
-    parser.add_argument("--browser", action="store_true", help="for the tests: headless Chromium")
+    parser.add_argument("--tests", action="store_true", help="also what the tests use: headless Chromium, ccache")
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:
         return fail(
             f"Python {sys.version.split()[0]} is too old",
             "install Python 3.11 or newer, and name it if it is not python3: make setup PYTHON=python3.12",
         )
-    missing = missing_parts() + ([BROWSER] if arguments.browser and shutil.which("chromium") is None else [])
+    missing = missing_parts() + (parts_for_tests() if arguments.tests else [])
     return install_packages(missing) or make_environment() or build_emulator(not arguments.no_virtual_board)
 
 
@@ -82,6 +102,11 @@ def missing_parts() -> list[str]:
     if not newlib_is_there():
         missing.append(LIBRARY)
     return missing
+
+
+def parts_for_tests() -> list[str]:
+    """As `missing_parts`."""
+    return [part for part, program in ((BROWSER, "chromium"), (CCACHE, "ccache")) if shutil.which(program) is None]
 
 
 def system_names() -> list[str]:

@@ -14,7 +14,6 @@ import pytest
 from end_to_end.conftest import make_project
 from end_to_end.hosts import NEWEST, OLDEST, Host, both_cmakes, digests_of, steps_in, times_of
 
-GENERATORS = ["Ninja", "Unix Makefiles"]
 OF_A_PROGRAM = ["Check checks.json", "Manifest flash_manifest.json", "Place appli_placed.bin"]
 LINES = re.compile(r"find_package.*(?=# n6build: end)", re.DOTALL)
 
@@ -37,7 +36,7 @@ def with_lines(host: Host, lines: str) -> None:
     path.write_text(LINES.sub(lambda _: f"find_package(n6build CONFIG REQUIRED)\n{lines}\n", path.read_text()))
 
 
-@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.slow)])
 def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, generator: str) -> None:
     """In one build folder, one after the other; in the end all is as in a new one, byte for byte."""
     project = make_project(tmp_path)
@@ -119,8 +118,16 @@ def test_another_compiler_is_found_when_cmake_runs_and_not_before(tmp_path: Path
     assert digests_of(host.root / "build/n6build/app/nucleo-n657") == made
 
 
-@both_cmakes
-@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize(
+    ("cmake", "generator"),
+    [
+        (NEWEST, "Ninja"),
+        (OLDEST, "Unix Makefiles"),
+        pytest.param(NEWEST, "Unix Makefiles", marks=pytest.mark.slow),
+        pytest.param(OLDEST, "Ninja", marks=pytest.mark.slow),
+    ],
+    ids=["newest and Ninja", "oldest and Make", "newest and Make", "oldest and Ninja"],
+)
 def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
     tmp_path: Path, cmake: Path, generator: str
 ) -> None:
@@ -141,7 +148,7 @@ def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
     assert steps_in(build(host, cmake=cmake)) == []
 
 
-@both_cmakes
+@pytest.mark.parametrize("cmake", [NEWEST, pytest.param(OLDEST, marks=pytest.mark.slow)], ids=["newest", "oldest"])
 def test_configurations_of_ninja_have_plans_of_their_own(tmp_path: Path, cmake: Path) -> None:
     host = Host(tmp_path, "cmake")
     configure(host, "-G", "Ninja Multi-Config", cmake=cmake)

@@ -7,11 +7,18 @@ import pytest
 from n6build.network.pools.memory_pools import MemoryPool
 
 from network.host_network import HostNetwork, extflash
+from network.target_network import kernels_archive
 
 
 @pytest.fixture(scope="session")
 def objects_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For networks on the emulated Cortex-M55."""
+    return kernels_archive(tmp_path_factory.mktemp("archive"))
 
 
 @pytest.fixture

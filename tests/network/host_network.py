@@ -52,17 +52,24 @@ def noextmem() -> list[MemoryPool]:
 
 
 @cache
-def _objects(folder: Path) -> tuple[Path, ...]:
-    """Runtime, kernels and harness, compiled once for all networks of a test session. With undefined behaviour trapped."""
-    sources = [*sorted(KERNELS.glob("*.c")), *sorted(RUNTIME.glob("*.c")), HARNESS]
+def _compiled(folder: Path) -> tuple[Path, ...]:
+    """What every network of a test session is linked with, compiled once: the kernels, which have no state, in a library that
+    all share; runtime and harness as objects. With undefined behaviour trapped."""
     headers = write_kernel_headers(_headers(folder))
-    processes = []
-    for source in sources:
-        target = folder / f"{source.parent.name}_{source.stem}.o"
-        processes.append((target, subprocess.Popen(["cc", *_flags(headers), "-c", str(source), "-o", str(target)])))
-    for target, process in processes:
-        assert process.wait() == 0, f"{target.name} does not compile"
-    return tuple(target for target, _ in processes)
+
+    def objects(sources: Sequence[Path]) -> list[Path]:
+        processes = []
+        for source in sources:
+            target = folder / f"{source.parent.name}_{source.stem}.o"
+            processes.append((target, subprocess.Popen(["cc", *_flags(headers), "-c", str(source), "-o", str(target)])))
+        for target, process in processes:
+            assert process.wait() == 0, f"{target.name} does not compile"
+        return [target for target, _ in processes]
+
+    kernels = folder / "libkernels.so"
+    of_kernels = map(str, objects(sorted(KERNELS.glob("*.c"))))
+    subprocess.run(["cc", *_flags(headers), "-shared", "-o", str(kernels), *of_kernels, "-lm"], check=True)
+    return (*objects([*sorted(RUNTIME.glob("*.c")), HARNESS]), kernels)
 
 
 def _headers(objects: Path) -> Path:
@@ -102,7 +109,7 @@ class HostNetwork:
         compile_network(model, pools, folder, NAME)
         self.artifacts: NetworkArtifacts = read_artifacts(folder, NAME)
         library = folder / "network.so"
-        compiled = map(str, _objects(objects))
+        compiled = map(str, _compiled(objects))
         flags = _flags(_headers(objects))
         subprocess.run(["cc", *flags, "-shared", "-o", str(library), str(folder / "network.c"), *compiled], check=True)
         self._library = ctypes.CDLL(str(library))

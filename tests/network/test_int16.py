@@ -16,7 +16,7 @@ from one_op_models import Quantisation
 from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import HostNetwork
 from network.network_models import chain, edit
-from network.test_on_cortex_m55 import POOLS, program, run
+from network.target_network import POOLS, program, run
 from network.test_reader import model_error
 
 Build = Callable[..., HostNetwork]
@@ -147,7 +147,7 @@ def test_accumulators_of_more_than_32_bits(host_network: Build) -> None:
     assert_equal_everywhere(host_network(model), model, [np.full((1, 40_000), 32767, np.int16)])
 
 
-def test_on_the_virtual_cortex_m55(tmp_path: Path) -> None:
+def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
     """Every epoch but the last, which makes float32."""
     model = network()
     (tmp_path / "model.tflite").write_bytes(model)
@@ -155,7 +155,7 @@ def test_on_the_virtual_cortex_m55(tmp_path: Path) -> None:
     artifacts = read_artifacts(tmp_path, "network")
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path), artifacts, inputs)
+    computed = run(program(tmp_path, archive), artifacts, inputs)
     wanted = b"".join(
         expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs if epoch.kind != "Dequantize"
     )

@@ -23,7 +23,7 @@ from network.equality import assert_equal_everywhere, random_inputs, tensors_of
 from network.host_network import HostNetwork, extflash, noextmem, npu_ram_pools
 from network.network_models import own_models
 from network.soundness import assert_sound
-from network.test_on_cortex_m55 import POOLS, program, run
+from network.target_network import POOLS, program, run
 from network.tflm_arena import arena_bytes
 
 KIB = 1 << 10
@@ -260,7 +260,7 @@ def test_external_ram_is_the_last_resort_and_holds_what_moves_least(
     assert_equal_everywhere(network_with_it, model, random_inputs(model, 6))
 
 
-def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(tmp_path: Path) -> None:
+def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place(tmp_path: Path, archive: Path) -> None:
     writer = ModelWriter(8)
     first = writer.conv(writer.input(24, 24, 8), 16, 3)
     wide = [writer.conv(first, 32), writer.depthwise(first)]
@@ -275,7 +275,7 @@ def test_on_the_cortex_m55_a_buffer_lies_across_banks_and_sums_are_made_in_place
     expected = tensors_of(model, inputs)
     # In the order of the epochs, which is not the model's.
     wanted = b"".join(expected[epoch.name.rpartition("_")[2]] for epoch in artifacts.epochs)
-    assert run(program(tmp_path), artifacts, inputs) == wanted
+    assert run(program(tmp_path, archive), artifacts, inputs) == wanted
 
 
 @pytest.mark.parametrize("profile", [extflash, noextmem])

@@ -12,7 +12,7 @@ from n6build.network.reference.compile import compile_network
 from one_op_models import Quantisation, Tensor
 
 from network.equality import tensors_of
-from network.test_on_cortex_m55 import POOLS, program, run
+from network.target_network import POOLS, program, run
 
 
 def _model() -> bytes:
@@ -53,12 +53,12 @@ def _model() -> bytes:
     return ops.network(tensors, steps, [source], [output])
 
 
-def test_every_epoch_has_the_reference_s_bits(tmp_path: Path) -> None:
+def test_every_epoch_has_the_reference_s_bits(tmp_path: Path, archive: Path) -> None:
     model = _model()
     (tmp_path / "model.tflite").write_bytes(model)
     compile_network(tmp_path / "model.tflite", POOLS, tmp_path)
     artifacts = read_artifacts(tmp_path, "network")
-    elf = program(tmp_path)
+    elf = program(tmp_path, archive)
     sent = _sent((tmp_path / "network.c").read_text(), [output.name for output in artifacts.outputs])
     assert len(sent) == 16
     for seed in range(3):

@@ -18,7 +18,7 @@ from uint8_models import to_uint8
 from network.equality import random_inputs, tensors_of
 from network.host_network import HostNetwork
 from network.network_models import chain, edit
-from network.test_on_cortex_m55 import POOLS, program, run
+from network.target_network import POOLS, program, run
 from network.test_reader import model_error
 
 Build = Callable[..., HostNetwork]
@@ -156,7 +156,7 @@ def test_several_scales_of_uint8_weights_are_refused(tmp_path: Path) -> None:
     assert (error.id, "'weights' (uint8) has 5 scales" in error.what) == ("N6-NET-006", True)
 
 
-def test_on_the_virtual_cortex_m55(tmp_path: Path) -> None:
+def test_on_the_virtual_cortex_m55(tmp_path: Path, archive: Path) -> None:
     """Every epoch, with the Helium kernels."""
     model = to_uint8(classifier(), 101)
     file = tmp_path / "model.tflite"
@@ -165,7 +165,7 @@ def test_on_the_virtual_cortex_m55(tmp_path: Path) -> None:
     artifacts = read_artifacts(tmp_path, "network")
     inputs = random_inputs(model, 1)
     expected = tensors_of(model, inputs)
-    computed = run(program(tmp_path), artifacts, inputs)
+    computed = run(program(tmp_path, archive), artifacts, inputs)
     wanted = b""
     for epoch in artifacts.epochs:
         number = epoch.name.rpartition("_")[2]

@@ -1,0 +1,75 @@
+"""A compiled network on an emulated Cortex-M55: network.c, the epoch runtime and the Helium kernels."""
+
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from kernel_headers import write_kernel_headers
+from n6build.compiler.toolchain import CPU
+from n6build.hardware.boards import load_board
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.pools.memory_pools import MemoryPool
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
+from numpy.typing import NDArray
+from patience import NET_S
+
+from network.host_network import KERNELS, RUNTIME, WARNINGS
+
+HERE = Path(__file__).parent
+# RAM that is on after reset: this program powers no bank and maps no flash.
+POOLS = [
+    MemoryPool("ram", "FLEXRAM", 0x34000000, 0x64000, "ACC_WRITE"),
+    MemoryPool("flash", "AXISRAM2", 0x34100000, 0x80000, "ACC_READ", use_for_initializers=True),
+]
+_MACHINE = f"stm32n6virt,{Limits(silence=None).options}"
+_OPTIONS = ["-M", _MACHINE, "-nographic", "-monitor", "none", "-serial", "null", *GUEST_TIME_OPTIONS]
+
+
+COMPILER = ["arm-none-eabi-gcc", *WARNINGS, "-O3", *CPU, "-ffunction-sections"]
+
+
+def kernels_archive(folder: Path) -> Path:
+    """Kernels and epoch runtime, which all networks share; their headers are beside it. This machine has no caches."""
+    (write_kernel_headers(folder) / "n6_cache.h").write_text(
+        "#include <stdint.h>\n"
+        + "".join(
+            f"static inline void n6_dcache_{verb}(uintptr_t a, uint32_t n) {{ (void)a; (void)n; }}\n"
+            for verb in ("clean", "invalidate", "clean_invalidate")
+        )
+    )
+    sources = [*sorted(RUNTIME.glob("*.c")), *sorted(KERNELS.glob("*.c"))]
+    subprocess.run([*COMPILER, f"-I{folder}", f"-I{RUNTIME}", "-c", *map(str, sources)], cwd=folder, check=True)
+    made = folder / "libnetworks.a"
+    objects = [f"{source.stem}.o" for source in sources]
+    subprocess.run(["arm-none-eabi-gcc-ar", "rcs", made.name, *objects], cwd=folder, check=True)
+    return made
+
+
+def program(folder: Path, archive: Path) -> Path:
+    """The network in `folder` with all it needs."""
+    elf = folder / "network.elf"
+    sources = [folder / "network.c", HERE / "target_network.c", archive]
+    includes = [f"-I{path}" for path in (folder, archive.parent, RUNTIME)]
+    link = ["-nostartfiles", "--specs=nano.specs", "-Wl,--gc-sections", f"-T{HERE / 'target_network.ld'}"]
+    subprocess.run([*COMPILER, *includes, *map(str, sources), *link, "-o", str(elf)], check=True)
+    return elf
+
+
+def run(elf: Path, artifacts: NetworkArtifacts, *runs: list[NDArray[np.generic]]) -> bytes:
+    """What the epochs of all inferences make, one after the other. runs: the inputs of each."""
+    folder = elf.parent
+    loaded = [(image.address, image.file.read_bytes()) for image in artifacts.initializers if image.bytes]
+    for number, inputs in enumerate(runs):
+        loaded += [(0, b"")] if number else []
+        for port, values in zip(artifacts.inputs, inputs, strict=True):
+            assert port.address is not None
+            loaded.append((port.address, values.tobytes()))
+    memory = b"".join(struct.pack("<2I", address, len(data)) + data for address, data in loaded)
+    (folder / "memory.bin").write_bytes(memory)
+    semihosting = ["-semihosting-config", "enable=on,target=native"]
+    command = [str(find_emulator(load_board("nucleo-n657").soc)), *_OPTIONS, *semihosting, "-kernel", str(elf)]
+    result = subprocess.run(command, cwd=folder, timeout=NET_S, stdin=subprocess.DEVNULL, check=False)
+    assert result.returncode == 0, "9: the processor faulted" if result.returncode == 9 else f"exit {result.returncode}"
+    return (folder / "outputs.bin").read_bytes()
