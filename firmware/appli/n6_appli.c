@@ -47,6 +47,12 @@ uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
     if (status != N6_SLOT_OK) {
         n6_appli_stop(n6_slot_text(status), "vectors");
     }
+#if N6_TRUST
+    const char *refused = n6_slot_verify(vectors->source, vectors->source, vectors->count * vectors->bytes_each, 0u);
+    if (refused[0] != '\0') {
+        n6_appli_stop(refused, "vectors");
+    }
+#endif
     for (uint32_t i = 0; i < vectors->count; i++) {
         const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
         if (!n6_inference_run(network, first + i, input, vectors->bytes_each, i == 0u)) {

@@ -85,6 +85,12 @@ static n6_network_result_t place_weights(const n6_memory_observer_t *observer)
                 return (n6_network_result_t){"N6-FW-025 differs from flash after copying: ", image->pool};
             }
         }
+#if N6_TRUST
+        const char *refused = n6_slot_verify(image->source, image->destination, image->bytes, image->signature);
+        if (refused[0] != '\0') {
+            return (n6_network_result_t){refused, image->pool};
+        }
+#endif
         if (observer->on_image != NULL) {
             observer->on_image(image, crc32);
         }

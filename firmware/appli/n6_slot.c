@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_slot.h"
 
+#include <stddef.h>
+
 #include "n6_crc32.h"
 #include "n6_slot_trailer.h"
+#if N6_TRUST
+#include "n6_trust.h"
+#include "n6_trust_floor.h"
+#endif
 
 #define ERASED 0xFFFFFFFFu
 
@@ -25,6 +31,31 @@ n6_slot_status_t n6_slot_check(uint32_t source, uint32_t bytes, uint32_t signatu
     }
     return trailer->crc32 == *crc32 ? N6_SLOT_OK : N6_SLOT_DAMAGED;
 }
+
+#if N6_TRUST
+static uint32_t aligned(uint32_t bytes, uint32_t alignment)
+{
+    return (bytes + alignment - 1u) & ~(alignment - 1u);
+}
+
+const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint32_t signature)
+{
+    /* Copies: flash that answers differently the next time is not asked again. */
+    uint32_t offset = aligned(bytes, N6_SLOT_TRAILER_ALIGNMENT);
+    n6_slot_trailer_t trailer = *(const n6_slot_trailer_t *)(uintptr_t)(source + offset);
+    offset = aligned(offset + sizeof trailer, N6_TRUST_CLAIM_ALIGNMENT);
+    n6_trust_claim_t claim = *(const n6_trust_claim_t *)(uintptr_t)(source + offset);
+    const n6_trust_image_t image = {
+        .kind = N6_TRUST_KIND_DATA,
+        .fixed = {{NULL, 0u}, {&trailer, sizeof trailer}, {NULL, 0u}},
+        .weights = {(const void *)(uintptr_t)data, bytes},
+    };
+    if (trailer.bytes != bytes || trailer.signature != signature) {
+        return n6_slot_text(N6_SLOT_WRONG);
+    }
+    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, n6_trust_floor(image.kind), N6_TRUST >= N6_TRUST_FULL));
+}
+#endif
 
 const char *n6_slot_text(n6_slot_status_t status)
 {

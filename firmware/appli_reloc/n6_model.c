@@ -8,6 +8,9 @@
 #include "n6_cache.h"
 #include "n6_console.h"
 #include "n6_inference.h"
+#if N6_TRUST
+#include "n6_model_trust.h"
+#endif
 #include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
@@ -287,7 +290,17 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (best == N6_MODEL_SLOTS) {
             return false;
         }
-        trial_t trial = {model, &model->slots[best], contents[best].test, loaded, "N6-FW-058 faults or does not end"};
+        const n6_model_slot_t *slot = &model->slots[best];
+#if N6_TRUST
+        n6_model_slot_t verified;
+        contents[best].refused = n6_model_verify(model, slot, &verified);
+        if (contents[best].refused[0] != '\0') {
+            put_refused(model, best, contents[best].refused);
+            continue;
+        }
+        slot = &verified;
+#endif
+        trial_t trial = {model, slot, contents[best].test, loaded, "N6-FW-058 faults or does not end"};
         (void)n6_try(install, &trial, TRIAL_MS);
         contents[best].refused = trial.refused;
         if (contents[best].refused[0] == '\0') {

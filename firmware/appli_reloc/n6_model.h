@@ -35,6 +35,10 @@ typedef struct {
     uint32_t executable_ram_bytes;
     uint32_t external_ram;
     uint32_t external_ram_bytes;
+#if N6_TRUST
+    uint8_t *verified_ram; /* for the copy of the code that is verified, and installed */
+    uint32_t verified_ram_bytes;
+#endif
 } n6_model_t;
 
 /* RAM that models may use, [base, base + bytes), by address. rcc_enable_mask 0: always on. */

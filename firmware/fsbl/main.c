@@ -11,6 +11,10 @@
 #include "n6_field.h"
 #endif
 #include "n6_load_appli.h"
+#if N6_TRUST
+#include "n6_trust.h"
+#include "n6_trust_floor.h"
+#endif
 #include "n6_xspi_nor.h"
 
 const char n6_program[] = "fsbl";
@@ -49,12 +53,31 @@ static void open_nor(void)
     }
 }
 
+#if N6_TRUST
+/* The copy is what will run, so the copy is what is verified, and nothing was used of it before. */
+static void verify(uint32_t bytes)
+{
+    const uint8_t *copy = (const uint8_t *)N6_APPLI_LOAD_ADDRESS;
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, copy, bytes, n6_trust_floor(N6_TRUST_KIND_APPLI));
+    if (status != N6_TRUST_OK) {
+        n6_put("n6 fsbl error ");
+        n6_put(n6_trust_text(status));
+        n6_put("the Appli");
+        n6_put_end();
+        n6_sleep_for_ever();
+    }
+}
+#endif
+
 static void load(void)
 {
     uint32_t bytes = 0;
     uint32_t entry = 0;
     switch (n6_load_appli(&bytes, &entry)) {
     case N6_APPLI_OK:
+#if N6_TRUST
+        verify(bytes);
+#endif
         n6_put("n6 fsbl appli bytes=");
         n6_put_u32(bytes);
         n6_put(" entry=");

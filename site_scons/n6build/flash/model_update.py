@@ -29,6 +29,7 @@ from n6build.reloc.slots import (
     trailer_offset,
     with_revision,
 )
+from n6build.trust.sign import LARGEST_CLAIM, stored_claim
 
 # A revision is a word that may wrap.
 _REVISIONS = 1 << 32
@@ -64,12 +65,18 @@ class Update:
 
 @dataclass(frozen=True)
 class _Content:
-    """What a slot holds: the bytes up to the end of the self-test's input, and those of the weights."""
+    """What a slot holds: the bytes up to the end of the self-test's input, or of the signature behind it, and those of the
+    weights."""
 
     file: bytes
     params: bytes
     file_bytes: int
     trailer: Trailer
+
+    @property
+    def claim(self) -> bytes:
+        """Behind the self-test's input, of a signed model."""
+        return self.file[stored_bytes(self.file, self.file_bytes) :]
 
 
 def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[str, Running]) -> list[Update]:
@@ -137,7 +144,7 @@ def _same(content: _Content, wanted: _Content) -> bool:
     """Apart from the revision."""
     one, other = content.trailer, wanted.trailer
     return (one.crc32, one.identity, one.test) == (other.crc32, other.identity, other.test) and (
-        content.params == wanted.params and content.file_bytes == wanted.file_bytes
+        content.params == wanted.params and content.file_bytes == wanted.file_bytes and content.claim == wanted.claim
     )
 
 
@@ -197,10 +204,11 @@ def _grown(data: bytes, address: int, size: int, read: Read) -> bytes:
 
 
 def _stored(data: bytes, address: int, limit: int, file_bytes: int, read: Read) -> bytes:
-    """A file in its slot, with trailer and input of the self-test, as far as they are there. data: its beginning."""
+    """A file in its slot, with trailer, input of the self-test and signature, as far as they are there. data: its beginning."""
     data = _grown(data, address, min(trailer_offset(file_bytes) + TRAILER_BYTES, limit), read)
     end = stored_bytes(data, file_bytes)
-    return _grown(data, address, min(end, limit), read)[:end]
+    data = _grown(data, address, min(end + LARGEST_CLAIM, limit), read)
+    return data[:end] + stored_claim(data, end)
 
 
 def _params(model: RelocFile, trailer: Trailer, slot: ModelSlot, read: Read) -> bytes | None:

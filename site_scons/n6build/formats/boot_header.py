@@ -1,4 +1,4 @@
-"""The header that boot ROM and FSBL expect in front of a program: version 2.3, unsigned.
+"""The header that boot ROM and FSBL expect in front of a program: version 2.3.
 
 Layout checked byte by byte against images made by STM32_SigningTool_CLI: 0xA0 bytes of base header, a padding extension up to
 0x240, zeros up to the payload. The chip's description says where the payload begins.
@@ -18,6 +18,10 @@ VERSION_2_1 = 0x0002_0100
 ACCEPTED_VERSIONS = (VERSION_2_1, VERSION_2_3)
 # Stack pointer and reset vector, with which a payload begins.
 VECTOR_BYTES = 8
+# A signature covers these bytes of the base header, from the version on, and everything behind that header. INFERRED for the
+# STM32N6 from one published script that signs FSBLs; of the STM32MP13, ST says that it is all from the version to the end. No
+# signed image was at hand: another range is another number here.
+SIGNED_OFFSET, SIGNED_BYTES = 0x68, 0x30
 
 
 class BinaryType(IntEnum):
@@ -39,7 +43,7 @@ BASE = Struct(
         Member("reserved_0"),
         Member("load_address"),
         Member("reserved_1"),
-        Member("reserved_2"),
+        Member("image_version", "a monotonic counter"),
         Member("extensions"),
         Member("extension_bytes"),
         Member("binary_type"),
@@ -50,7 +54,7 @@ BASE = Struct(
 FORMAT = Format(
     "n6_boot_header.h",
     (
-        "The header in front of a program in flash, version 2.3, unsigned. Behind it are zeros, then the payload, which begins",
+        "The header in front of a program in flash, version 2.3. Behind it are zeros, then the payload, which begins",
         "with its vector table; where, is a fact of the chip (N6_BOOT_PAYLOAD_OFFSET, N6_APPLI_PAYLOAD_OFFSET in n6_soc.h).",
     ),
     constants=(
@@ -58,6 +62,13 @@ FORMAT = Format(
         Constant("N6_BOOT_HEADER_VERSION", VERSION_2_3),
         Constant("N6_BOOT_HEADER_VERSION_2_1", VERSION_2_1, "also accepted"),
         Constant("N6_BOOT_HEADER_BYTES", HEADER_BYTES, "with its padding extension"),
+        Constant(
+            "N6_BOOT_SIGNED_OFFSET",
+            SIGNED_OFFSET,
+            "of what a signature covers, together with all behind n6_boot_header_t",
+        ),
+        Constant("N6_BOOT_SIGNED_BYTES", SIGNED_BYTES),
+        Constant("N6_BOOT_BINARY_SSBL", BinaryType.SSBL, "type of a program that an FSBL loads"),
         Constant("N6_VECTOR_BYTES", VECTOR_BYTES, "stack and reset vector, with which a payload begins"),
     ),
     structs=(BASE,),

@@ -107,6 +107,15 @@ class LoadAndRun:
 
 
 @dataclass(frozen=True)
+class SecurityCounters:
+    """Words of BSEC by the kind of image: as many bits as are set are the lowest security counter that is accepted."""
+
+    appli: Annotated[int, Range(0, 383)]
+    model: Annotated[int, Range(0, 383)]
+    data: Annotated[int, Range(0, 383)]
+
+
+@dataclass(frozen=True)
 class ClockGate:
     """The bit of an RCC enable register that a block of registers needs. field: empty if it is the block's name and EN.
     register: empty if it is the one that has this field."""
@@ -218,11 +227,12 @@ class Profile:
 @dataclass(frozen=True)
 class Soc:
     """name: of the chip and of its file. cpu: the only one that n6build knows. memories: by name. boot: how the boot ROM
-    starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. peripherals:
-    blocks of registers, by name. npu: its units and registers. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
-    interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
-    name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the oscillators. interrupts: numbers by name. dma_requests: numbers
-    of hardware requests, by name. pools, profiles, clock_profiles: by name."""
+    starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. security_counters:
+    fuse words of signed images. peripherals: blocks of registers, by name. npu: its units and registers. device_id,
+    revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system
+    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the
+    oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
+    clock_profiles: by name."""
 
     name: str
     cpu: CpuName
@@ -233,6 +243,7 @@ class Soc:
     boot: Boot
     load_and_run: LoadAndRun
     relocatable: Relocatable
+    security_counters: SecurityCounters
     cache_line: int
     caches: Caches
     bus_masters: dict[str, int]

@@ -23,8 +23,9 @@ def plan_source(plan: MemoryPlan) -> str:
     return render(TEMPLATE, {"plan": plan})
 
 
-def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
-    """n6_models.c: the relocatable models of a plan, and the RAM that any model may use."""
+def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode, *, verified: bool = False) -> str:
+    """n6_models.c: the relocatable models of a plan, and the RAM that any model may use. verified: half of a model's executable
+    RAM is for the copy of its code whose signature is checked."""
     soc = board.soc
     memories = sorted({pool.memory for pool in soc.pools.values()}, key=lambda name: soc.memories[name].base)
     banks = [
@@ -35,13 +36,16 @@ def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode) -> str:
         }
         for name in memories
     ]
+    part = executable_ram_part(board, len(plan.models))
     values = {
         "plan": plan,
         "banks": banks,
         "external_ram": _external_ram_parts(plan, board),
-        "part": executable_ram_part(board, len(plan.models)),
+        "part": part,
+        "verified_from": part // 2 // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT,
         "alignment": READ_ONLY_ALIGNMENT,
         "load_mode": load_mode,
+        "verified": verified,
         "name_crc32": name_crc32,
     }
     return render(MODELS_TEMPLATE, values)

@@ -15,13 +15,14 @@ from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.signature import network_signature
 
 
-def plan_images(board: Board, networks: Sequence[NetworkArtifacts]) -> tuple[PlannedImage, ...]:
+def plan_images(board: Board, networks: Sequence[NetworkArtifacts], claim_bytes: int = 0) -> tuple[PlannedImage, ...]:
     """In place where a pool is in the NOR, wherever that is. The others follow in slot 'weights', each on its own sector.
+    claim_bytes: behind the trailer of each.
 
     Raises N6-PLAN-001 where there is too little room, N6-PLAN-008 where weights cannot be at their address.
     """
     slot = board.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks))]
+    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks), claim_bytes)]
     fixed = [image for image in unplaced if image.source]
     for image in fixed:
         _check_fixed(image, board, networks)
@@ -90,7 +91,7 @@ def _check_fixed(image: PlannedImage, board: Board, networks: Sequence[NetworkAr
             raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
 
 
-def _images_of(artifacts: NetworkArtifacts, nor: Nor, networks: int) -> list[PlannedImage]:
+def _images_of(artifacts: NetworkArtifacts, nor: Nor, networks: int, claim_bytes: int) -> list[PlannedImage]:
     """source: 0 where the pool is not in the NOR."""
     signature = network_signature(artifacts.source)
     return [
@@ -104,6 +105,7 @@ def _images_of(artifacts: NetworkArtifacts, nor: Nor, networks: int) -> list[Pla
             bytes=image.bytes,
             signature=signature,
             relative=image.relative,
+            claim_bytes=claim_bytes,
         )
         for image in artifacts.initializers
         if image.bytes

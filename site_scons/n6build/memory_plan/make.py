@@ -49,15 +49,20 @@ def compiled_network(
 
 
 def make_plan(
-    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span]
+    board: Board,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    regions: Mapping[str, Span],
+    claim_bytes: int = 0,
 ) -> MemoryPlan:
-    """regions: of the external RAM. Raises N6-PLAN-00x where no plan can be made; whether the plan is sound is for the checks
-    to say."""
+    """regions: of the external RAM. claim_bytes: behind the trailer of each image in flash, where they are signed. Raises
+    N6-PLAN-00x where no plan can be made; whether the plan is sound is for the checks to say."""
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
-    images = plan_images(board, [network.artifacts for network in networks])
-    plan = _plan(board, profile, networks, regions, slots_around(board, spans_of(images))["vectors"])
+    images = plan_images(board, [network.artifacts for network in networks], claim_bytes)
+    vectors = slots_around(board, spans_of(images))["vectors"]
+    plan = _plan(board, profile, networks, regions, vectors, claim_bytes)
     return replace(
         plan,
         images=images,
@@ -72,16 +77,23 @@ def make_reloc_plan(
     networks: Sequence[CompiledNetwork],
     regions: Mapping[str, Span],
     models: Sequence[PlannedModel],
+    claim_bytes: int = 0,
 ) -> MemoryPlan:
     """For networks that are installed at run time: their weights are in `models`, and the loader powers what they use.
+    claim_bytes: as for `make_plan`.
 
     Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
     """
-    return replace(_plan(board, profile, networks, regions, board.slots.vectors), models=tuple(models))
+    return replace(_plan(board, profile, networks, regions, board.slots.vectors, claim_bytes), models=tuple(models))
 
 
 def _plan(
-    board: Board, profile: str, networks: Sequence[CompiledNetwork], regions: Mapping[str, Span], vectors: Slot
+    board: Board,
+    profile: str,
+    networks: Sequence[CompiledNetwork],
+    regions: Mapping[str, Span],
+    vectors: Slot,
+    claim_bytes: int,
 ) -> MemoryPlan:
     """What linked and installed networks have in common. vectors: the slot as weights leave it."""
     boot, load = board.soc.boot, board.soc.load_and_run
@@ -89,7 +101,7 @@ def _plan(
         application=application_name([network.model for network in networks]),
         board=board.name,
         profile=profile,
-        networks=_plan_networks(board, networks, vectors),
+        networks=_plan_networks(board, networks, vectors, claim_bytes),
         images=(),
         banks=(),
         pools=tuple(
@@ -107,7 +119,9 @@ def _plan(
     )
 
 
-def _plan_networks(board: Board, networks: Sequence[CompiledNetwork], slot: Slot) -> tuple[PlannedNetwork, ...]:
+def _plan_networks(
+    board: Board, networks: Sequence[CompiledNetwork], slot: Slot, claim_bytes: int
+) -> tuple[PlannedNetwork, ...]:
     """Sets of test vectors follow one another in their slot, each on its own sector."""
     source = slot.address
     planned = []
@@ -126,7 +140,7 @@ def _plan_networks(board: Board, networks: Sequence[CompiledNetwork], slot: Slot
                 keeps_state=bool(network.artifacts.states),
             )
         )
-        end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES
+        end = source + trailer_offset(vectors.count * vectors.bytes_each) + TRAILER_BYTES + claim_bytes
         if vectors.count and end > slot.end:
             raise N6Error(
                 "N6-PLAN-005",

@@ -29,6 +29,8 @@ class PlannedImage:
     run time. source: in flash. destination: where
     the network reads them; equal to source: in place.
 
+    claim_bytes: that a signature takes behind the trailer; 0 for images that are not signed.
+
     file: of the network compiler. slot_file: what is programmed. signature: what the trailer in flash has to carry, so that
     the image of another network is refused.
     """
@@ -42,6 +44,7 @@ class PlannedImage:
     bytes: int
     signature: int
     relative: bool
+    claim_bytes: int = 0
 
     @property
     def in_place(self) -> bool:
@@ -50,8 +53,8 @@ class PlannedImage:
 
     @property
     def source_end(self) -> int:
-        """Address after the trailer."""
-        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES
+        """Address after the trailer, and after the claim of a signed image."""
+        return self.source + trailer_offset(self.bytes) + TRAILER_BYTES + self.claim_bytes
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,11 @@ def application_name(models: Sequence[str]) -> str:
 
 def plan_json(plan: MemoryPlan) -> str:
     """Text of memory_plan.json."""
-    return to_json(asdict(plan))
+    values = asdict(plan)
+    for image in values["images"]:
+        if not image["claim_bytes"]:
+            del image["claim_bytes"]
+    return to_json(values)
 
 
 def read_plan(path: Path) -> MemoryPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +31,10 @@ from n6build.options.option import (
 from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
+TrustLevel = Literal["off", "code", "full"]
+# Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
+COUNTED = ("appli", "model", "data")
+_MOST_UPDATES = 32
 # Names of the modules, which need not be loaded for that.
 PROGRAMMERS = member_names("n6build.flash.programmers.*")
 # Of a run, with the names of ST's load-and-run.
@@ -46,6 +51,19 @@ def _modes(setting: Setting) -> tuple[str, ...]:
         if {one, other} <= modes:
             raise N6Error("N6-OPTION-002", f"modes '{one}' and '{other}' exclude each other", where=setting.origin)
     return tuple(sorted(modes))
+
+
+def _counters(setting: Setting) -> tuple[tuple[str, int], ...]:
+    """Raises N6-OPTION-002 for what is not kind:number, of a kind that is counted."""
+    found: dict[str, int] = {}
+    for part in setting.value.split(",") if setting.value else ():
+        kind, _, number = part.partition(":")
+        if kind not in COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
+            what = f"'{part}' is not a security counter"
+            hint = f"such as appli:3,model:1; of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}"
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
+        found[kind] = int(number)
+    return tuple(sorted(found.items()))
 
 
 @dataclass(frozen=True)
@@ -126,6 +144,23 @@ class Choices:
         "",
         "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
         environment="N6BUILD_SIGN",
+    )
+    trust: TrustLevel = word(
+        "off",
+        "what a board verifies: code is the Appli and the code of models, before they run; full is all weights, too, at every "
+        "start; off is nothing",
+        ("off", "code", "full"),
+        environment="N6BUILD_TRUST",
+    )
+    trust_key: str = path(
+        "private key that Appli, models and weights are signed with: P-256, PEM; its password is in N6BUILD_KEY_PASSWORD",
+        environment="N6BUILD_TRUST_KEY",
+    )
+    trust_counter: tuple[tuple[str, int], ...] = parsed(
+        (),
+        "security counters of signed images: appli:3,model:1,data:2; a board whose fuses count further refuses them; default: 0",
+        _counters,
+        name="trust_counter",
     )
     dry: bool = switch(False, "flash: 1 only prints what would be programmed")
     inputs: str = path(
@@ -254,6 +289,9 @@ def given_options(choices: Choices) -> tuple[str, ...]:
         "loader": (choices.loader, usual.loader),
         "load": (choices.load, usual.load),
         "slots": (str(choices.slots), str(usual.slots)),
+        "trust": (choices.trust, usual.trust),
+        "trust_key": (choices.trust_key, usual.trust_key),
+        "trust_counter": (",".join(f"{kind}:{number}" for kind, number in choices.trust_counter), ""),
         "probe": (choices.probe, usual.probe),
         "start": (choices.start, usual.start),
     }

@@ -28,6 +28,7 @@ from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
+from n6build.steps.trust import Trust, trust_header_step, trust_objects, trusting
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
@@ -36,7 +37,7 @@ _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 @dataclass(frozen=True)
 class BoardFirmware:
     """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: its
-    object files."""
+    object files, with those that verify signatures. trust: None if nothing is verified."""
 
     board: Board
     folder: str
@@ -44,6 +45,7 @@ class BoardFirmware:
     steps: tuple[Step, ...]
     how: Compilation
     bring_up: tuple[str, ...]
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)
@@ -68,19 +70,30 @@ def c_files(directory: str) -> list[Path]:
 
 
 def board_firmware(
-    folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str], *, field: bool = False
+    folder: str,
+    board: Board,
+    toolchain: Toolchain,
+    flags: Sequence[str],
+    *,
+    field: bool = False,
+    trust: Trust | None = None,
 ) -> BoardFirmware:
-    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report."""
+    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report. trust:
+    what they verify."""
     include = f"{folder}/include"
     headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
+    headers += [trust_header_step(include, board, trust)] if trust else []
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))
     files = c_files("bring_up")
     if field:
         how = how.looking_in(FIRMWARE / "field").defining("N6_FIELD_REPORT=1")
         files += c_files("field")
+    how = trusting(how, trust) if trust else how
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
-    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
+    if trust:
+        bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))
+    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up), trust)
 
 
 def fsbl(firmware: BoardFirmware) -> Program:
@@ -196,7 +209,7 @@ def _object_name(source: str) -> str:
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
     """The Appli without networks: it installs the models that it finds in flash. plan: of the memory."""
     assert runtime.reloc is not None
-    places = ("bring_up", "appli", "appli_reloc", "reloc")
+    places = ("bring_up", "appli", "appli_reloc", "reloc", *(["trust/reloc"] if firmware.trust else []))
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
@@ -210,6 +223,8 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     loader = [
         step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)
     ]
+    if firmware.trust:
+        loader += compile_steps(f"{common}/trust", c_files("trust/reloc"), how)
     tables = output_with(plan, ".c")
     own = compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how)
     script = program_script_step(f"{firmware.folder}/common/appli.ld", firmware.board, "appli")

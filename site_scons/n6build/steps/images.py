@@ -32,6 +32,7 @@ from n6build.steps.job import Job
 from n6build.steps.memory_plan import memory_plan_step
 from n6build.steps.part import NO_PART, Part
 from n6build.steps.reloc import ModelSteps, reloc_network, reloc_plan
+from n6build.steps.trusted_image import UNSIGNED, trusted_step
 from n6build.steps.vectors_image import vectors_image_step
 from n6build.steps.weights_image import weights_image_step
 
@@ -70,6 +71,11 @@ def _signing(choices: Choices) -> Signing | None:
     return Signing(find_signing_tool(), None if choices.sign == "tool" else find_keys(Path(choices.sign)))
 
 
+def _unsigned(image: str) -> str:
+    folder, _, name = image.rpartition("/")
+    return f"{folder}/{UNSIGNED}/{name}"
+
+
 @dataclass(frozen=True)
 class _Placed:
     """A program as it goes into flash. elf: empty if there is none. given: None if this project makes it."""
@@ -95,9 +101,13 @@ def _application(job: Job, make: Callable[[], Program]) -> _Placed | None:
         return _foreign(job, "appli", host.elf, host.elf)
     if job.choices.appli:
         return None if job.choices.appli == job.choices.fsbl else _foreign(job, "appli", job.choices.appli)
-    program = make()
-    image = image_step(f"{job.folder}/appli_image.bin", program, BinaryType.SSBL, job.board, _signing(job.choices))
-    return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf)
+    program, output = make(), f"{job.folder}/appli_image.bin"
+    if job.trust is None:
+        image = image_step(output, program, BinaryType.SSBL, job.board, _signing(job.choices))
+        return _Placed((*program.steps, image), FlashPart("appli", image.name), program.elf)
+    image = image_step(_unsigned(output), program, BinaryType.SSBL, job.board, None)
+    signed = trusted_step(output, image.name, "appli", job.board.name, job.trust)
+    return _Placed((*program.steps, image, signed), FlashPart("appli", signed.name), program.elf)
 
 
 def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed:
@@ -124,14 +134,31 @@ def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
     return steps, [FlashPart("data", step.name, placed=output_with(step, ".json")) for step in steps]
 
 
-def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[tuple[Step, FlashPart]]:
+# The steps that make what is programmed, and its place.
+_InSlot = tuple[tuple[Step, ...], FlashPart]
+
+
+def _vectors(job: Job, networks: Sequence[NetworkSteps]) -> list[_InSlot]:
     made = []
     for network in networks:
         if network.model.inputs:
             inputs = project_path(network.model.inputs)
-            step = vectors_image_step(job.folder, inputs, network.name, len(networks))
-            made.append((step, FlashPart("vectors", step.name, Content("vectors", network.name))))
+            step = vectors_image_step(_slots_folder(job), inputs, network.name, len(networks))
+            made.append(_in_slot(job, step, "vectors", Content("vectors", network.name)))
     return made
+
+
+def _slots_folder(job: Job) -> str:
+    """For images of data as they are before they are signed."""
+    return f"{job.folder}/{UNSIGNED}" if job.trust else job.folder
+
+
+def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
+    """image: of data, in `_slots_folder`."""
+    if job.trust is None:
+        return (image,), FlashPart(slot, image.name, content)
+    signed = trusted_step(f"{job.folder}/{Path(image.name).name}", image.name, "data", job.board.name, job.trust)
+    return (image, signed), FlashPart(slot, signed.name, content)
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
@@ -142,16 +169,19 @@ def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
 
 def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     board, runtime = job.board, job.runtime
-    plan = memory_plan_step(job.folder, board, job.choices.profile, networks, runtime.identity)
-    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags, field=job.choices.field)
+    plan = memory_plan_step(
+        job.folder, board, job.choices.profile, networks, runtime.identity, signed=job.trust is not None
+    )
+    firmware = board_firmware(
+        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trust=job.trust
+    )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))
     weights = []
     for network in networks:
         for raw in network.raws:
-            step = weights_image_step(job.folder, raw, network.name, plan.name, len(networks))
-            content = Content("weights", network.name, Path(raw).name)
-            weights.append((step, FlashPart("weights", step.name, content)))
+            step = weights_image_step(_slots_folder(job), raw, network.name, plan.name, len(networks))
+            weights.append(_in_slot(job, step, "weights", Content("weights", network.name, Path(raw).name)))
     linked = linked_networks(job.folder, firmware, runtime, networks, plan)
     library = host_library(job.folder, linked, job.toolchain, plan)
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
@@ -175,8 +205,11 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         slots=choices.slots,
         addresses=choices.addresses,
         load_mode=choices.load,
+        trust=job.trust,
     )
-    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags, field=job.choices.field)
+    firmware = board_firmware(
+        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trust=job.trust
+    )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(
         job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
@@ -191,7 +224,7 @@ def _images(
     loader: _Placed,
     application: _Placed | None,
     networks: Sequence[NetworkSteps],
-    weights: Sequence[tuple[Step, FlashPart]],
+    weights: Sequence[_InSlot],
     models: tuple[tuple[NetworkSteps, ModelSteps], ...],
 ) -> Images:
     named = {"FSBL": loader, "Appli": application}
@@ -209,9 +242,9 @@ def _images(
             *(step for _, model in models for step in model.steps),
             plan,
             *dict.fromkeys(step for each in programs.values() for step in each.steps),
-            *(step for step, _ in vectors),
+            *(step for steps, _ in vectors for step in steps),
             *data_steps,
-            *(step for step, _ in weights),
+            *(step for steps, _ in weights for step in steps),
         ),
         models=models,
     )

@@ -19,6 +19,7 @@ from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_u
 from n6build.options.choices import Choices
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
+from n6build.steps.trust import Trust, trust_of
 
 FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
@@ -29,7 +30,8 @@ _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
 
 @dataclass(frozen=True)
 class Job:
-    """folder: of the application. board_folder: of what all applications of a board share. notes: as for `job_of`."""
+    """folder: of the application. board_folder: of what all applications of a board share. notes: as for `job_of`. trust: None if
+    nothing is signed."""
 
     choices: Choices
     environment: Environment
@@ -40,6 +42,7 @@ class Job:
     folder: str
     board_folder: str
     notes: Path | None
+    trust: Trust | None
 
     @property
     def virtual_board(self) -> str:
@@ -75,7 +78,7 @@ class Job:
 
 def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Job:
     """notes: folder for what tools say about themselves; None: nothing is kept. Raises N6-BOARD-00x, N6-MODEL-00x,
-    N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
+    N6-TRUST-00x, N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
     board = load_board(choices.board, home_of_board(choices.board))
     launched = Path(choices.launched)
     models = tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
@@ -88,13 +91,15 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
         board = replace(board, clock=board.max_speed)
     runtime = runtime_of(choices, environment)
     toolchain = find_toolchain(environment, notes)
+    trust = trust_of(choices)
     board_folder = f"{choices.build}/{board.name}{'-field' if choices.field else ''}"
+    board_folder += f"-trust-{trust.level}" if trust else ""
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
     whose = f"-{choices.program.name}" if choices.program else "-foreign" if choices.is_foreign else ""
     application = application_name([model.name for model in models])
     folder = f"{board_folder}/{application}{profile}{loader}{whose}"
-    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes)
+    return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
 
 
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:

@@ -11,6 +11,7 @@ from n6build.base.files import write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
+from n6build.formats.trust_claim import CLAIM
 from n6build.hardware.board import Board
 from n6build.memory_plan import generated_c
 from n6build.memory_plan.images import elsewhere
@@ -38,12 +39,14 @@ class PlannedNetwork:
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """Of either plan. sizes: bytes of the memory pools for which models want another size."""
+    """Of either plan. sizes: bytes of the memory pools for which models want another size. claim_bytes: behind each image of
+    data, where those are signed."""
 
     board: BoardChoice
     profile: str
     networks: tuple[PlannedNetwork, ...]
     sizes: dict[str, int]
+    claim_bytes: int
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,20 @@ class Parameters(PlanParameters):
 
 
 def memory_plan_step(
-    folder: str, board: Board, profile: str, networks: Sequence[NetworkSteps], runtime: RuntimeVersion
+    folder: str,
+    board: Board,
+    profile: str,
+    networks: Sequence[NetworkSteps],
+    runtime: RuntimeVersion,
+    *,
+    signed: bool,
 ) -> Step:
-    """Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
+    """signed: whether images of data are. Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
     planned = tuple(
         replace(network, version_header=version_header_of(folder, each))
         for network, each in zip(planned_networks(networks), networks, strict=True)
     )
-    parameters = Parameters(choice_of(board), profile, planned, sizes_of(networks), runtime)
+    parameters = Parameters(choice_of(board), profile, planned, sizes_of(networks), claim_of(signed=signed), runtime)
     external_regions(board, parameters.sizes)
     headers = tuple(each.version_header for each in planned if each.version_header)
     return Step(
@@ -73,6 +82,11 @@ def memory_plan_step(
         templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
         function="n6build.steps.memory_plan:make",
     )
+
+
+def claim_of(*, signed: bool) -> int:
+    """Bytes that a signature takes behind an image of data, whose trailer ends on a multiple of its alignment."""
+    return CLAIM.size if signed else 0
 
 
 def version_header_of(folder: str, network: NetworkSteps) -> str:
@@ -132,7 +146,7 @@ def make(call: Call) -> None:
             headers.append(version_header(artifacts.ll_aton))
         else:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
-    plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes))
+    plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes), given.claim_bytes)
     _say_elsewhere(board, plan)
     texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan), *headers)
     for path, text in zip(call.outputs, texts, strict=True):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
+from n6build.base.span import Span
 from n6build.compiler.toolchain import CPU, Toolchain
 from n6build.hardware.board import Board
 from n6build.memory_plan.generated_c import LoadMode
@@ -31,6 +33,9 @@ from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.reloc_sources import reloc_sources_step
+from n6build.steps.trust import Trust
+from n6build.steps.trusted_image import UNSIGNED, trusted_step
+from n6build.trust.sign import LARGEST_CLAIM
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,11 @@ class ModelSteps:
 
 @dataclass(frozen=True)
 class RelocPlan:
-    """plan: of the memory. slots: images of models and weights, in the order in which they are programmed."""
+    """plan: of the memory. slots: the steps of each image of a model or its weights, in the order in which these are
+    programmed."""
 
     plan: Step
-    slots: tuple[Step, ...]
+    slots: tuple[tuple[Step, ...], ...]
     parts: tuple[FlashPart, ...]
 
 
@@ -227,8 +233,10 @@ def reloc_plan(
     slots: int,
     addresses: str,
     load_mode: LoadMode,
+    trust: Trust | None,
 ) -> RelocPlan:
-    """slots: 1, or 2 for A and B. addresses: of the only model. Raises N6-SLOT-001, N6-SLOT-002, N6-POOL-00x."""
+    """slots: 1, or 2 for A and B. addresses: of the only model. trust: what signs the images. Raises
+    N6-SLOT-001, N6-SLOT-002, N6-POOL-00x."""
     if addresses and (len(models) > 1 or slots > 1):
         what = f"'addresses' places one model in one slot, but there are {len(models)} with {slots} each"
         raise N6Error("N6-SLOT-002", what, hint="omit it, or slots=1 and a single model")
@@ -241,13 +249,14 @@ def reloc_plan(
         _planned(network.name, each, split=split, models=len(models))
         for (network, _), each in zip(models, places, strict=True)
     ]
-    plan = reloc_plan_step(folder, board, profile, [network for network, _ in models], planned, load_mode)
-    images: list[Step] = []
+    of_networks = [network for network, _ in models]
+    plan = reloc_plan_step(folder, board, profile, of_networks, planned, load_mode, verified=trust is not None)
+    images: list[tuple[Step, ...]] = []
     parts: list[FlashPart] = []
     for (network, model), place in zip(models, planned, strict=True):
-        for step, content in _slot_steps(folder, board, network, model, place):
-            images.append(step)
-            parts.append(FlashPart("weights", step.name, content))
+        for steps, content in _slot_steps(folder, board, network, model, place, trust):
+            images.append(steps)
+            parts.append(FlashPart("weights", steps[-1].name, content))
     return RelocPlan(plan, tuple(images), tuple(parts))
 
 
@@ -257,37 +266,34 @@ def _planned(name: str, slots: Sequence[ModelSlot], *, split: bool, models: int)
 
 
 def _slot_steps(
-    folder: str, board: Board, network: NetworkSteps, model: ModelSteps, planned: PlannedModel
-) -> list[tuple[Step, Content]]:
+    folder: str, board: Board, network: NetworkSteps, model: ModelSteps, planned: PlannedModel, trust: Trust | None
+) -> list[tuple[tuple[Step, ...], Content]]:
     described = network.model
     test = None
     if described.inputs:
         # Only the reference backend guarantees exactly the bytes of the reference interpreter.
         expected = described.expected if network.backend.exact else None
         test = SelfTestFiles(project_path(described.inputs), project_path(expected) if expected else None)
+    part = planned.slots[0]
+
+    def image(name: str, file: str, room: int, ram: tuple[Span, ...] | None, test: SelfTestFiles | None) -> Step:
+        inside = f"{folder}/{UNSIGNED}" if trust else folder
+        room -= LARGEST_CLAIM if trust else 0
+        return model_slot_step(
+            f"{inside}/{name}", file, model.description, described.name, ram=ram, test=test, room=room
+        )
+
+    def steps(unsigned: Step, content: Literal["model", "params"], file: str) -> tuple[Step, ...]:
+        if trust is None:
+            return (unsigned,)
+        output = f"{folder}/{Path(unsigned.name).name}"
+        return unsigned, trusted_step(output, unsigned.name, content, board.name, trust, file)
+
     # The test goes with the weights, which the outputs depend on.
     of_model = None if model.params else test
-    part = planned.slots[0]
-    name = described.name
-    step = model_slot_step(
-        f"{folder}/{planned.file}",
-        model.file,
-        model.description,
-        name,
-        ram=ram_of(board),
-        test=of_model,
-        room=part.file_bytes,
-    )
-    made = [(step, Content("model", network.name))]
+    code = image(planned.file, model.file, part.file_bytes, ram_of(board), of_model)
+    made = [(steps(code, "model", model.file), Content("model", network.name))]
     if model.params:
-        step = model_slot_step(
-            f"{folder}/{planned.params_file}",
-            model.params,
-            model.description,
-            name,
-            ram=None,
-            test=test,
-            room=part.params_bytes,
-        )
-        made.append((step, Content("params", network.name)))
+        params = image(planned.params_file, model.params, part.params_bytes, None, test)
+        made.append((steps(params, "params", model.params), Content("params", network.name)))
     return made

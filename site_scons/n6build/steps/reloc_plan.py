@@ -17,15 +17,16 @@ from n6build.network.pools.board_pools import external_regions
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.memory_plan import PlanParameters, compiled, network_files, planned_networks, sizes_of
+from n6build.steps.memory_plan import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
 
 
 @dataclass(frozen=True)
 class Parameters(PlanParameters):
-    """models: with their places in flash. load_mode: of all models."""
+    """models: with their places in flash. load_mode: of all models. verified: whether signatures are, before models run."""
 
     models: tuple[PlannedModel, ...]
     load_mode: LoadMode
+    verified: bool
 
 
 def reloc_plan_step(
@@ -35,11 +36,18 @@ def reloc_plan_step(
     networks: Sequence[NetworkSteps],
     models: Sequence[PlannedModel],
     load_mode: LoadMode,
+    *,
+    verified: bool,
 ) -> Step:
-    """Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
+    """verified: whether signatures are, before models run.
+
+    Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
     sizes = sizes_of(networks)
     external_regions(board, sizes)
-    parameters = Parameters(choice_of(board), profile, planned_networks(networks), sizes, tuple(models), load_mode)
+    claim = claim_of(signed=verified)
+    parameters = Parameters(
+        choice_of(board), profile, planned_networks(networks), sizes, claim, tuple(models), load_mode, verified
+    )
     return Step(
         verb="Plan",
         stage="plan",
@@ -56,7 +64,8 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     board = chosen_board(call.sources, given.board)
     regions = external_regions(board, given.sizes)
-    plan = make_reloc_plan(board, given.profile, compiled(given.networks), regions, given.models)
-    texts = (plan_json(plan), generated_c.models_source(plan, board, given.load_mode))
+    plan = make_reloc_plan(board, given.profile, compiled(given.networks), regions, given.models, given.claim_bytes)
+    source = generated_c.models_source(plan, board, given.load_mode, verified=given.verified)
+    texts = (plan_json(plan), source)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_model_trust.h"
+
+#include <string.h>
+
+#include "n6_reloc_check.h"
+#include "n6_trust.h"
+#include "n6_trust_floor.h"
+
+#define NOT_SIGNED n6_trust_text(N6_TRUST_UNSIGNED)
+
+static uint32_t aligned(uint32_t bytes, uint32_t alignment)
+{
+    return (bytes + alignment - 1u) & ~(alignment - 1u);
+}
+
+/* A part of a slot, with a file and what is behind it. code: of the copy; weights: the rest of the file, in flash. */
+typedef struct {
+    n6_trust_kind_t kind;
+    n6_trust_part_t code;
+    n6_trust_part_t weights;
+    uint32_t flash;
+    uint32_t room;
+} part_t;
+
+/* trailer: a copy of it. */
+static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
+{
+    uint32_t bytes = part->code.bytes + part->weights.bytes;
+    uint32_t offset = aligned(bytes, N6_MODEL_TRAILER_ALIGNMENT);
+    if (bytes > part->room || part->room - bytes < N6_MODEL_TRAILER_ALIGNMENT + sizeof *trailer) {
+        return NOT_SIGNED;
+    }
+    memcpy(trailer, (const void *)(uintptr_t)(part->flash + offset), sizeof *trailer);
+    offset += sizeof *trailer;
+    uint32_t test_bytes = trailer->test_input_bytes;
+    if (test_bytes > part->room - offset || part->room - offset - test_bytes < N6_TRUST_CLAIM_ALIGNMENT + sizeof(n6_trust_claim_t)) {
+        return NOT_SIGNED;
+    }
+    n6_trust_claim_t claim;
+    uint32_t behind = aligned(offset + test_bytes, N6_TRUST_CLAIM_ALIGNMENT);
+    memcpy(&claim, (const void *)(uintptr_t)(part->flash + behind), sizeof claim);
+    /* Programming gives a model its revision. */
+    n6_model_trailer_t fixed = *trailer;
+    fixed.revision = 0u;
+    fixed.trailer_crc32 = 0u;
+    const n6_trust_image_t image = {
+        .kind = part->kind,
+        .fixed = {part->code, {&fixed, sizeof fixed}, {(const void *)(uintptr_t)(part->flash + offset), test_bytes}},
+        .weights = part->weights,
+    };
+    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, n6_trust_floor(part->kind), N6_TRUST >= N6_TRUST_FULL));
+}
+
+const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot, n6_model_slot_t *verified)
+{
+    const n6_reloc_header_t *flash = (const n6_reloc_header_t *)(uintptr_t)slot->file;
+    uint32_t bytes = n6_reloc_file_bytes(flash, slot->file_bytes), split = flash->params_offset;
+    uint32_t code = split == 0u ? bytes : split;
+    if (bytes == 0u || code > bytes) {
+        return NOT_SIGNED;
+    }
+    if (code > model->verified_ram_bytes) {
+        return "N6-FW-084 needs more RAM for the copy that is verified: ";
+    }
+    memcpy(model->verified_ram, flash, code);
+    n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)model->verified_ram;
+    n6_model_trailer_t trailer;
+    const part_t file = {
+        N6_TRUST_KIND_MODEL, {copy, code}, {(const void *)(uintptr_t)(slot->file + code), bytes - code}, slot->file, slot->file_bytes,
+    };
+    const char *refused = verify(&file, &trailer);
+    if (refused[0] != '\0') {
+        return refused;
+    }
+    *verified = (n6_model_slot_t){.file = (uint32_t)(uintptr_t)copy, .file_bytes = code};
+    /* Now it is known what the copy is; flash may have said something else of it before. */
+    const n6_reloc_context_t *context = n6_reloc_context(copy, code);
+    if (copy->params_offset != split || context == NULL || trailer.bytes != bytes || trailer.model_crc32 != model->name_crc32) {
+        return n6_trust_text(N6_TRUST_ALTERED);
+    }
+    if (split != 0u) {
+        verified->params = slot->file + split;
+        verified->params_bytes = bytes - split;
+        /* The copy ends in front of its weights: for a loader they are a file of their own. */
+        copy->params_offset = 0u;
+        return "";
+    }
+    n6_model_trailer_t of_weights;
+    const part_t params = {
+        N6_TRUST_KIND_DATA, {NULL, 0u}, {(const void *)(uintptr_t)slot->params, context->params_file_bytes}, slot->params, slot->params_bytes,
+    };
+    verified->params = slot->params;
+    verified->params_bytes = slot->params_bytes;
+    refused = verify(&params, &of_weights);
+    return refused[0] == '\0' && of_weights.signature != trailer.signature ? "N6-FW-022 weights of another network" : refused;
+}

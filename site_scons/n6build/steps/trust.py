@@ -1,0 +1,117 @@
+"""What a build signs its images with, and the header by which its programs verify them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in, write_atomically
+from n6build.base.paths import FIRMWARE, project_path
+from n6build.base.templates import with_included
+from n6build.compiler.toolchain import CPU
+from n6build.hardware.board import Board
+from n6build.options.choices import Choices, TrustLevel
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.steps.compile import Compilation, compile_steps
+from n6build.trust import anchor
+from n6build.trust.anchor import Counters, trust_header
+from n6build.trust.keys import public_point
+
+_BEARSSL = FIRMWARE / "third_party" / "bearssl"
+# Those of BearSSL's own Makefile, for this processor; sections, so that a link takes only what it calls.
+_BEARSSL_FLAGS = ("-std=c99", *CPU, "-O2", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
+_PARTS = ("codec", "ec", "hash", "int")
+# As firmware/trust knows them; N6_TRUST_FULL is the last.
+_LEVELS: dict[TrustLevel, int] = {"code": 1, "full": 2}
+
+
+@dataclass(frozen=True)
+class Trust:
+    """level: what programs verify at each start. key: file of the private key, which only steps that sign read. point: its public
+    half, in hexadecimal: what steps depend on."""
+
+    level: TrustLevel
+    key: str
+    point: str
+    counters: Counters
+
+
+def trust_of(choices: Choices) -> Trust | None:
+    """None if nothing is signed. Raises N6-TRUST-001 to -003 for the key, N6-TRUST-005 to -007 for choices."""
+    if choices.trust == "off":
+        if choices.trust_key or choices.trust_counter:
+            what = "'trust_key' and 'trust_counter' have no effect without 'trust'"
+            raise N6Error("N6-TRUST-005", what, hint="trust=code or trust=full")
+        return None
+    if not choices.trust_key:
+        what = f"'trust={choices.trust}' needs the private key that images are signed with"
+        raise N6Error("N6-TRUST-005", what, hint="trust_key=FILE")
+    _check_possible(choices)
+    if "pkcs11:" in choices.trust_key:
+        what = "keys in a PKCS#11 token cannot be used: no library for them comes with n6build"
+        raise N6Error("N6-TRUST-006", what, where="trust_key", hint="a file in PEM, readable by you alone")
+    key = Path(choices.trust_key)
+    if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
+        what = "is inside the build folder, which is copied and shared"
+        raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
+    counters = Counters(**dict(choices.trust_counter))
+    return Trust(choices.trust, project_path(key), public_point(key).hex(), counters)
+
+
+def _check_possible(choices: Choices) -> None:
+    program = choices.program
+    if choices.fsbl or choices.appli or (program is not None and not program.sources):
+        what = (
+            "'trust' is for this project's FSBL and Appli: it neither signs other programs nor knows what they verify"
+        )
+        raise N6Error("N6-TRUST-007", what, hint="omit fsbl, appli, or trust")
+    if choices.loader == "reloc" and choices.load == "xip":
+        what = "code that runs in place is read again after it was verified"
+        raise N6Error("N6-TRUST-007", what, hint="load=copy, or trust=off")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """point: the public key."""
+
+    board: BoardChoice
+    point: str
+
+
+def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
+    """Makes <folder>/n6_trust_key.h."""
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_trust_key.h",),
+        sources=board_files(board),
+        parameters=to_parameters(Parameters(choice_of(board), trust.point)),
+        templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
+        function="n6build.steps.trust:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Writes n6_trust_key.h."""
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    words = tuple(asdict(board.soc.security_counters).values())
+    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), board.name, words))
+
+
+def trusting(how: Compilation, trust: Trust) -> Compilation:
+    """C that may ask what was signed."""
+    how = how.looking_in(FIRMWARE / "trust").looking_in_foreign(_BEARSSL / "inc")
+    return how.defining(f"N6_TRUST={_LEVELS[trust.level]}")
+
+
+def trust_objects(folder: str, how: Compilation) -> tuple[Step, ...]:
+    """What verifies signatures, with BearSSL compiled as its authors do. how: as `trusting` makes it."""
+    of_bearssl = Compilation(replace(how.toolchain, flags=_BEARSSL_FLAGS)).looking_in_foreign(
+        _BEARSSL / "src", _BEARSSL / "inc"
+    )
+    vendored = [file for part in _PARTS for file in files_in(_BEARSSL / "src" / part, "*.c")]
+    own = files_in(FIRMWARE / "trust", "*.c")
+    return (*compile_steps(f"{folder}/bearssl", vendored, of_bearssl), *compile_steps(f"{folder}/trust", own, how))

@@ -1,0 +1,1 @@
+"""Chain of trust: what is signed, with which key, and what the boards believe."""
