@@ -46,12 +46,16 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
     if (is_zero(header.signature, sizeof header.signature)) {
         return N6_TRUST_UNSIGNED;
     }
-    /* Two fields in front of the extensions are not covered by the ROM's digest, and mean nothing here. */
+    /* What the digest of the ROM leaves out is empty, or compared by whoever loads the image. */
+    const uint8_t *rest = header.signature + N6_TRUST_SIGNATURE_BYTES;
+    const uint32_t covered_end = N6_BOOT_SIGNED_OFFSET + N6_BOOT_SIGNED_BYTES;
     const n6_trust_part_t parts[] = {
         {image + N6_BOOT_SIGNED_OFFSET, N6_BOOT_SIGNED_BYTES},
         {image + sizeof header, bytes - sizeof header},
     };
-    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || !is_signed(anchor, parts, 2u, header.signature)) {
+    if (header.image_bytes != bytes - N6_BOOT_HEADER_BYTES || !is_signed(anchor, parts, 2u, header.signature) ||
+        !is_zero(rest, sizeof header.signature - N6_TRUST_SIGNATURE_BYTES) ||
+        !is_zero(image + covered_end, sizeof header - covered_end)) {
         return N6_TRUST_ALTERED;
     }
     if (header.binary_type != N6_BOOT_BINARY_SSBL ||

@@ -108,7 +108,8 @@ class LoadAndRun:
 
 @dataclass(frozen=True)
 class SecurityCounters:
-    """Words of BSEC by the kind of image: as many bits as are set are the lowest security counter that is accepted."""
+    """Words of BSEC: as many bits as are set are the lowest security counter that is accepted. appli: of Applis. model: of the
+    code of relocatable models. data: of weights and test vectors."""
 
     appli: Annotated[int, Range(0, 383)]
     model: Annotated[int, Range(0, 383)]

@@ -1,0 +1,116 @@
+"""An FSBL that verifies starts what was signed, and stops with an id at whatever else is in the slot."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from firmware_build import BOARD, image_of, write_nor
+from n6build.base.paths import FIRMWARE
+from n6build.formats.boot_header import BASE, HEADER_BYTES, BinaryType
+from n6build.formats.trust_claim import Kind
+from n6build.hardware.board import Board, Fuse
+from n6build.image.boot_header import with_boot_header
+from n6build.run.console_log import ends_run, read_console
+from n6build.trust.keys import public_point, signature
+from n6build.trust.sign import Statement, signed_appli
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, run_nor
+from trust.host_verifier import key_file
+from trust_build import build_verifying
+
+LOAD = BOARD.soc.load_and_run
+ORIGIN = LOAD.load_address + LOAD.payload_offset
+SLEEP_FOR_EVER = bytes.fromhex("30bf fde7")
+STARTED = "n6 fsbl appli bytes="
+FLOOR_WORD = BOARD.soc.security_counters.appli
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("trust")
+
+
+@pytest.fixture(scope="module")
+def verifying_fsbl(folder: Path) -> bytes:
+    sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
+    return image_of(build_verifying(folder / "fsbl", "fsbl", sources, public_point(key_file(folder))), BinaryType.FSBL)
+
+
+def signed(folder: Path, *, secret: int = 18, counter: int = 0, board: str = BOARD.name) -> bytearray:
+    """A program that only sleeps, with a kilobyte of something behind it."""
+    payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + SLEEP_FOR_EVER + bytes(range(256)) * 4
+    image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
+    key = key_file(folder, secret)
+    sign = partial(signature, key, public_point(key))
+    return bytearray(signed_appli(image, Statement(Kind.APPLI, counter, board), sign))
+
+
+def says(folder: Path, fsbl: bytes, appli: bytes | bytearray, board: Board = BOARD) -> list[str]:
+    parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: bytes(appli)}
+    boot = NorBoot(write_nor(folder / "nor.bin", parts), board)
+    result = run_nor(
+        find_emulator(board.soc), boot, programs=[], stop=lambda line: ends_run(line) or line.startswith(STARTED)
+    )
+    assert result.ended == "stopped"
+    return list(result.lines)
+
+
+def error_of(lines: list[str]) -> str:
+    error = read_console(lines).error
+    return error[0] if error else ""
+
+
+def counted_to(number: int) -> Board:
+    return replace(BOARD, fuses=(*BOARD.fuses, Fuse(FLOOR_WORD, (1 << number) - 1)))
+
+
+def summed(image: bytearray) -> bytearray:
+    """With a checksum that fits, as somebody would make who wants it to start."""
+    struct.pack_into("<I", image, BASE.offset_of("checksum"), sum(image[HEADER_BYTES:]) % 2**32)
+    return image
+
+
+def test_a_signed_appli_starts(folder: Path, verifying_fsbl: bytes) -> None:
+    assert says(folder, verifying_fsbl, signed(folder))[-1].startswith(STARTED)
+    # On a board that has counted as far as the image has.
+    assert says(folder, verifying_fsbl, signed(folder, counter=3), counted_to(3))[-1].startswith(STARTED)
+
+
+def flipped(image: bytearray, offset: int) -> bytearray:
+    image[offset] ^= 0x10
+    return summed(image)
+
+
+def shortened(image: bytearray) -> bytearray:
+    """Ends earlier, and its header agrees."""
+    struct.pack_into("<I", image, BASE.offset_of("image_bytes"), len(image) - 256 - HEADER_BYTES)
+    return summed(image[:-256])
+
+
+def test_what_was_not_signed_so_does_not_start(folder: Path, verifying_fsbl: bytes) -> None:
+    at = BASE.offset_of
+    unsigned = signed(folder)
+    unsigned[at("signature") : at("checksum")] = bytes(at("checksum") - at("signature"))
+    refused = {
+        "a bit of the payload": (flipped(signed(folder), LOAD.payload_offset + 9), "N6-FW-081"),
+        "the last bit": (flipped(signed(folder), len(signed(folder)) - 1), "N6-FW-081"),
+        "a bit of the header": (flipped(signed(folder), at("load_address")), "N6-FW-081"),
+        "its counter": (flipped(signed(folder), at("image_version")), "N6-FW-081"),
+        "a bit of an extension": (flipped(signed(folder), BASE.size + 40), "N6-FW-081"),
+        "a bit that the digest leaves out": (flipped(signed(folder), BASE.size - 1), "N6-FW-081"),
+        "a bit of r": (flipped(signed(folder), at("signature")), "N6-FW-081"),
+        "a bit of s": (flipped(signed(folder), at("signature") + 63), "N6-FW-081"),
+        "a bit behind the signature": (flipped(signed(folder), at("signature") + 64), "N6-FW-081"),
+        "shorter": (shortened(signed(folder)), "N6-FW-081"),
+        "cut off": (signed(folder)[:-256], "N6-FW-013"),
+        "without a signature": (unsigned, "N6-FW-080"),
+        "signed with another key": (signed(folder, secret=19), "N6-FW-081"),
+        "signed for another board": (signed(folder, board="stm32n6570-dk"), "N6-FW-082"),
+    }
+    found = {name: error_of(says(folder, verifying_fsbl, image)) for name, (image, _) in refused.items()}
+    assert found == {name: id for name, (_, id) in refused.items()}
+    assert error_of(says(folder, verifying_fsbl, signed(folder, counter=2), counted_to(3))) == "N6-FW-083"

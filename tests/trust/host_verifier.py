@@ -1,0 +1,95 @@
+"""firmware/trust and BearSSL compiled for this host, with sanitizers, and asked about images."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from n6build.base.c_format import header_text
+from n6build.base.paths import FIRMWARE
+from n6build.formats.trust_claim import Kind
+from n6build.steps.format_headers import FORMATS
+from n6build.trust.anchor import board_identity
+from n6build.trust.keys import public_point
+
+BOARD = "nucleo-n657"
+BEARSSL = FIRMWARE / "third_party" / "bearssl"
+SOURCE = Path(__file__).with_name("verifier.c")
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+_REQUEST = struct.Struct("=7I")
+
+
+class Status(IntEnum):
+    """n6_trust_status_t."""
+
+    OK = 0
+    UNSIGNED = 1
+    ALTERED = 2
+    OTHER_BOARD = 3
+    OLD = 4
+
+
+@dataclass(frozen=True)
+class Image:
+    """data: as it is in flash. code, weights, trailer: bytes of its parts, as a firmware knows them; of an Appli 0."""
+
+    kind: Kind
+    data: bytes
+    code: int = 0
+    weights: int = 0
+    trailer: int = 0
+    floor: int = 0
+    with_weights: bool = True
+
+
+def key_file(folder: Path, secret: int = 18) -> Path:
+    """A private key in PEM."""
+    key = ec.derive_private_key(secret, ec.SECP256R1())
+    path = folder / f"key-{secret}.pem"
+    path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return path
+
+
+def bearssl_sources() -> list[Path]:
+    """The vendored C files."""
+    return sorted((BEARSSL / "src").glob("*/*.c"))
+
+
+def built_verifier(folder: Path) -> Path:
+    """The program, as a host's compiler makes it."""
+    for described in FORMATS:
+        (folder / described.header).write_text(header_text(described))
+    program = folder / "verifier"
+    includes = [f"-I{path}" for path in (folder, FIRMWARE / "trust", BEARSSL / "inc", BEARSSL / "src")]
+    sources = [SOURCE, FIRMWARE / "trust" / "n6_trust.c", *bearssl_sources()]
+    command = [
+        "gcc",
+        "-std=c11",
+        "-O2",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-sign-compare",
+        *SANITIZED,
+        *includes,
+    ]
+    subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
+    return program
+
+
+def statuses(program: Path, key: Path, images: Iterable[Image]) -> list[Status]:
+    """What a board with this key makes of each image."""
+    asked = public_point(key) + board_identity(BOARD)
+    for each in images:
+        numbers = each.floor, each.with_weights, each.code, each.weights, each.trailer, len(each.data)
+        asked += _REQUEST.pack(each.kind, *numbers) + each.data
+    result = subprocess.run([program], input=asked, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr.decode()
+    return [Status(int(line)) for line in result.stdout.split()]

@@ -1,0 +1,169 @@
+"""Private keys: which are taken, what is said of others, and that a signature is always the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.options.choices import Choices
+from n6build.steps.application import application_plan
+from n6build.steps.trust import trust_of
+from n6build.trust.keys import public_point, signature
+
+from trust.host_verifier import key_file
+
+P256 = ec.derive_private_key(18, ec.SECP256R1())
+PEM = Encoding.PEM, PrivateFormat.PKCS8
+
+
+@pytest.fixture(autouse=True)
+def without_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("N6BUILD_KEY_PASSWORD", raising=False)
+
+
+def test_a_signature_is_the_same_every_time_and_that_of_the_key(tmp_path: Path) -> None:
+    key = key_file(tmp_path)
+    point = public_point(key)
+    made = signature(key, point, b"image")
+    assert made == signature(key, point, b"image")
+    assert made != signature(key, point, b"imagf")
+    r, s = (int.from_bytes(made[at : at + 32], "big") for at in (0, 32))
+    P256.public_key().verify(utils.encode_dss_signature(r, s), b"image", ec.ECDSA(hashes.SHA256()))
+
+
+def encrypted(path: Path, password: bytes) -> Path:
+    path.write_bytes(P256.private_bytes(*PEM, BestAvailableEncryption(password)))
+    return path
+
+
+def test_a_password_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = encrypted(tmp_path / "key.pem", b"secret")
+    monkeypatch.setenv("N6BUILD_KEY_PASSWORD", "secret")
+    assert public_point(key) == public_point(key_file(tmp_path))
+    # A key without one is taken all the same.
+    assert public_point(key_file(tmp_path)) == public_point(key)
+
+
+@pytest.mark.parametrize("password", [None, "", "wrong"])
+def test_a_key_does_not_open_without_its_password(
+    password: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if password is not None:
+        monkeypatch.setenv("N6BUILD_KEY_PASSWORD", password)
+    with pytest.raises(N6Error, match="N6-TRUST-003: .*password") as caught:
+        public_point(encrypted(tmp_path / "key.pem", b"secret"))
+    assert "wrong" not in str(caught.value)
+
+
+OTHERS = {
+    "on P-384": (ec.derive_private_key(18, ec.SECP384R1()), "a key on secp384r1; P-256 is needed"),
+    "on secp256k1": (ec.derive_private_key(18, ec.SECP256K1()), "a key on secp256k1; P-256 is needed"),
+    "of Ed25519": (ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32)), "no key for ECDSA; P-256 is needed"),
+}
+
+
+@pytest.mark.parametrize(("key", "said"), OTHERS.values(), ids=list(OTHERS))
+def test_a_key_of_another_kind_is_refused(
+    key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "key.pem"
+    path.write_bytes(key.private_bytes(*PEM, NoEncryption()))
+    with pytest.raises(N6Error, match=f"N6-TRUST-002: holds {re.escape(said)}"):
+        public_point(path)
+
+
+def test_a_public_key_is_not_a_private_one(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    path.write_bytes(P256.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    with pytest.raises(N6Error, match="N6-TRUST-001: holds no private key in PEM"):
+        public_point(path)
+
+
+@given(
+    st.binary(max_size=300)
+    | st.binary(max_size=200).map(
+        lambda body: b"-----BEGIN PRIVATE KEY-----\n" + body + b"\n-----END PRIVATE KEY-----\n"
+    )
+    | st.integers(0, 200).map(lambda end: P256.private_bytes(*PEM, NoEncryption())[:end])
+)
+def test_whatever_the_file_holds_is_a_key_or_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.pem"
+    path.write_bytes(data)
+    with pytest.raises(N6Error, match=r"N6-TRUST-00[123]"):
+        public_point(path)
+
+
+def test_a_file_that_is_not_there_or_too_large(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-FILE-002"):
+        public_point(tmp_path / "none.pem")
+    (tmp_path / "large.pem").write_bytes(bytes(1 << 20))
+    with pytest.raises(N6Error, match="N6-FILE-003"):
+        public_point(tmp_path / "large.pem")
+
+
+def test_nothing_is_signed_with_a_key_that_was_replaced(tmp_path: Path) -> None:
+    key, other = key_file(tmp_path), key_file(tmp_path, 19)
+    with pytest.raises(N6Error, match="N6-TRUST-004: is not the key that this build was planned for"):
+        signature(other, public_point(key), b"image")
+
+
+def chosen(tmp_path: Path, **values: object) -> Choices:
+    return Choices(models=("keyword",), build=str(tmp_path / "build"), launched=str(tmp_path), **values)  # type: ignore[arg-type]
+
+
+def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> None:
+    key = str(key_file(tmp_path))
+    (tmp_path / "build").mkdir()
+    refused = {
+        "N6-TRUST-005: 'trust=full' needs the private key": {"trust": "full"},
+        "N6-TRUST-005: 'trust_key' and 'trust_counter' have no effect": {"trust_key": key},
+        "N6-TRUST-006: keys in a PKCS#11 token": {"trust": "code", "trust_key": f"{tmp_path}/pkcs11:token=mine"},
+        "N6-TRUST-006: is inside the build folder": {
+            "trust": "code",
+            "trust_key": str(key_file(tmp_path / "build")),
+        },
+        "N6-TRUST-007: 'trust' is for this project's": {"trust": "code", "trust_key": key, "appli": "a.elf"},
+        "N6-TRUST-007: code that runs in place": {
+            "trust": "code",
+            "trust_key": key,
+            "loader": "reloc",
+            "load": "xip",
+        },
+    }
+    for said, values in refused.items():
+        with pytest.raises(N6Error, match=re.escape(said)):
+            trust_of(chosen(tmp_path, **values))
+    assert trust_of(chosen(tmp_path)) is None
+
+
+def test_a_plan_follows_from_the_public_key_and_never_from_the_private_one(tmp_path: Path) -> None:
+    """The same key in another file, with a password or without, plans the same steps but for the file's name."""
+    key = key_file(tmp_path)
+    choices = chosen(tmp_path, trust="full", trust_key=str(key), trust_counter=(("appli", 3),))
+    plan = application_plan(choices, read_environment(), ["build"])
+    signing = [step for step in plan.steps if step.verb == "Sign"]
+    assert {step.outputs[0].rpartition("/")[2] for step in signing} == {
+        "appli_image.bin",
+        "vectors.bin",
+        "weights_xSPI2.bin",
+    }
+    for step in signing:
+        assert not step.shared, "a cache would hand out signatures"
+        assert str(key) in step.state
+        assert str(key) not in step.sources
+        assert public_point(key).hex() in step.parameters
+    assert ['"counter":3' in step.parameters for step in signing].count(True) == 1

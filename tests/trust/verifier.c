@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verification of signed images on a host: anchor, then images from standard input, one status a line to standard output.
+ *
+ *   image: kind, floor, with_weights, code bytes, weights bytes, trailer bytes, all bytes (words of the host), then these bytes
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "n6_boot_header.h"
+#include "n6_model_trailer.h"
+#include "n6_trust.h"
+
+typedef struct {
+    uint32_t kind, floor, with_weights, code_bytes, weights_bytes, trailer_bytes, bytes;
+} request_t;
+
+static uint32_t up(uint32_t bytes)
+{
+    return (bytes + N6_TRUST_CLAIM_ALIGNMENT - 1u) & ~(N6_TRUST_CLAIM_ALIGNMENT - 1u);
+}
+
+/* As the FSBL does it: the length is the header's, within what there is. */
+static n6_trust_status_t appli(const n6_trust_anchor_t *anchor, const request_t *request, const uint8_t *image)
+{
+    n6_boot_header_t header;
+    if (request->bytes < sizeof header) {
+        return N6_TRUST_UNSIGNED;
+    }
+    memcpy(&header, image, sizeof header);
+    if (header.image_bytes > request->bytes - sizeof header || header.image_bytes + N6_BOOT_HEADER_BYTES > request->bytes) {
+        return N6_TRUST_UNSIGNED;
+    }
+    return n6_trust_check_appli(anchor, image, header.image_bytes + N6_BOOT_HEADER_BYTES, request->floor);
+}
+
+/* As the Appli does it: the file's parts are known, the trailer says how long a self-test is. */
+static n6_trust_status_t slot(const n6_trust_anchor_t *anchor, const request_t *request, const uint8_t *image)
+{
+    uint8_t trailer[sizeof(n6_model_trailer_t)] = {0};
+    n6_trust_claim_t claim;
+    uint32_t at = up(request->code_bytes + request->weights_bytes), test_bytes = 0;
+    if (request->bytes < at + request->trailer_bytes) {
+        return N6_TRUST_UNSIGNED;
+    }
+    memcpy(trailer, image + at, request->trailer_bytes);
+    at += request->trailer_bytes;
+    if (request->trailer_bytes == sizeof trailer) {
+        n6_model_trailer_t words;
+        memcpy(&words, trailer, sizeof words);
+        test_bytes = words.test_input_bytes;
+        words.revision = 0u;
+        words.trailer_crc32 = 0u;
+        memcpy(trailer, &words, sizeof words);
+    }
+    if (test_bytes > request->bytes - at || request->bytes - at - test_bytes < sizeof claim ||
+        up(at + test_bytes) > request->bytes - sizeof claim) {
+        return N6_TRUST_UNSIGNED;
+    }
+    memcpy(&claim, image + up(at + test_bytes), sizeof claim);
+    const n6_trust_image_t parts = {
+        .kind = (n6_trust_kind_t)request->kind,
+        .fixed = {{image, request->code_bytes}, {trailer, request->trailer_bytes}, {image + at, test_bytes}},
+        .weights = {image + request->code_bytes, request->weights_bytes},
+    };
+    return n6_trust_check_claim(anchor, &claim, &parts, request->floor, request->with_weights != 0u);
+}
+
+int main(void)
+{
+    n6_trust_anchor_t anchor;
+    request_t request;
+    if (fread(&anchor, sizeof anchor, 1, stdin) != 1) {
+        return 1;
+    }
+    while (fread(&request, sizeof request, 1, stdin) == 1) {
+        /* Exactly as long as it is, so that the sanitizer sees every byte beyond. */
+        uint8_t *image = malloc(request.bytes ? request.bytes : 1u);
+        if (image == NULL || fread(image, 1, request.bytes, stdin) != request.bytes) {
+            return 1;
+        }
+        n6_trust_status_t status = request.kind == N6_TRUST_KIND_APPLI ? appli(&anchor, &request, image) : slot(&anchor, &request, image);
+        printf("%d\n", (int)status);
+        free(image);
+    }
+    return 0;
+}

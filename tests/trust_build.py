@@ -1,0 +1,99 @@
+"""Programs for the virtual board that verify signatures, compiled as tests compile programs."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from firmware_build import BOARD, bring_up, build, compiler, image_of, write_nor
+from n6build.base.paths import FIRMWARE
+from n6build.formats.boot_header import BinaryType
+from n6build.formats.trust_claim import Kind
+from n6build.hardware.linker_script import fsbl_script
+from n6build.image.boot_header import with_boot_header
+from n6build.image.elf import payload_of
+from n6build.run.console_log import ends_run
+from n6build.steps.trust import BEARSSL_FLAGS
+from n6build.trust.anchor import trust_header
+from n6build.trust.keys import public_point, signature
+from n6build.trust.sign import Statement, signed_appli
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, run_nor
+from trust.host_verifier import BEARSSL, bearssl_sources, key_file
+
+# As the build compiles programs.
+SMALL = ("-O2", "-ffunction-sections", "-fdata-sections")
+LOAD = BOARD.soc.load_and_run
+ORIGIN = LOAD.load_address + LOAD.payload_offset
+# Of the Applis whose verification is measured: payloads, and from one to the next.
+LENGTHS = (4096, 65536)
+DISTANCE = 0x100000
+
+
+def trust_header_of(point: bytes) -> str:
+    return trust_header(point, BOARD.name, tuple(asdict(BOARD.soc.security_counters).values()))
+
+
+def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: bytes, more: Sequence[str] = ()) -> Path:
+    """-> the ELF file of a first program that knows this public key."""
+    generated = folder / "generated"
+    generated.mkdir(parents=True)
+    (generated / "n6_trust_key.h").write_text(trust_header_of(point))
+    includes = [generated, FIRMWARE / "trust", BEARSSL / "inc"]
+    verifying = [*sorted((FIRMWARE / "trust").glob("*.c")), *_bearssl(folder / "bearssl")]
+    extra = ["-DN6_TRUST=2", *SMALL, *more, *(f"-I{path}" for path in includes)]
+    return build(folder, name, [*sources, *bring_up(), *verifying], fsbl_script(BOARD.soc), extra)
+
+
+def _bearssl(folder: Path) -> list[Path]:
+    """Its object files."""
+    folder.mkdir()
+    includes = [f"-I{BEARSSL / part}" for part in ("src", "inc")]
+    command = [compiler(), *BEARSSL_FLAGS, "-Werror", *includes, "-c", *map(str, bearssl_sources())]
+    subprocess.run(command, cwd=folder, check=True)
+    return sorted(folder.glob("*.o"))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of verifying an image on the virtual board, in instructions: for its signature, and for each of its bytes. code: bytes
+    that it adds to an FSBL."""
+
+    signature: int
+    byte: float
+    code: int
+
+
+def cost(folder: Path) -> Cost:
+    """Measured on the virtual board, with Applis of two lengths."""
+    key = key_file(folder)
+    point = public_point(key)
+    program = FIRMWARE.parent / "tests" / "firmware" / "programs" / "trust_cost.c"
+    elf = build_verifying(folder / "cost", "trust_cost", [program], point, [f"-DDISTANCE={DISTANCE}u"])
+    parts = {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)}
+    for number, size in enumerate(LENGTHS):
+        payload = struct.pack("<II", ORIGIN + 0x1000, ORIGIN + 9) + bytes(size)
+        image = with_boot_header(payload, ORIGIN, BinaryType.SSBL, LOAD.payload_offset)
+        sign = partial(signature, key, point)
+        parts[BOARD.slots.appli.address + number * DISTANCE] = signed_appli(
+            image, Statement(Kind.APPLI, 0, BOARD.name), sign
+        )
+    boot = NorBoot(write_nor(folder / "nor.bin", parts), BOARD)
+    result = run_nor(find_emulator(BOARD.soc), boot, programs=[], stop=ends_run)
+    found = re.findall(r"cost bytes=(\d+) cycles=(\d+) ok", "\n".join(result.lines))
+    (short, fewer), (long, more) = ((int(size), int(cycles)) for size, cycles in found)
+    byte = (more - fewer) / (long - short)
+    return Cost(round(fewer - short * byte), byte, _code(folder, point))
+
+
+def _code(folder: Path, point: bytes) -> int:
+    """What verification adds to the image of an FSBL, in bytes."""
+    sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
+    plain = build(folder / "plain", "fsbl", [*sources, *bring_up()], fsbl_script(BOARD.soc), SMALL)
+    verifying = build_verifying(folder / "verifying", "fsbl", sources, point)
+    return len(payload_of(verifying).data) - len(payload_of(plain).data)
