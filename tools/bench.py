@@ -28,6 +28,7 @@ from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
 from bench_kernels import kernel_figures
 from bench_npu import npu_speed
+from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
 from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
@@ -57,7 +58,7 @@ def main() -> int:
             copy(ROOT / name, project / name)
         figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
         instructions(project)
-        for name, value in (*emulator_speed(), *npu_speed()):
+        for name, value in (*emulator_speed(), *npu_speed(), *trust_figures()):
             figure(name, value)
         kernel_code(project)
         kernels()
