@@ -20,11 +20,13 @@ import pytest
 from end_to_end.conftest import Project, Result, make_project
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
+from trust.host_verifier import key_file
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = HERE.parents[1] / "site_scons/n6build"
 BOARD = "build/nucleo-n657"
 LINKED, SPLIT, WHOLE = f"{BOARD}/miniresnet", f"{BOARD}/keyword-reloc", f"{BOARD}/anomaly-reloc"
+SIGNED = tuple(f"{BOARD}-trust-full/{name}" for name in ("keyword/weights_xSPI2.bin", "include/n6_trust_key.h"))
 THEIRS = ("fsbl=theirs/fsbl.bin", "appli=theirs/appli.bin", "data=theirs/data.hex")
 # What a build says of itself, not what it makes.
 _NOT_MADE = ("report.html", "report.txt", "report.json")
@@ -129,6 +131,10 @@ def install_a_compiler(project: Project) -> None:
     install(project.home / "core", "3.0")
 
 
+def bring_a_key(project: Project) -> None:
+    key_file(project.root)
+
+
 def install_a_signing_tool(project: Project) -> None:
     stand_in(project.home / "signing", "2.21.0")
 
@@ -144,6 +150,7 @@ KINDS = {
         Kind("prebuilt", ("model=./elsewhere", "network"), compile_elsewhere),
         Kind("st_edge_ai", ("model=keyword", "network"), install_a_compiler, ("core/Utilities/linux",)),
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
+        Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", *SIGNED), bring_a_key),
         # The description of a board with external RAM.
         Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board.h")),
         Kind("foreign", (*THEIRS, "build"), bring_programs),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, SPLIT, WHOLE
+from proof.conftest import BOARD, HOST_FILE, LIBRARY, LINKED, SIGNED, SPLIT, WHOLE
 
 
 @dataclass(frozen=True)
@@ -453,6 +453,10 @@ EDITS = (
     Edit(
         "image/signing.py", "    return image\n", "    return image + bytes(16)\n", "signed", f"{BOARD}/fsbl_image.bin"
     ),
+    Edit("formats/trust_claim.py", "LAYOUT = 1", "LAYOUT = 2", "trusted", SIGNED[0]),
+    Edit("trust/anchor.py", "sha256(board.encode())", "sha256(board.encode() + bytes(1))", "trusted", SIGNED[1]),
+    Edit("trust/keys.py", 'SIGNATURE_BYTES // 2, "big"', 'SIGNATURE_BYTES // 2, "little"', "trusted", SIGNED[0]),
+    Edit("trust/sign.py", "counter=statement.counter", "counter=statement.counter + 1", "trusted", SIGNED[0]),
 )
 
 # One or more of each kind of step: these run always, the others with `make test-all`.
@@ -488,6 +492,7 @@ CORE = frozenset(
         "image/signing.py",
         "network/prebuilt/folder.py",
         "network/st_edge_ai/normalise.py",
+        "trust/sign.py",
     }
 )
 
@@ -526,6 +531,7 @@ _PACKAGES = (
     "n6build.report",
     "n6build.run",
     "n6build.steps",
+    "n6build.trust",
     "n6build.virtual_board",
 )
 _OUTSIDE = "activations in external RAM, of which these builds have none"
@@ -601,6 +607,7 @@ WITHOUT_BYTES = {
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,
+    "n6build.trust.choice": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,
     "n6build.steps.npu_files": _OF_A_BOARD,
     "n6build.base.uses": "notes what was read",

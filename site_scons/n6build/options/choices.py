@@ -31,7 +31,6 @@ from n6build.options.option import (
 from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
-TrustLevel = Literal["off", "code", "full"]
 # Images with a security counter of their own (formats/trust_claim.py), which a fuse word counts by its bits.
 COUNTED = ("appli", "model", "data")
 _MOST_UPDATES = 32
@@ -145,7 +144,7 @@ class Choices:
         "images by ST's STM32_SigningTool_CLI: tool (without keys), or a folder with publicKey*.pem and privateKey*.pem",
         environment="N6BUILD_SIGN",
     )
-    trust: TrustLevel = word(
+    trust: Literal["off", "code", "full"] = word(
         "off",
         "what a board verifies: code is the Appli and the code of models, before they run; full is all weights, too, at every "
         "start; off is nothing",

@@ -28,7 +28,9 @@ from n6build.steps.memory_plan import version_header_of
 from n6build.steps.program_script import program_script_step
 from n6build.steps.signed_image import signed_image_step
 from n6build.steps.soc_header import soc_header_step
-from n6build.steps.trust import Trust, trust_header_step, trust_objects, trusting
+from n6build.steps.trust import trust_objects, trusting
+from n6build.steps.trust_header import trust_header_step
+from n6build.trust.choice import Trust
 
 # Of firmware/appli, in both kinds of application.
 _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")

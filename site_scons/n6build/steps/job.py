@@ -19,7 +19,8 @@ from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_u
 from n6build.options.choices import Choices
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
-from n6build.steps.trust import Trust, trust_of
+from n6build.steps.trust import trust_of
+from n6build.trust.choice import Trust
 
 FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})

@@ -33,8 +33,8 @@ from n6build.steps.reloc_model import reloc_model_step, split_model_step
 from n6build.steps.reloc_params import reloc_params_step
 from n6build.steps.reloc_plan import reloc_plan_step
 from n6build.steps.reloc_sources import reloc_sources_step
-from n6build.steps.trust import Trust
 from n6build.steps.trusted_image import UNSIGNED, trusted_step
+from n6build.trust.choice import Trust
 from n6build.trust.sign import LARGEST_CLAIM
 
 

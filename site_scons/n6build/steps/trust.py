@@ -1,22 +1,18 @@
-"""What a build signs its images with, and the header by which its programs verify them."""
+"""What was chosen to sign images with, and the C that verifies them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import files_in, write_atomically
+from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE, project_path
-from n6build.base.templates import with_included
 from n6build.compiler.toolchain import CPU
-from n6build.hardware.board import Board
-from n6build.options.choices import Choices, TrustLevel
-from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.options.choices import Choices
+from n6build.plan.step import Step
 from n6build.steps.compile import Compilation, compile_steps
-from n6build.trust import anchor
-from n6build.trust.anchor import Counters, trust_header
+from n6build.trust.choice import Counters, Trust
 from n6build.trust.keys import public_point
 
 _BEARSSL = FIRMWARE / "third_party" / "bearssl"
@@ -24,18 +20,7 @@ _BEARSSL = FIRMWARE / "third_party" / "bearssl"
 BEARSSL_FLAGS = ("-std=c99", *CPU, "-O3", "-g", "-W", "-Wall", "-ffunction-sections", "-fdata-sections")
 _PARTS = ("codec", "ec", "hash", "int")
 # As firmware/trust knows them; N6_TRUST_FULL is the last.
-_LEVELS: dict[TrustLevel, int] = {"code": 1, "full": 2}
-
-
-@dataclass(frozen=True)
-class Trust:
-    """level: what programs verify at each start. key: file of the private key, which only steps that sign read. point: its public
-    half, in hexadecimal: what steps depend on."""
-
-    level: TrustLevel
-    key: str
-    point: str
-    counters: Counters
+_LEVELS = {"code": 1, "full": 2}
 
 
 def trust_of(choices: Choices) -> Trust | None:
@@ -70,35 +55,6 @@ def _check_possible(choices: Choices) -> None:
     if choices.loader == "reloc" and choices.load == "xip":
         what = "code that runs in place is read again after it was verified"
         raise N6Error("N6-TRUST-007", what, hint="load=copy, or trust=off")
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """point: the public key."""
-
-    board: BoardChoice
-    point: str
-
-
-def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
-    """Makes <folder>/n6_trust_key.h."""
-    return Step(
-        verb="Header",
-        stage="header",
-        outputs=(f"{folder}/n6_trust_key.h",),
-        sources=board_files(board),
-        parameters=to_parameters(Parameters(choice_of(board), trust.point)),
-        templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
-        function="n6build.steps.trust:make",
-    )
-
-
-def make(call: Call) -> None:
-    """Writes n6_trust_key.h."""
-    given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
-    words = tuple(asdict(board.soc.security_counters).values())
-    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), board.name, words))
 
 
 def trusting(how: Compilation, trust: Trust) -> Compilation:

@@ -14,7 +14,7 @@ from n6build.formats.trust_claim import Kind
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import trailer_offset
-from n6build.steps.trust import Trust
+from n6build.trust.choice import Trust
 from n6build.trust.keys import signature
 from n6build.trust.sign import SlotParts, Statement, signed_appli, signed_slot
 

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.formats.trust_claim import BOARD_BYTES, Kind
+from n6build.formats.trust_claim import BOARD_BYTES
 
 TEMPLATE = TEMPLATES / "n6_trust_key.h.j2"
-
-
-@dataclass(frozen=True)
-class Counters:
-    """Security counters, which a build puts into its images by their kind."""
-
-    appli: int = 0
-    model: int = 0
-    data: int = 0
-
-    def of(self, kind: Kind) -> int:
-        """Of images of this kind."""
-        return {Kind.APPLI: self.appli, Kind.MODEL: self.model, Kind.DATA: self.data}[kind]
 
 
 def board_identity(board: str) -> bytes:

@@ -1,0 +1,44 @@
+"""n6_trust_key.h: whose signatures the programs of a board believe."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from n6build.base.files import write_atomically
+from n6build.base.paths import project_path
+from n6build.base.templates import with_included
+from n6build.hardware.board import Board
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
+from n6build.trust import anchor
+from n6build.trust.anchor import trust_header
+from n6build.trust.choice import Trust
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """point: the public key."""
+
+    board: BoardChoice
+    point: str
+
+
+def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
+    """Makes <folder>/n6_trust_key.h."""
+    return Step(
+        verb="Header",
+        stage="header",
+        outputs=(f"{folder}/n6_trust_key.h",),
+        sources=board_files(board),
+        parameters=to_parameters(Parameters(choice_of(board), trust.point)),
+        templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
+        function="n6build.steps.trust_header:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Writes n6_trust_key.h."""
+    given = call.parameters_as(Parameters)
+    board = chosen_board(call.sources, given.board)
+    words = tuple(asdict(board.soc.security_counters).values())
+    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), board.name, words))
