@@ -99,13 +99,13 @@ const char *n6_trust_text(n6_trust_status_t status)
     case N6_TRUST_OK:
         return "";
     case N6_TRUST_UNSIGNED:
-        return "N6-FW-080 not signed: ";
+        return "N6-FW-090 not signed: ";
     case N6_TRUST_ALTERED:
-        return "N6-FW-081 altered, or signed with another key: ";
+        return "N6-FW-091 altered, or signed with another key: ";
     case N6_TRUST_OTHER_BOARD:
-        return "N6-FW-082 signed for another board or purpose: ";
+        return "N6-FW-092 signed for another board or purpose: ";
     case N6_TRUST_OLD:
-        return "N6-FW-083 older than what this board still accepts: ";
+        return "N6-FW-093 older than what this board still accepts: ";
     }
-    return "N6-FW-081 altered, or signed with another key: ";
+    return "N6-FW-091 altered, or signed with another key: ";
 }

@@ -139,14 +139,14 @@ def test_a_signed_model_is_installed_updated_and_otherwise_refused(project: Proj
     assert "slot=b revision=1" in says(project, nothing)
     for change in (change_model_file(b.file, model, model // 2), change_model_file(b.params, params, params // 2)):
         refused = says(project, change)
-        assert "slot=b refused N6-FW-081" in refused, refused
+        assert "slot=b refused N6-FW-091" in refused, refused
         assert "slot=a revision=0" in refused
-    assert "slot=b refused N6-FW-084" in says(project, lengthen(b.file, model))
-    assert "error N6-FW-081" in says(project, change_data(*vectors_of(plan), 3))
+    assert "slot=b refused N6-FW-094" in says(project, lengthen(b.file, model))
+    assert "error N6-FW-091" in says(project, change_data(*vectors_of(plan), 3))
     # Its counter is enough for a board that has counted to 1, and not for one that has counted to 2.
     assert "slot=b revision=1" in says(project, nothing, counted(1))
     newer = says(project, nothing, counted(2))
-    assert len(re.findall(r"slot=[ab] refused N6-FW-083", newer)) == 2
+    assert len(re.findall(r"slot=[ab] refused N6-FW-093", newer)) == 2
     assert "error N6-FW-056" in newer
 
 
@@ -177,12 +177,12 @@ def test_swapped_weights_of_a_linked_network_are_refused_by_full_alone(profile: 
         suffix = "" if profile == "extflash" else f"-{profile}"
         plan = read_plan(project.root / f"build/nucleo-n657-trust-{level}/keyword{suffix}/memory_plan.json")
         image = plan.images[0]
-        assert "error N6-FW-081" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
+        assert "error N6-FW-091" in says(project, change_data(image.source, image.bytes, image.bytes // 2))
         unseen = says(project, change_unseen(image.source, image.bytes // 2))
-        assert ("error N6-FW-081" in unseen) == (level == "full"), unseen
+        assert ("error N6-FW-091" in unseen) == (level == "full"), unseen
         # Whose weights they are is said in either case: a claim of another kind of data is not enough.
         moved = says(project, move_claim(plan))
-        assert "error N6-FW-081" in moved, moved
+        assert "error N6-FW-091" in moved, moved
 
 
 def move_claim(plan: MemoryPlan) -> Change:

@@ -96,21 +96,21 @@ def test_what_was_not_signed_so_does_not_start(folder: Path, verifying_fsbl: byt
     unsigned = signed(folder)
     unsigned[at("signature") : at("checksum")] = bytes(at("checksum") - at("signature"))
     refused = {
-        "a bit of the payload": (flipped(signed(folder), LOAD.payload_offset + 9), "N6-FW-081"),
-        "the last bit": (flipped(signed(folder), len(signed(folder)) - 1), "N6-FW-081"),
-        "a bit of the header": (flipped(signed(folder), at("load_address")), "N6-FW-081"),
-        "its counter": (flipped(signed(folder), at("image_version")), "N6-FW-081"),
-        "a bit of an extension": (flipped(signed(folder), BASE.size + 40), "N6-FW-081"),
-        "a bit that the digest leaves out": (flipped(signed(folder), BASE.size - 1), "N6-FW-081"),
-        "a bit of r": (flipped(signed(folder), at("signature")), "N6-FW-081"),
-        "a bit of s": (flipped(signed(folder), at("signature") + 63), "N6-FW-081"),
-        "a bit behind the signature": (flipped(signed(folder), at("signature") + 64), "N6-FW-081"),
-        "shorter": (shortened(signed(folder)), "N6-FW-081"),
+        "a bit of the payload": (flipped(signed(folder), LOAD.payload_offset + 9), "N6-FW-091"),
+        "the last bit": (flipped(signed(folder), len(signed(folder)) - 1), "N6-FW-091"),
+        "a bit of the header": (flipped(signed(folder), at("load_address")), "N6-FW-091"),
+        "its counter": (flipped(signed(folder), at("image_version")), "N6-FW-091"),
+        "a bit of an extension": (flipped(signed(folder), BASE.size + 40), "N6-FW-091"),
+        "a bit that the digest leaves out": (flipped(signed(folder), BASE.size - 1), "N6-FW-091"),
+        "a bit of r": (flipped(signed(folder), at("signature")), "N6-FW-091"),
+        "a bit of s": (flipped(signed(folder), at("signature") + 63), "N6-FW-091"),
+        "a bit behind the signature": (flipped(signed(folder), at("signature") + 64), "N6-FW-091"),
+        "shorter": (shortened(signed(folder)), "N6-FW-091"),
         "cut off": (signed(folder)[:-256], "N6-FW-013"),
-        "without a signature": (unsigned, "N6-FW-080"),
-        "signed with another key": (signed(folder, secret=19), "N6-FW-081"),
-        "signed for another board": (signed(folder, board="stm32n6570-dk"), "N6-FW-082"),
+        "without a signature": (unsigned, "N6-FW-090"),
+        "signed with another key": (signed(folder, secret=19), "N6-FW-091"),
+        "signed for another board": (signed(folder, board="stm32n6570-dk"), "N6-FW-092"),
     }
     found = {name: error_of(says(folder, verifying_fsbl, image)) for name, (image, _) in refused.items()}
     assert found == {name: id for name, (_, id) in refused.items()}
-    assert error_of(says(folder, verifying_fsbl, signed(folder, counter=2), counted_to(3))) == "N6-FW-083"
+    assert error_of(says(folder, verifying_fsbl, signed(folder, counter=2), counted_to(3))) == "N6-FW-093"

@@ -184,8 +184,8 @@ _FIRMWARE_HINTS = {
     "N6-FW-031": "external_ram.psram in board.yaml describes the part and its pins",
     "N6-FW-033": "external_ram.psram.max_clock_hz in board.yaml: a lower one",
     "N6-FW-056": "the lines 'n6 model' above say why; scons flash-model programs another one",
-    "N6-FW-080": "scons flash with option trust programs it signed",
-    "N6-FW-081": "scons flash programs it again, if it is your key",
-    "N6-FW-083": "option trust_counter raises its security counter",
+    "N6-FW-090": "scons flash with option trust programs it signed",
+    "N6-FW-091": "scons flash programs it again, if it is your key",
+    "N6-FW-093": "option trust_counter raises its security counter",
     "N6-FW-024": "RCC MEMENR and RAMCFG SRAMSD of that bank, through their secure aliases",
 }
