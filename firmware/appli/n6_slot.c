@@ -53,7 +53,8 @@ const char *n6_slot_verify(uint32_t source, uint32_t data, uint32_t bytes, uint3
     if (trailer.bytes != bytes || trailer.signature != signature) {
         return n6_slot_text(N6_SLOT_WRONG);
     }
-    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, n6_trust_floor(image.kind), N6_TRUST >= N6_TRUST_FULL));
+    uint32_t floor = n6_trust_floor(image.kind);
+    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
 }
 #endif
 

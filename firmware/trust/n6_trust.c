@@ -31,7 +31,8 @@ static bool is_signed(const n6_trust_anchor_t *anchor, const n6_trust_part_t *pa
 {
     uint8_t digest[N6_TRUST_DIGEST_BYTES];
     /* Only read, although the type does not say so. */
-    br_ec_public_key key = {.curve = BR_EC_secp256r1, .q = (unsigned char *)(uintptr_t)anchor->point, .qlen = sizeof anchor->point};
+    unsigned char *point = (unsigned char *)(uintptr_t)anchor->point;
+    br_ec_public_key key = {.curve = BR_EC_secp256r1, .q = point, .qlen = sizeof anchor->point};
     hash(parts, count, digest);
     return br_ecdsa_i31_vrfy_raw(&br_ec_p256_m31, digest, sizeof digest, &key, signature, N6_TRUST_SIGNATURE_BYTES) == 1u;
 }
@@ -65,8 +66,8 @@ n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const ui
     return header.image_version < floor ? N6_TRUST_OLD : N6_TRUST_OK;
 }
 
-n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim, const n6_trust_image_t *image,
-                                       uint32_t floor, bool with_weights)
+n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim,
+                                       const n6_trust_image_t *image, uint32_t floor, bool with_weights)
 {
     uint8_t digest[N6_TRUST_DIGEST_BYTES];
     const n6_trust_part_t claimed = {claim, offsetof(n6_trust_claim_t, signature)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether an image is what the owner of a key has signed: ECDSA P-256 over SHA-256, by BearSSL. Nothing here knows a chip, so that
- * tests give the same code crafted images on a host.
+ * Whether an image is what the owner of a key has signed: ECDSA P-256 over SHA-256, by BearSSL. Nothing here knows a chip, so
+ * that tests give the same code crafted images on a host.
  */
 #ifndef N6_TRUST_H
 #define N6_TRUST_H
@@ -52,8 +52,8 @@ typedef struct {
 n6_trust_status_t n6_trust_check_appli(const n6_trust_anchor_t *anchor, const uint8_t *image, uint32_t bytes, uint32_t floor);
 
 /* claim: a copy that stays as it is. with_weights: whether their digest is compared, too. */
-n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim, const n6_trust_image_t *image,
-                                       uint32_t floor, bool with_weights);
+n6_trust_status_t n6_trust_check_claim(const n6_trust_anchor_t *anchor, const n6_trust_claim_t *claim,
+                                       const n6_trust_image_t *image, uint32_t floor, bool with_weights);
 
 /* Id and words, in front of the name of the image. */
 const char *n6_trust_text(n6_trust_status_t status);

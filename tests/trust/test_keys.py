@@ -153,7 +153,7 @@ def test_choices_that_would_not_protect_anything_are_refused(tmp_path: Path) -> 
 def test_a_plan_follows_from_the_public_key_and_never_from_the_private_one(tmp_path: Path) -> None:
     """The same key in another file, with a password or without, plans the same steps but for the file's name."""
     key = key_file(tmp_path)
-    choices = chosen(tmp_path, trust="full", trust_key=str(key), trust_counter=(("appli", 3),))
+    choices = chosen(tmp_path, trust="full", trust_key=str(key), trust_counter=("appli:3",))
     plan = application_plan(choices, read_environment(), ["build"])
     signing = [step for step in plan.steps if step.verb == "Sign"]
     assert {step.outputs[0].rpartition("/")[2] for step in signing} == {

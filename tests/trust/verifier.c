@@ -80,7 +80,8 @@ int main(void)
         if (image == NULL || fread(image, 1, request.bytes, stdin) != request.bytes) {
             return 1;
         }
-        n6_trust_status_t status = request.kind == N6_TRUST_KIND_APPLI ? appli(&anchor, &request, image) : slot(&anchor, &request, image);
+        bool is_appli = request.kind == N6_TRUST_KIND_APPLI;
+        n6_trust_status_t status = is_appli ? appli(&anchor, &request, image) : slot(&anchor, &request, image);
         printf("%d\n", (int)status);
         free(image);
     }

@@ -33,8 +33,8 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
     }
     memcpy(trailer, (const void *)(uintptr_t)(part->flash + offset), sizeof *trailer);
     offset += sizeof *trailer;
-    uint32_t test_bytes = trailer->test_input_bytes;
-    if (test_bytes > part->room - offset || part->room - offset - test_bytes < N6_TRUST_CLAIM_ALIGNMENT + sizeof(n6_trust_claim_t)) {
+    uint32_t test_bytes = trailer->test_input_bytes, left = part->room - offset;
+    if (test_bytes > left || left - test_bytes < N6_TRUST_CLAIM_ALIGNMENT + sizeof(n6_trust_claim_t)) {
         return NOT_SIGNED;
     }
     n6_trust_claim_t claim;
@@ -49,7 +49,8 @@ static const char *verify(const part_t *part, n6_model_trailer_t *trailer)
         .fixed = {part->code, {&fixed, sizeof fixed}, {(const void *)(uintptr_t)(part->flash + offset), test_bytes}},
         .weights = part->weights,
     };
-    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, n6_trust_floor(part->kind), N6_TRUST >= N6_TRUST_FULL));
+    uint32_t floor = n6_trust_floor(part->kind);
+    return n6_trust_text(n6_trust_check_claim(&n6_trust_anchor, &claim, &image, floor, N6_TRUST >= N6_TRUST_FULL));
 }
 
 const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot, n6_model_slot_t *verified)
@@ -67,7 +68,11 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
     n6_reloc_header_t *copy = (n6_reloc_header_t *)(void *)model->verified_ram;
     n6_model_trailer_t trailer;
     const part_t file = {
-        N6_TRUST_KIND_MODEL, {copy, code}, {(const void *)(uintptr_t)(slot->file + code), bytes - code}, slot->file, slot->file_bytes,
+        N6_TRUST_KIND_MODEL,
+        {copy, code},
+        {(const void *)(uintptr_t)(slot->file + code), bytes - code},
+        slot->file,
+        slot->file_bytes,
     };
     const char *refused = verify(&file, &trailer);
     if (refused[0] != '\0') {
@@ -88,7 +93,11 @@ const char *n6_model_verify(const n6_model_t *model, const n6_model_slot_t *slot
     }
     n6_model_trailer_t of_weights;
     const part_t params = {
-        N6_TRUST_KIND_DATA, {NULL, 0u}, {(const void *)(uintptr_t)slot->params, context->params_file_bytes}, slot->params, slot->params_bytes,
+        N6_TRUST_KIND_DATA,
+        {NULL, 0u},
+        {(const void *)(uintptr_t)slot->params, context->params_file_bytes},
+        slot->params,
+        slot->params_bytes,
     };
     verified->params = slot->params;
     verified->params_bytes = slot->params_bytes;

@@ -52,17 +52,17 @@ def _modes(setting: Setting) -> tuple[str, ...]:
     return tuple(sorted(modes))
 
 
-def _counters(setting: Setting) -> tuple[tuple[str, int], ...]:
-    """Raises N6-OPTION-002 for what is not kind:number, of a kind that is counted."""
-    found: dict[str, int] = {}
+def _counters(setting: Setting) -> tuple[str, ...]:
+    """kind:number, sorted. Raises N6-OPTION-002 for what is not kind:number, of a kind that is counted."""
+    found: dict[str, str] = {}
     for part in setting.value.split(",") if setting.value else ():
         kind, _, number = part.partition(":")
         if kind not in COUNTED or not re.fullmatch(r"[0-9]{1,2}", number) or int(number) > _MOST_UPDATES:
             what = f"'{part}' is not a security counter"
             hint = f"such as appli:3,model:1; of {', '.join(COUNTED)}, from 0 to {_MOST_UPDATES}"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint=hint)
-        found[kind] = int(number)
-    return tuple(sorted(found.items()))
+        found[kind] = f"{kind}:{int(number)}"
+    return tuple(sorted(found.values()))
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Choices:
         "private key that Appli, models and weights are signed with: P-256, PEM; its password is in N6BUILD_KEY_PASSWORD",
         environment="N6BUILD_TRUST_KEY",
     )
-    trust_counter: tuple[tuple[str, int], ...] = parsed(
+    trust_counter: tuple[str, ...] = parsed(
         (),
         "security counters of signed images: appli:3,model:1,data:2; a board whose fuses count further refuses them; default: 0",
         _counters,
@@ -290,7 +290,7 @@ def given_options(choices: Choices) -> tuple[str, ...]:
         "slots": (str(choices.slots), str(usual.slots)),
         "trust": (choices.trust, usual.trust),
         "trust_key": (choices.trust_key, usual.trust_key),
-        "trust_counter": (",".join(f"{kind}:{number}" for kind, number in choices.trust_counter), ""),
+        "trust_counter": (",".join(choices.trust_counter), ""),
         "probe": (choices.probe, usual.probe),
         "start": (choices.start, usual.start),
     }

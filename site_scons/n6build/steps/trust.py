@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,8 +42,13 @@ def trust_of(choices: Choices) -> Trust | None:
     if Path(choices.launched, choices.build).resolve() in key.resolve().parents:
         what = "is inside the build folder, which is copied and shared"
         raise N6Error("N6-TRUST-006", what, where=str(key), hint="keep private keys outside of the project")
-    counters = Counters(**dict(choices.trust_counter))
-    return Trust(choices.trust, project_path(key), public_point(key).hex(), counters)
+    return Trust(choices.trust, project_path(key), public_point(key).hex(), _counters(choices.trust_counter))
+
+
+def _counters(given: Sequence[str]) -> Counters:
+    """given: kind:number."""
+    numbers = {kind: int(number) for kind, _, number in (each.partition(":") for each in given)}
+    return Counters(**numbers)
 
 
 def _check_possible(choices: Choices) -> None:
