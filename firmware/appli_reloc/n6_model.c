@@ -7,11 +7,13 @@
 #include "n6_axisram.h"
 #include "n6_cache.h"
 #include "n6_console.h"
+#include "n6_crc32.h"
 #include "n6_inference.h"
 #include "n6_network_buffers.h"
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
 #include "n6_soc.h"
+#include "n6_trial.h"
 #include "n6_try.h"
 
 /* No installation and first inference that an application can use take longer. */
@@ -268,6 +270,40 @@ static void install(void *argument)
     trial->refused = n6_model_install(trial->model, trial->slot, trial->test, trial->loaded);
 }
 
+/* Tells images of a model apart: other code, other weights or another revision make another one. */
+static uint32_t image_of(const slot_content_t *content)
+{
+    const uint32_t trailers[] = {content->trailer->trailer_crc32, content->test->trailer_crc32};
+    return n6_crc32((const uint8_t *)trailers, sizeof trailers);
+}
+
+static void forget_others(const n6_model_t *model, const slot_content_t *contents)
+{
+    uint32_t images[N6_MODEL_SLOTS], count = 0;
+    for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+        if (contents[slot].refused[0] == '\0') {
+            images[count++] = image_of(&contents[slot]);
+        }
+    }
+    n6_trial_keep(model->name_crc32, images, count);
+}
+
+/* Returns "", or why not. */
+static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_content_t *content, n6_loaded_model_t *loaded)
+{
+    uint32_t image = N6_TRIAL ? image_of(content) : 0u;
+    const char *refused = n6_trial_begin(model->name_crc32, model->name, image);
+    if (refused[0] != '\0') {
+        return refused;
+    }
+    trial_t trial = {model, &model->slots[slot], content->test, loaded, "N6-FW-058 faults or does not end"};
+    (void)n6_try(install, &trial, TRIAL_MS);
+    if (trial.refused[0] != '\0') {
+        n6_trial_reject(model->name_crc32, image);
+    }
+    return trial.refused;
+}
+
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
 {
     slot_content_t contents[N6_MODEL_SLOTS];
@@ -276,6 +312,9 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (contents[slot].refused[0] != '\0') {
             put_refused(model, slot, contents[slot].refused);
         }
+    }
+    if (N6_TRIAL) {
+        forget_others(model, contents);
     }
     for (uint32_t attempt = 0; attempt < model->slot_count; attempt++) {
         uint32_t best = N6_MODEL_SLOTS;
@@ -287,9 +326,7 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (best == N6_MODEL_SLOTS) {
             return false;
         }
-        trial_t trial = {model, &model->slots[best], contents[best].test, loaded, "N6-FW-058 faults or does not end"};
-        (void)n6_try(install, &trial, TRIAL_MS);
-        contents[best].refused = trial.refused;
+        contents[best].refused = try_slot(model, best, &contents[best], loaded);
         if (contents[best].refused[0] == '\0') {
             put_loaded(model, best, &contents[best], loaded);
             return true;

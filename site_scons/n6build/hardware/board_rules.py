@@ -152,8 +152,11 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
 
 def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
     nor = board.nor
-    for name, slot in board.slots.items():
-        where = document.where("slots", name)
+    of_trial = dict(board.trial.items()) if board.trial else {}
+    places = {name: ("slots", name) for name, _ in board.slots.items()} | {name: ("trial", name) for name in of_trial}
+    slots = [*board.slots.items(), *of_trial.items()]
+    for name, slot in slots:
+        where = document.where(*places[name])
         if slot.address < nor.base or slot.end > nor.base + nor.size:
             beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
             raise N6Error(
@@ -167,7 +170,7 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
                 f"slot '{name}' does not begin and end on a boundary of {nor.sector}-byte sectors",
                 where=where,
             )
-    ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
+    ordered = sorted(slots, key=lambda item: item[1].address)
     for (name, slot), (other, behind) in itertools.pairwise(ordered):
         if slot.end > behind.address:
             raise N6Error(

@@ -11,7 +11,7 @@ from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.compiler.toolchain import Toolchain
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board
+from n6build.hardware.board import Board, Trial
 from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime, without_unknown_flags
 from n6build.options.host_program import HostProgram
@@ -68,9 +68,16 @@ def c_files(directory: str) -> list[Path]:
 
 
 def board_firmware(
-    folder: str, board: Board, toolchain: Toolchain, flags: Sequence[str], *, field: bool = False
+    folder: str,
+    board: Board,
+    toolchain: Toolchain,
+    flags: Sequence[str],
+    *,
+    field: bool = False,
+    trial: Trial | None = None,
 ) -> BoardFirmware:
-    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report."""
+    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report. trial: of
+    new images; None: there is none."""
     include = f"{folder}/include"
     headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
@@ -79,8 +86,22 @@ def board_firmware(
     if field:
         how = how.looking_in(FIRMWARE / "field").defining("N6_FIELD_REPORT=1")
         files += c_files("field")
+    if trial:
+        how = how.defining(*trial_defines(trial))
+        files += c_files("trial")
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
+
+
+def trial_defines(trial: Trial) -> tuple[str, ...]:
+    """What C knows of the trials of new images."""
+    return (
+        "N6_TRIAL=1",
+        f"N6_TRIAL_JOURNAL_ADDRESS=0x{trial.journal.address:08X}u",
+        f"N6_TRIAL_JOURNAL_BYTES=0x{trial.journal.size:X}u",
+        f"N6_TRIAL_STARTS={trial.starts}u",
+        f"N6_TRIAL_WATCHDOG_MS={trial.watchdog_ms}u",
+    )
 
 
 def fsbl(firmware: BoardFirmware) -> Program:
@@ -196,7 +217,7 @@ def _object_name(source: str) -> str:
 def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
     """The Appli without networks: it installs the models that it finds in flash. plan: of the memory."""
     assert runtime.reloc is not None
-    places = ("bring_up", "appli", "appli_reloc", "reloc")
+    places = ("bring_up", "trial", "appli", "appli_reloc", "reloc")
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))

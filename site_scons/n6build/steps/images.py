@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.formats.boot_header import BinaryType
+from n6build.hardware.board import Trial
 from n6build.image.foreign import Role, elf_of
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
@@ -157,6 +159,17 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
 
 
+def _trial(job: Job) -> Trial | None:
+    """Raises N6-TRIAL-001 where the board has no place for it."""
+    if job.choices.trial == "off":
+        return None
+    if job.board.trial is None:
+        what = f"{job.board.title} has no place to remember which models work"
+        hint = "trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000}: two sectors outside the slots"
+        raise N6Error("N6-TRIAL-001", what, where=f"boards/{job.board.name}/board.yaml", hint=hint)
+    return job.board.trial
+
+
 def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     choices, board, runtime = job.choices, job.board, job.runtime
     models = tuple(
@@ -176,7 +189,9 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         addresses=choices.addresses,
         load_mode=choices.load,
     )
-    firmware = board_firmware(job.board_folder, board, job.toolchain, job.flags, field=job.choices.field)
+    firmware = board_firmware(
+        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trial=_trial(job)
+    )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(
         job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
