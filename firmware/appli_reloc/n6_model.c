@@ -126,6 +126,34 @@ static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_
     return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
+#if N6_CONFINE
+const n6_confine_t *n6_confine_of(const NN_Instance_TypeDef *instance)
+{
+    /* Its first member. */
+    return &((const n6_loaded_model_t *)(const void *)instance)->confine;
+}
+
+static bool give(n6_confine_t *confine, uint32_t start, uint32_t bytes, bool is_writable, bool is_executable)
+{
+    return n6_confine_add(confine, (n6_confine_span_t){start, start + bytes, is_writable, is_executable});
+}
+
+/* Its code and variables, its slot, its pools. False where they cannot be told apart from others by the MPU. */
+static bool confine(const n6_model_slot_t *slot, const ll_aton_reloc_config *config, n6_confine_t *confine)
+{
+    const bool in_place = config->mode != AI_RELOC_RT_LOAD_MODE_COPY;
+    *confine = (n6_confine_t){.count = 0u};
+    bool fits = give(confine, config->exec_ram_addr, config->exec_ram_size, true, !in_place) &&
+                give(confine, slot->file, slot->file_bytes, false, in_place) &&
+                give(confine, slot->params, slot->params_bytes, false, false) &&
+                give(confine, config->ext_ram_addr, config->ext_ram_size, true, false);
+    for (const n6_reloc_pool_t *pool = n6_reloc_pools(header_of(slot)); fits && pool->flags != 0u; pool++) {
+        fits = is_segment(pool) || give(confine, pool->destination | N6_SECURE_BIT, up(pool->bytes, 8u), true, false);
+    }
+    return fits;
+}
+#endif
+
 const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *test,
                              n6_loaded_model_t *loaded)
 {
@@ -165,6 +193,11 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != AI_RELOC_RT_ERR_NONE) {
         return "N6-FW-052 the loader refuses it";
     }
+#if N6_CONFINE
+    if (!confine(slot, &config, &loaded->confine)) {
+        return "N6-FW-084 its memory lies in more pieces than the MPU has regions";
+    }
+#endif
     loaded->install_cycles = N6_REG32(N6_DWT_CYCCNT) - began;
     n6_dcache_clean_invalidate(config.exec_ram_addr, needed);
     n6_icache_invalidate();
@@ -298,6 +331,11 @@ static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_c
     }
     trial_t trial = {model, &model->slots[slot], content->test, loaded, "N6-FW-058 faults or does not end"};
     (void)n6_try(install, &trial, TRIAL_MS);
+#if N6_CONFINE
+    if (n6_confine_broke_out()) {
+        trial.refused = "N6-FW-083 goes for memory that is not its own";
+    }
+#endif
     if (trial.refused[0] != '\0') {
         n6_trial_reject(model->name_crc32, image);
     }

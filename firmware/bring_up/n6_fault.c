@@ -5,6 +5,9 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 #include "n6_try.h"
+#if N6_CONFINE
+#include "n6_unprivileged.h"
+#endif
 
 #define FAULT_STACK_WORDS 256
 
@@ -53,6 +56,9 @@ __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
     n6_put(" stage=");
     n6_put(n6_program);
     n6_put_end();
+#if N6_CONFINE
+    n6_unprivileged_fault(cause);
+#endif
     if (n6_try_is_active()) {
         n6_try_give_up();
     }

@@ -19,7 +19,8 @@ from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
 from end_to_end.conftest import Project, make_project
-from end_to_end.test_reloc import application, board_folder, images_of, new_test, resealed, states_of_a_cut, update_of
+from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
+from end_to_end.test_reloc import application, board_folder, images_of, new_test, states_of_a_cut, update_of
 
 BOARD = load_board("nucleo-n657")
 ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "slots=2", "trial=on")
@@ -68,42 +69,15 @@ def runs(result: RunResult) -> str:
     return str(found)
 
 
-def halfwords(*words: int) -> bytes:
-    return struct.pack(f"<{len(words)}H", *words)
-
-
-def load(register: int, value: int) -> bytes:
-    """movw, movt."""
-
-    def half(opcode: int, part: int) -> bytes:
-        first = opcode | (part >> 11 & 1) << 10 | part >> 12
-        return halfwords(first, (part >> 8 & 7) << 12 | register << 8 | part & 0xFF)
-
-    return half(0xF240, value & 0xFFFF) + half(0xF2C0, value >> 16)
-
-
-HANGS = halfwords(0xE7FE)  # b .
-MASKED = halfwords(0xB672)  # cpsid i
-FAULTS = halfwords(0xDEFE)  # udf
-# AIRCR: SYSRESETREQ
-RESETS = load(0, 0xE000ED0C) + load(1, 0x05FA0004) + halfwords(0x6001) + HANGS
-
-
 def new_model(project: Project, folder: Path, code: bytes) -> Update:
     """Of slot B, newer than the old one, with `code` where its inputs are asked for; empty: one that works, too."""
     app = folder.parent / "application"
     shutil.copytree(application(project), app, dirs_exist_ok=True)
     file = app / "model.bin"
-    model = parse_reloc_file(file.read_bytes(), "model.bin")
-
-    def change(data: bytearray) -> None:
-        at = model.entries["input_buffers_info"] & 0x0FFFFFFE
-        data[at : at + len(code)] = code
-
     if code:
-        file.write_bytes(resealed(file.read_bytes(), model.file_bytes, change))
+        put_code(file, code)
     else:
-        new_test(file, model.file_bytes)
+        new_test(file, parse_reloc_file(file.read_bytes(), "model.bin").file_bytes)
     return update_of(app, folder)
 
 
@@ -112,6 +86,15 @@ def put_new_model(project: Project, folder: Path, code: bytes) -> None:
         for address, data in images_of(new_model(project, folder, code)):
             nor.seek(address - BOARD.nor.base)
             nor.write(data)
+
+
+def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> None:
+    board = project.root / "boards/nucleo-n657/board.yaml"
+    text = board.read_text()
+    board.write_text(text[: text.index("trial:")] + text[text.index("pools:") :])
+    result = project.scons(*ARGUMENTS, "build")
+    assert result.status == 2
+    assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no place to remember which models work" in result.output
 
 
 @pytest.fixture

@@ -68,11 +68,11 @@ def test_a_cut_at_any_byte_leaves_the_old_record_or_the_new_one(library: ctypes.
     for writes in EVERY_STATE:
         before = bytes(journal_after(library, writes).content)
         whole = Journal(library)
-        whole.content[:] = before
+        whole.content[:] = list(before)
         assert write_number(whole, writes + 1)
         for cut in range(whole.power.used):
             journal = Journal(library)
-            journal.content[:] = before
+            journal.content[:] = list(before)
             journal.power = Power(cut, backwards)
             assert not write_number(journal, writes + 1)
             # The last bytes of a record may be those that are erased anyhow.
@@ -108,7 +108,7 @@ def test_a_byte_that_the_power_went_in_may_hold_anything_between(
 @given(st.binary(min_size=2 * COPY_BYTES, max_size=2 * COPY_BYTES))
 def test_flash_of_garbage_is_a_journal_of_nothing_that_can_be_written(library: ctypes.CDLL, content: bytes) -> None:
     journal = Journal(library)
-    journal.content[:] = content
+    journal.content[:] = list(content)
     assert states(journal.read()) == {}
     assert write_number(journal, 1)
     assert number_in(journal) == 1
@@ -127,7 +127,7 @@ def test_sequence_numbers_wrap(library: ctypes.CDLL) -> None:
         record = Record.from_buffer_copy(bytes(journal.content), index * RECORD_BYTES)
         record.sequence = (0xFFFFFFFF + index - RECORDS + 1) % (1 << 32)
         record.crc32 = zlib.crc32(bytes(record)[:-4])
-        journal.content[index * RECORD_BYTES : (index + 1) * RECORD_BYTES] = bytes(record)
+        journal.content[index * RECORD_BYTES : (index + 1) * RECORD_BYTES] = list(bytes(record))
     assert write_number(journal, 50)
     assert journal.read().sequence == 0
     assert number_in(journal) == 50

@@ -1,5 +1,5 @@
-"""The watchdog IWDG, which counts guest time by the LSI, and the flags that tell why the chip was reset; fuses in a file; a NOR whose
-power goes in the middle of a write."""
+"""The watchdog IWDG, which counts guest time by the LSI, and the flags that tell why the chip was reset; fuses in a file; a NOR
+whose power goes in the middle of a write."""
 
 from __future__ import annotations
 

@@ -100,18 +100,12 @@ class Slots:
 
 @dataclass(frozen=True)
 class Trial:
-    """Trials of new images, with `trial=on`. journal: two sectors of the NOR, in which the firmware remembers them. starts: of a new
-    image, at most, until it is confirmed. watchdog_ms: in which it has to make each step. appli_b: another place for the Appli, or
-    None."""
+    """Trials of new images, with `trial=on`. journal: two sectors of the NOR, in which the firmware remembers them. starts: of a
+    new image, at most, until it is confirmed. watchdog_ms: in which it has to make each step."""
 
     journal: Slot
     starts: Annotated[int, Range(1, 100)]
     watchdog_ms: Annotated[int, Range(1, 131_000)]
-    appli_b: Slot | None = None
-
-    def items(self) -> list[tuple[str, Slot]]:
-        """(name, slot), by the names of the fields."""
-        return [("journal", self.journal), *([("appli_b", self.appli_b)] if self.appli_b else [])]
 
 
 @dataclass(frozen=True)

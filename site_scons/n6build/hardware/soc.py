@@ -221,8 +221,8 @@ class Soc:
     starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. peripherals:
     blocks of registers, by name. npu: its units and registers. device_id, revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE.
     interrupt_count: external interrupts, which follow the 16 system exceptions. cache_line: bytes. bus_masters: numbers by
-    name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: the oscillators. interrupts: numbers by name. dma_requests: numbers
-    of hardware requests, by name. pools, profiles, clock_profiles: by name."""
+    name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz: the oscillators. interrupts: numbers by name.
+    dma_requests: numbers of hardware requests, by name. pools, profiles, clock_profiles: by name."""
 
     name: str
     cpu: CpuName

@@ -108,6 +108,12 @@ class Choices:
         ("off", "on"),
         loader="reloc",
     )
+    confine: Literal["off", "on"] = word(
+        "off",
+        "on runs the code of models unprivileged, under the MPU: it reaches its own memory and nothing else",
+        ("off", "on"),
+        loader="reloc",
+    )
     romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
     probe: str = word(
         "auto",
@@ -261,6 +267,7 @@ def given_options(choices: Choices) -> tuple[str, ...]:
         "load": (choices.load, usual.load),
         "slots": (str(choices.slots), str(usual.slots)),
         "trial": (choices.trial, usual.trial),
+        "confine": (choices.confine, usual.confine),
         "probe": (choices.probe, usual.probe),
         "start": (choices.start, usual.start),
     }

@@ -75,9 +75,10 @@ def board_firmware(
     *,
     field: bool = False,
     trial: Trial | None = None,
+    confined: bool = False,
 ) -> BoardFirmware:
-    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report. trial: of
-    new images; None: there is none."""
+    """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report.
+    trial: of new images; None: there is none. confined: relocatable models run unprivileged."""
     include = f"{folder}/include"
     headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
@@ -89,6 +90,8 @@ def board_firmware(
     if trial:
         how = how.defining(*trial_defines(trial))
         files += c_files("trial")
+    if confined:
+        how = how.defining("N6_CONFINE=1")
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up))
 
@@ -214,10 +217,13 @@ def _object_name(source: str) -> str:
     return "/".join(parts)
 
 
-def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
-    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory."""
+def reloc_appli(
+    folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool, confined: bool
+) -> Program:
+    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory. confined: they run
+    unprivileged."""
     assert runtime.reloc is not None
-    places = ("bring_up", "trial", "appli", "appli_reloc", "reloc")
+    places = ("bring_up", "trial", "confine", "appli", "appli_reloc", "reloc")
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
@@ -229,7 +235,9 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
     loader = [
-        step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)
+        step
+        for place in ("reloc", "appli_reloc", *(["confine"] if confined else []))
+        for step in compile_steps(f"{common}/{place}", c_files(place), how)
     ]
     tables = output_with(plan, ".c")
     own = compile_step(f"{folder}/appli/{Path(tables).stem}.o", tables, how)

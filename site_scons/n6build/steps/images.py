@@ -170,6 +170,14 @@ def _trial(job: Job) -> Trial | None:
     return job.board.trial
 
 
+def _is_confined(job: Job) -> bool:
+    """Raises N6-CONFINE-001 for a runtime that calls models on its own."""
+    if job.choices.confine == "on" and job.runtime.name != "n6build":
+        what = "'confine=on' is for models on n6build's runtime: ST's calls them in its own way, and lets them drive the NPU"
+        raise N6Error("N6-CONFINE-001", what, hint="confine=off, or without STEDGEAI_CORE_DIR")
+    return job.choices.confine == "on"
+
+
 def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     choices, board, runtime = job.choices, job.board, job.runtime
     models = tuple(
@@ -190,11 +198,20 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         load_mode=choices.load,
     )
     firmware = board_firmware(
-        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trial=_trial(job)
+        job.board_folder,
+        board,
+        job.toolchain,
+        job.flags,
+        field=job.choices.field,
+        trial=_trial(job),
+        confined=_is_confined(job),
     )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(
-        job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
+        job,
+        lambda: reloc_appli(
+            job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info, confined=_is_confined(job)
+        ),
     )
     weights = list(zip(placed.slots, placed.parts, strict=True))
     return _images(job, placed.plan, loader, application, networks, weights, models)

@@ -47,8 +47,8 @@ LONGEST_LINE = 1 << 16
 @dataclass(frozen=True)
 class RunResult:
     """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
-    'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself, only then with an exit_code. instructions: executed
-    in total, without sleep. at: where the program was then, a source line, a symbol or an address.
+    'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself, only then with an exit_code.
+    instructions: executed in total, without sleep. at: where the program was then, a source line, a symbol or an address.
 
     banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of RAM whose cache lines were cleaned
     by address. unmodelled: by address.
