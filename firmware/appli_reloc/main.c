@@ -37,7 +37,10 @@ int main(void)
     if (!n6_npu_enable()) {
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
+#if !N6_CONFINE
+    /* Confined models do not use the NPU, which reaches no memory then. */
     n6_npu_open_rif();
+#endif
 #if N6_RUNTIME_DRIVES_NPU
     n6_st_runtime_open();
 #endif

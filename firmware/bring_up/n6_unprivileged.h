@@ -10,7 +10,7 @@
 /* Handler of SVC. */
 void n6_unprivileged_call(void);
 
-/* It has faulted. cause: CFSR. */
+/* It may have faulted, which the console is told of next. cause: CFSR. */
 void n6_unprivileged_fault(uint32_t cause);
 
 /* In a handler: threads are privileged again. */

@@ -40,13 +40,13 @@ def writes(address: int, value: int) -> bytes:
 RESETS = writes(0xE000ED0C, 0x05FA0004) + HANGS
 
 
-def put_code(file: Path, code: bytes) -> None:
-    """Into the image of a model's slot, where the model is asked for its inputs, which is asked first. Its trailer fits."""
+def put_code(file: Path, code: bytes, entry: str = "input_buffers_info") -> None:
+    """Into the image of a model's slot, at an entry of its own; the usual one is called first. Its trailer fits."""
     image = file.read_bytes()
     model = parse_reloc_file(image, "model.bin")
 
     def change(data: bytearray) -> None:
-        at = model.entries["input_buffers_info"] & 0x0FFFFFFE
+        at = model.entries[entry] & 0x0FFFFFFE
         data[at : at + len(code)] = code
 
     file.write_bytes(resealed(image, model.file_bytes, change))

@@ -60,12 +60,12 @@ def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp
     assert "N6-CONFINE-001: 'confine=on' is for models on n6build's runtime" in result.output
 
 
-def boot_with(code: bytes, project: Project, tmp_path: Path) -> RunResult:
+def boot_with(code: bytes, project: Project, tmp_path: Path, entry: str = "input_buffers_info") -> RunResult:
     """A newer model with this code is in slot B."""
     folder, app = tmp_path / "board", tmp_path / "application"
     shutil.copytree(board_folder(project), folder)
     shutil.copytree(application(project), app)
-    put_code(app / "model.bin", code)
+    put_code(app / "model.bin", code, entry)
     with (folder / "nor.bin").open("r+b") as nor:
         for address, data in images_of(update_of(app, folder)):
             nor.seek(address - BOARD.nor.base)
@@ -131,3 +131,13 @@ def test_a_model_that_masks_interrupts_is_interrupted(built: Project, tmp_path: 
     result = boot_with(MASKED + HANGS, built, tmp_path)
     assert "n6 model keyword slot=b refused N6-FW-058 faults or does not end" in result.lines
     assert result.lines[-1] == "n6 done runs=10"
+
+
+@pytest.mark.slow
+def test_a_model_that_breaks_out_later_stops_the_board_with_the_id(project: Project, tmp_path: Path) -> None:
+    """The firmware makes no self-test here, so that the first inference is that of the application."""
+    before = "    if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {"
+    project.replace("firmware/appli_reloc/n6_model.c", before, f'    if (input != NULL) {{ return ""; }}\n{before}')
+    assert project.scons(*ARGUMENTS, "slots=2", "flash").status == 0
+    result = boot_with(writes(APPLI + 0x2000, 0), project, tmp_path, "ec_inference_init")
+    assert result.lines[-1] == "n6 appli error N6-FW-083 a model goes for memory that is not its own"

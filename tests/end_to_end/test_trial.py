@@ -141,6 +141,7 @@ def test_a_model_that_works_is_confirmed_and_then_started_without_the_watchdog(b
     assert (trials(again), runs(again)) == ([], NEW)
 
 
+@pytest.mark.slow
 def test_a_journal_that_cannot_be_written_leaves_the_old_model(built: Project, folder: Path, tmp_path: Path) -> None:
     """The part says that it is not enabled to write."""
     project = Project(tmp_path / "project", built.home)
@@ -168,7 +169,7 @@ def cuts(project: Project, before: Path, tmp_path: Path) -> Iterator[tuple[int, 
     ("code", "ends", "writes"),
     [
         # Its starts, and that it failed.
-        pytest.param(RESETS, OLD, STARTS + 1, id="resets"),
+        pytest.param(RESETS, OLD, STARTS + 1, id="resets", marks=pytest.mark.slow),
         # Its start, and that it works.
         pytest.param(b"", NEW, 2, id="works", marks=pytest.mark.slow),
     ],

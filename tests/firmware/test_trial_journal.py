@@ -58,14 +58,21 @@ def journal_after(library: ctypes.CDLL, writes: int) -> Journal:
     return journal
 
 
-# Both copies are full, and one more begins anew.
-EVERY_STATE = range(2 * RECORDS + 2)
+# From nothing until both copies are full and one begins anew; among them those where a copy is erased.
+EVERY_STATE = range(2 * RECORDS + 1)
+ERASING = EVERY_STATE[::RECORDS]
 
 
-@pytest.mark.parametrize("backwards", [False, True], ids=["erased from the start", "erased from the end"])
-def test_a_cut_at_any_byte_leaves_the_old_record_or_the_new_one(library: ctypes.CDLL, backwards: bool) -> None:
+@pytest.mark.parametrize(
+    ("backwards", "states_before"),
+    [(False, EVERY_STATE), (True, ERASING)],
+    ids=["from the start", "erased from the end"],
+)
+def test_a_cut_at_any_byte_leaves_the_old_record_or_the_new_one(
+    library: ctypes.CDLL, backwards: bool, states_before: range
+) -> None:
     tried = 0
-    for writes in EVERY_STATE:
+    for writes in states_before:
         before = bytes(journal_after(library, writes).content)
         whole = Journal(library)
         whole.content[:] = list(before)
@@ -81,7 +88,7 @@ def test_a_cut_at_any_byte_leaves_the_old_record_or_the_new_one(library: ctypes.
             assert write_number(journal, 99), (writes, cut)
             assert number_in(journal) == 99
             tried += 1
-    assert tried > len(EVERY_STATE) * RECORD_BYTES
+    assert tried == len(states_before) * RECORD_BYTES + len(ERASING) * COPY_BYTES
 
 
 @settings(max_examples=200, deadline=None)
