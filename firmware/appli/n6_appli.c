@@ -7,6 +7,9 @@
 #include "n6_fault.h"
 #include "n6_inference.h"
 #include "n6_slot.h"
+#if N6_TRIAL
+#include "n6_watchdog.h"
+#endif
 
 const char n6_program[] = "appli";
 
@@ -54,6 +57,9 @@ uint32_t n6_appli_run(const n6_plan_network_t *network, uint32_t first)
     }
 #endif
     for (uint32_t i = 0; i < vectors->count; i++) {
+#if N6_TRIAL
+        n6_watchdog_feed();
+#endif
         const uint8_t *input = (const uint8_t *)(uintptr_t)(vectors->source + i * vectors->bytes_each);
         if (!n6_inference_run(network, first + i, input, vectors->bytes_each, i == 0u)) {
             n6_appli_stop("N6-FW-026 a test vector has another size than the inputs of ", network->model);

@@ -8,6 +8,9 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
+#if N6_TRIAL
+#include "n6_watchdog.h"
+#endif
 
 #define DATA_MAX N6_LINK_DATA_MAX
 #define MESSAGE_MAX N6_LINK_MESSAGE_MAX
@@ -92,6 +95,9 @@ static void receive(message_t *message)
         bool fits = true;
         for (;;) {
             uint8_t byte;
+#if N6_TRIAL
+            n6_watchdog_feed();
+#endif
             if (!n6_get_byte(&byte)) {
                 continue;
             }

@@ -15,6 +15,7 @@
 #include "n6_link.h"
 #include "n6_model.h"
 #include "n6_npu.h"
+#include "n6_trial.h"
 #if N6_RUNTIME_DRIVES_NPU
 #include "n6_st_runtime.h"
 #endif
@@ -36,7 +37,10 @@ int main(void)
     if (!n6_npu_enable()) {
         n6_appli_stop("N6-FW-027 stays busy: ", "CACHEAXI");
     }
+#if !N6_CONFINE
+    /* Confined models do not use the NPU, which reaches no memory then. */
     n6_npu_open_rif();
+#endif
 #if N6_RUNTIME_DRIVES_NPU
     n6_st_runtime_open();
 #endif
@@ -44,6 +48,7 @@ int main(void)
     n6_field_put_appli();
 #endif
     n6_inference_open();
+    n6_trial_open();
     for (uint32_t i = 0; i < n6_model_count; i++) {
         if (!n6_model_load(&n6_models[i], &n6_loaded_models[i])) {
             n6_appli_stop("N6-FW-056 no slot holds a model that works: ", n6_models[i].name);
@@ -54,6 +59,7 @@ int main(void)
         runs += n6_appli_run(&n6_loaded_models[i].network, runs);
         n6_inference_restart(&n6_loaded_models[i].network); /* for the sequence that comes over the link */
     }
+    (void)n6_trial_confirm();
     n6_put("n6 done runs=");
     n6_put_u32(runs);
     n6_put_end();

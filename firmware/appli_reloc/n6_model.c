@@ -7,6 +7,7 @@
 #include "n6_axisram.h"
 #include "n6_cache.h"
 #include "n6_console.h"
+#include "n6_crc32.h"
 #include "n6_inference.h"
 #if N6_TRUST
 #include "n6_model_trust.h"
@@ -15,6 +16,7 @@
 #include "n6_reg.h"
 #include "n6_reloc_check.h"
 #include "n6_soc.h"
+#include "n6_trial.h"
 #include "n6_try.h"
 
 /* No installation and first inference that an application can use take longer. */
@@ -127,6 +129,34 @@ static const char *self_test(n6_plan_network_t *network, const n6_model_trailer_
     return trailer->has_expected != 0u && crc32 != trailer->test_outputs_crc32 ? "N6-FW-055 the self-test gives other outputs" : "";
 }
 
+#if N6_CONFINE
+const n6_confine_t *n6_confine_of(const NN_Instance_TypeDef *instance)
+{
+    /* Its first member. */
+    return &((const n6_loaded_model_t *)(const void *)instance)->confine;
+}
+
+static bool give(n6_confine_t *confine, uint32_t start, uint32_t bytes, bool is_writable, bool is_executable)
+{
+    return n6_confine_add(confine, (n6_confine_span_t){start, start + bytes, is_writable, is_executable});
+}
+
+/* Its code and variables, its slot, its pools. False where they cannot be told apart from others by the MPU. */
+static bool confine(const n6_model_slot_t *slot, const ll_aton_reloc_config *config, n6_confine_t *confine)
+{
+    const bool in_place = config->mode != AI_RELOC_RT_LOAD_MODE_COPY;
+    *confine = (n6_confine_t){.count = 0u};
+    bool fits = give(confine, config->exec_ram_addr, config->exec_ram_size, true, !in_place) &&
+                give(confine, slot->file, slot->file_bytes, false, in_place) &&
+                give(confine, slot->params, slot->params_bytes, false, false) &&
+                give(confine, config->ext_ram_addr, config->ext_ram_size, true, false);
+    for (const n6_reloc_pool_t *pool = n6_reloc_pools(header_of(slot)); fits && pool->flags != 0u; pool++) {
+        fits = is_segment(pool) || give(confine, pool->destination | N6_SECURE_BIT, up(pool->bytes, 8u), true, false);
+    }
+    return fits;
+}
+#endif
+
 const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slot, const n6_model_trailer_t *test,
                              n6_loaded_model_t *loaded)
 {
@@ -166,6 +196,11 @@ const char *n6_model_install(const n6_model_t *model, const n6_model_slot_t *slo
     if (ll_aton_reloc_install(slot->file, &config, &loaded->instance) != AI_RELOC_RT_ERR_NONE) {
         return "N6-FW-052 the loader refuses it";
     }
+#if N6_CONFINE
+    if (!confine(slot, &config, &loaded->confine)) {
+        return "N6-FW-084 its memory lies in more pieces than the MPU has regions";
+    }
+#endif
     loaded->install_cycles = N6_REG32(N6_DWT_CYCCNT) - began;
     n6_dcache_clean_invalidate(config.exec_ram_addr, needed);
     n6_icache_invalidate();
@@ -271,6 +306,55 @@ static void install(void *argument)
     trial->refused = n6_model_install(trial->model, trial->slot, trial->test, trial->loaded);
 }
 
+/* Tells images of a model apart: other code, other weights or another revision make another one. */
+static uint32_t image_of(const slot_content_t *content)
+{
+    const uint32_t trailers[] = {content->trailer->trailer_crc32, content->test->trailer_crc32};
+    return n6_crc32((const uint8_t *)trailers, sizeof trailers);
+}
+
+static void forget_others(const n6_model_t *model, const slot_content_t *contents)
+{
+    uint32_t images[N6_MODEL_SLOTS], count = 0;
+    for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+        if (contents[slot].refused[0] == '\0') {
+            images[count++] = image_of(&contents[slot]);
+        }
+    }
+    n6_trial_keep(model->name_crc32, images, count);
+}
+
+/* Returns "", or why not. */
+static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_content_t *content, n6_loaded_model_t *loaded)
+{
+    const n6_model_slot_t *used = &model->slots[slot];
+    const char *refused;
+#if N6_TRUST
+    n6_model_slot_t verified;
+    refused = n6_model_verify(model, used, &verified);
+    if (refused[0] != '\0') {
+        return refused;
+    }
+    used = &verified;
+#endif
+    uint32_t image = N6_TRIAL ? image_of(content) : 0u;
+    refused = n6_trial_begin(model->name_crc32, model->name, image);
+    if (refused[0] != '\0') {
+        return refused;
+    }
+    trial_t trial = {model, used, content->test, loaded, "N6-FW-058 faults or does not end"};
+    (void)n6_try(install, &trial, TRIAL_MS);
+#if N6_CONFINE
+    if (n6_confine_broke_out()) {
+        trial.refused = "N6-FW-083 goes for memory that is not its own";
+    }
+#endif
+    if (trial.refused[0] != '\0') {
+        n6_trial_reject(model->name_crc32, image);
+    }
+    return trial.refused;
+}
+
 bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
 {
     slot_content_t contents[N6_MODEL_SLOTS];
@@ -279,6 +363,9 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (contents[slot].refused[0] != '\0') {
             put_refused(model, slot, contents[slot].refused);
         }
+    }
+    if (N6_TRIAL) {
+        forget_others(model, contents);
     }
     for (uint32_t attempt = 0; attempt < model->slot_count; attempt++) {
         uint32_t best = N6_MODEL_SLOTS;
@@ -290,19 +377,7 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
         if (best == N6_MODEL_SLOTS) {
             return false;
         }
-        const n6_model_slot_t *slot = &model->slots[best];
-#if N6_TRUST
-        n6_model_slot_t verified;
-        contents[best].refused = n6_model_verify(model, slot, &verified);
-        if (contents[best].refused[0] != '\0') {
-            put_refused(model, best, contents[best].refused);
-            continue;
-        }
-        slot = &verified;
-#endif
-        trial_t trial = {model, slot, contents[best].test, loaded, "N6-FW-058 faults or does not end"};
-        (void)n6_try(install, &trial, TRIAL_MS);
-        contents[best].refused = trial.refused;
+        contents[best].refused = try_slot(model, best, &contents[best], loaded);
         if (contents[best].refused[0] == '\0') {
             put_loaded(model, best, &contents[best], loaded);
             return true;

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#if N6_CONFINE
+#include "n6_confine.h"
+#endif
 #include "n6_model_slot.h"
 #include "n6_plan.h"
 
@@ -68,6 +71,9 @@ typedef struct {
     n6_plan_own_buffer_t own_buffers[N6_MODEL_OWN_BUFFERS];
     uint32_t installed_bytes; /* of its executable RAM */
     uint32_t install_cycles;
+#if N6_CONFINE
+    n6_confine_t confine; /* what its code may reach */
+#endif
 } n6_loaded_model_t;
 
 /* As many as there are models. */

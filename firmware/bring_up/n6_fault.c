@@ -5,6 +5,9 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 #include "n6_try.h"
+#if N6_CONFINE
+#include "n6_unprivileged.h"
+#endif
 
 #define FAULT_STACK_WORDS 256
 
@@ -38,6 +41,9 @@ static void put_register(const char *name, uint32_t value)
 __attribute__((used)) _Noreturn void n6_report_fault(const uint32_t *frame)
 {
     uint32_t cause = N6_REG32(N6_SCB_CFSR);
+#if N6_CONFINE
+    n6_unprivileged_fault(cause);
+#endif
     n6_put(n6_try_is_active() ? "\r\nn6 trial fault HardFault" : "\r\nn6 fault HardFault");
     put_register(" cfsr=", cause);
     put_register(" hfsr=", N6_REG32(N6_SCB_HFSR));

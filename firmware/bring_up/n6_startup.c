@@ -7,6 +7,9 @@
 #include "n6_fault.h"
 #include "n6_reg.h"
 #include "n6_try.h"
+#if N6_CONFINE
+#include "n6_unprivileged.h"
+#endif
 
 /* From the linker script. */
 extern uint32_t n6_stack_limit[];
@@ -76,12 +79,29 @@ HANDLER(NPU1_IRQHandler)
 HANDLER(NPU2_IRQHandler)
 HANDLER(NPU3_IRQHandler)
 
+#if N6_CONFINE
+/* Programs without such code link this file, too. */
+N6_WEAK void n6_unprivileged_call(void)
+{
+    n6_unexpected_interrupt();
+}
+
+N6_WEAK void n6_unprivileged_fault(uint32_t cause)
+{
+    (void)cause;
+}
+#else
+#define n6_unprivileged_call n6_unexpected_interrupt
+#endif
+
 __attribute__((section(".vectors"), used)) const n6_vector_t n6_vectors[N6_VECTORS] = {
     [0] = (n6_vector_t)(uintptr_t)n6_stack_top,
     [1] = reset,
     [2] = n6_unexpected_interrupt,
     [3] = n6_hard_fault,
-    [4 ... 14] = n6_unexpected_interrupt,
+    [4 ... 10] = n6_unexpected_interrupt,
+    [11] = n6_unprivileged_call,
+    [12 ... 14] = n6_unexpected_interrupt,
     [15] = n6_try_tick,
     [16 ... 16u + N6_IRQ_NPU0 - 1u] = n6_unexpected_interrupt,
     [16u + N6_IRQ_NPU0] = NPU0_IRQHandler,

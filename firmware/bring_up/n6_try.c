@@ -7,6 +7,9 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
+#if N6_CONFINE
+#include "n6_unprivileged.h"
+#endif
 
 #define TICKS_A_SECOND 100u
 #define TICKS_OF(milliseconds) ((milliseconds) / (1000u / TICKS_A_SECOND) + 1u)
@@ -92,6 +95,9 @@ _Noreturn void n6_try_give_up(void)
                    "cpsie f\n\t"
                    "msr basepri, %0" ::"r"(0u));
     n6_barrier();
+#if N6_CONFINE
+    n6_end_unprivileged();
+#endif
     return_to_caller();
 }
 

@@ -68,6 +68,19 @@ bool n6_xspi_write(uint32_t base, const n6_xspi_command_t *command, uint32_t cou
     return end(base);
 }
 
+bool n6_xspi_write_bytes(uint32_t base, const n6_xspi_command_t *command, const uint8_t *data, uint32_t count)
+{
+    N6_REG32(base + N6_XSPI_DLR_OFFSET) = count - 1u;
+    begin(base, INDIRECT_WRITE, command);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!n6_wait_for(base + N6_XSPI_SR_OFFSET, N6_XSPI_SR_FTF, N6_XSPI_SR_FTF, POLLS)) {
+            return false;
+        }
+        N6_REG8(base + N6_XSPI_DR_OFFSET) = data[i];
+    }
+    return end(base);
+}
+
 void n6_xspi_stop(uint32_t base)
 {
     const uint32_t status = base + N6_XSPI_SR_OFFSET;

@@ -36,6 +36,9 @@ bool n6_xspi_send(uint32_t base, const n6_xspi_command_t *command);
 bool n6_xspi_read(uint32_t base, const n6_xspi_command_t *command, uint32_t count, uint32_t *value);
 bool n6_xspi_write(uint32_t base, const n6_xspi_command_t *command, uint32_t count, uint32_t value);
 
+/* As many as are to follow one command. */
+bool n6_xspi_write_bytes(uint32_t base, const n6_xspi_command_t *command, const uint8_t *data, uint32_t count);
+
 /* Memory-mapped, as CCR, TCR, IR and those for writes are set. */
 void n6_xspi_map(uint32_t base);
 

@@ -57,6 +57,13 @@ CASES = {
         "input, trailer->test_input_bytes + 1u, &crc32",
         RELOC,
     ),
+    "N6-FW-082": (
+        "trial/n6_trial.c",
+        "switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS))",
+        "switch (N6_TRIAL_NO_ROOM)",
+        (*RELOC, "trial=on"),
+    ),
+    "N6-FW-084": (MODEL, "if (!confine(slot,", "if (confine(slot,", (*RELOC, "confine=on")),
     "N6-FW-057": (MODEL, "!= model->name_crc32", "!= model->name_crc32 + 1u", RELOC),
 }
 

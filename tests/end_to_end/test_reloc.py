@@ -498,7 +498,7 @@ def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Pro
     shutil.copytree(application(built), app)
     running = (0, 0)
     for _ in range(2):
-        new_test(app)
+        new_test(app / "params.bin", parse_reloc_file((app / "model.bin").read_bytes(), "model.bin").params_bytes)
         update = update_of(app, folder, running)
         assert update.slot == 1 - running[0]
         for name, complete in states_of_a_cut(update, folder / "nor.bin"):
@@ -508,15 +508,14 @@ def test_a_power_cut_at_any_sector_write_ends_with_a_model_that_works(built: Pro
         running = (update.slot, update.revision)
 
 
-def new_test(app: Path) -> None:
-    """A new image of the same model: it has another self-test, of which no outcome is known."""
-    size = parse_reloc_file((app / "model.bin").read_bytes(), "model.bin").params_bytes
-    image = (app / "params.bin").read_bytes()
+def new_test(file: Path, size: int) -> None:
+    """Another image of the same model or weights: with another self-test, of which no outcome is known. size: of the file."""
+    image = file.read_bytes()
     trailer = read_trailer(image, size)
     assert trailer is not None
     test = type(trailer.test)(trailer.test.input[::-1], None)
     changed = type(trailer)(trailer.bytes, trailer.crc32, trailer.identity, trailer.revision, test)
-    (app / "params.bin").write_bytes(image[: trailer_offset(size)] + pack_trailer(changed) + test.input)
+    file.write_bytes(image[: trailer_offset(size)] + pack_trailer(changed) + test.input)
     assert len(image) == trailer_offset(size) + TRAILER_BYTES + len(test.input)
 
 

@@ -79,7 +79,13 @@ LIES = [
         "slots that overlap",
         "appli: {address: 0x70100000, size: 2M}",
         "appli: {address: 0x70100000, size: 15M}",
-        "overlaps slot 'vectors' by 1048576 bytes",
+        "overlaps slot 'journal' by 2097152 bytes",
+    ),
+    (
+        "a journal of one sector",
+        "journal: {address: 0x70E00000, size: 128K}",
+        "journal: {address: 0x70E00000, size: 64K}",
+        "trial.journal: error N6-BOARD-006: the journal of trials needs two sectors of 65536 bytes",
     ),
     (
         "a slot off the sectors",

@@ -56,6 +56,7 @@ SAME_MEANING = {
     "N6-FW-023": "a slot, of the Appli's weights or of a model",
     "N6-FW-027": "a cache, of either Appli",
     "N6-FW-028": "buffers, of either Appli",
+    "N6-FW-083": "memory that is not a model's, in its self-test or later",
 }
 
 # Ids that no test provokes yet. The list may only become shorter.

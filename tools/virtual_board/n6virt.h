@@ -124,6 +124,9 @@ uint64_t n6virt_ic_hz(unsigned number);
 /* Of MDF1, ADF1 and the SAIs, by the choice in their field of a CCIPR; bus_hz: of their bus, which choice 0 is. */
 uint64_t n6virt_audio_hz(uint32_t choice, uint64_t bus_hz);
 
+/* The next reset happens for this reason: a flag of RCC HWRSR. */
+void n6virt_reset_reason(uint32_t flag);
+
 /* Guest time (n6virt_time.c): an instruction is one unit, a tick of the CPU's clock. */
 
 int64_t n6virt_now(void);
@@ -280,6 +283,9 @@ bool n6virt_nor_uses_port(uint32_t port);
 bool n6virt_psram_uses_port(uint32_t port);
 
 /* The machine (stm32n6virt.c) */
+
+/* Soon, between two instructions. reason: a flag of RCC HWRSR. */
+void n6virt_system_reset(uint32_t reason);
 
 void n6virt_add_io(MemoryRegion *region, MemoryRegion *parent, const MemoryRegionOps *ops, const char *name, uint64_t base,
                    uint64_t bytes, int priority);

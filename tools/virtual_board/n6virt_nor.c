@@ -58,6 +58,7 @@ static struct {
     uint8_t page[N6VIRT_NOR_MAX_PAGE];  /* ones where nothing is programmed */
     uint8_t value;           /* the first byte of data */
     bool told_range;
+    uint32_t writes;         /* of the array; counted where one is to be cut */
 } nor;
 
 static char reason[192];
@@ -257,20 +258,54 @@ static bool programs(int code)
     return code == PROGRAM || code == (int)n6virt_nor.program;
 }
 
+/* Whether the power goes in the middle of this write, counted from power-on. */
+static bool is_cut(void)
+{
+    return n6virt_nor.cut && ++nor.writes == n6virt_nor.cut;
+}
+
+static void cut_power(void)
+{
+    n6virt_end("cut");
+}
+
 static void erase(uint32_t address, uint32_t bytes, const char *what, uint64_t us)
 {
     g_autofree uint8_t *erased = g_malloc(bytes);
+    bool cut = is_cut();
 
     memset(erased, 0xff, bytes);
-    n6virt_nor_store(address % n6virt_nor_array.bytes & ~(bytes - 1), erased, bytes);
+    n6virt_nor_store(address % n6virt_nor_array.bytes & ~(bytes - 1), erased, cut ? bytes / 2 : bytes);
+    if (cut) {
+        cut_power();
+    }
     begin_work(what, us);
+}
+
+/* The bytes of the page that are there when the power goes: the first half of those that are programmed. */
+static void forget_second_half(void)
+{
+    unsigned programmed = 0, kept = 0;
+
+    for (uint32_t i = 0; i < n6virt_nor.page; i++) {
+        programmed += nor.page[i] != 0xff;
+    }
+    for (uint32_t i = 0; i < n6virt_nor.page; i++) {
+        if (nor.page[i] != 0xff && kept++ >= programmed / 2) {
+            nor.page[i] = 0xff;
+        }
+    }
 }
 
 /* Ones become zeros, never the reverse. */
 static void program(void)
 {
     uint32_t start = nor.address % n6virt_nor_array.bytes & ~(n6virt_nor.page - 1), wrong = n6virt_nor.page;
+    bool cut = is_cut();
 
+    if (cut) {
+        forget_second_half();
+    }
     for (uint32_t i = n6virt_nor.page; i-- > 0;) {
         uint8_t wanted = nor.page[i];
 
@@ -282,6 +317,9 @@ static void program(void)
                        N6_XSPI2_WINDOW_BASE + start + wrong, nor.page[wrong]);
     }
     n6virt_nor_store(start, nor.page, n6virt_nor.page);
+    if (cut) {
+        cut_power();
+    }
     begin_work("programming", n6virt_nor.program_us);
 }
 

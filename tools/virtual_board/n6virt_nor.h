@@ -30,6 +30,7 @@ typedef struct {
     uint32_t port, pins, alternate;
     char *path;
     bool keeps;
+    uint32_t cut; /* the write of the array, from 1, in whose middle the power goes; 0: none */
 } N6VirtNor;
 
 extern N6VirtNor n6virt_nor;

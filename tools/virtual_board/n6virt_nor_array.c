@@ -2,6 +2,7 @@
  *
  * The NOR's content, and what is told of the part as properties of the machine, such as nor-read-dtr=0xEE (the board's nor, and
  * boards/nor). The content is a copy in memory that a program can erase and program; nor-write=on keeps that in the file, too.
+ * nor-cut=N ends the run in the middle of the N-th such write, as if the power went: with status 124 and "ended": "cut".
  */
 #include "n6virt_nor.h"
 
@@ -67,6 +68,7 @@ static void add_properties(Object *machine)
         {"nor-port", &n6virt_nor.port},
         {"nor-pins", &n6virt_nor.pins},
         {"nor-alternate", &n6virt_nor.alternate},
+        {"nor-cut", &n6virt_nor.cut},
     };
 
     n6virt_number_properties(machine, numbers, ARRAY_SIZE(numbers));

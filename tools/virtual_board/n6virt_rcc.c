@@ -198,6 +198,14 @@ uint64_t n6virt_per_hz(void)
     return choice < FROM_DIVIDERS ? switched_hz(choice, 0) : n6virt_ic_hz(dividers[choice - FROM_DIVIDERS]);
 }
 
+/* Flags of HWRSR outlive every reset but that at power-on. INFERRED: each reset inside the chip is seen at its pin, too. */
+static uint32_t reset_flags = N6_RCC_HWRSR_PORRSTF | N6_RCC_HWRSR_BORRSTF | N6_RCC_HWRSR_PINRSTF;
+
+void n6virt_reset_reason(uint32_t flag)
+{
+    reset_flags |= flag | N6_RCC_HWRSR_PINRSTF;
+}
+
 /* What is switched on is ready; a PLL that cannot lock is not. */
 static uint32_t ready(void)
 {
@@ -222,6 +230,8 @@ static uint32_t rcc_read(const N6VirtBlock *block, uint32_t offset, unsigned siz
     switch (address) {
     case N6_RCC_SR:
         return ready();
+    case N6_RCC_HWRSR:
+        return reset_flags;
     case N6_RCC_CFGR1: /* what is selected is in use */
         return (value & ~(N6_RCC_CFGR1_CPUSWS | N6_RCC_CFGR1_SYSSWS)) | (value & (N6_RCC_CFGR1_CPUSW | N6_RCC_CFGR1_SYSSW)) << 4;
     default:
@@ -279,6 +289,9 @@ static void rcc_write(const N6VirtBlock *block, uint32_t offset, uint32_t value,
     }
     n6virt_set(address, value);
     switch (address) {
+    case N6_RCC_HWRSR:
+        reset_flags = value & N6_RCC_HWRSR_RMVF ? 0 : reset_flags;
+        break;
     case N6_RCC_CR:
         check_plls(value & ~before);
         break;

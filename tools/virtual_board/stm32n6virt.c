@@ -201,10 +201,16 @@ static void reset_now(CPUState *cpu, run_on_cpu_data data)
 }
 
 /* In the processor's thread: QEMU's own way stops the processor meanwhile, and guest time jumps as if it slept. */
+void n6virt_system_reset(uint32_t reason)
+{
+    n6virt_reset_reason(reason);
+    async_run_on_cpu(CPU(board->armv7m.cpu), reset_now, RUN_ON_CPU_NULL);
+}
+
 static void on_reset_request(void *opaque, int number, int level)
 {
     if (level) {
-        async_run_on_cpu(CPU(board->armv7m.cpu), reset_now, RUN_ON_CPU_NULL);
+        n6virt_system_reset(N6_RCC_HWRSR_SFTRSTF);
     }
 }
 

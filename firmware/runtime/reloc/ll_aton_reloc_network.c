@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "ll_aton_caches_interface.h"
+#if N6_CONFINE
+#include "n6_confine.h"
+#endif
 #include "n6_reloc_check.h"
 
 /* Cached pools lie in external memory. */
@@ -190,6 +193,7 @@ static bool relocate(const n6_reloc_header_t *model, const bases_t *bases)
     return true;
 }
 
+#if !N6_CONFINE
 static void not_offered(void)
 {
     __builtin_trap();
@@ -230,6 +234,7 @@ static const ll_aton_reloc_callbacks callbacks = {
     .npu_clean_invalidate = no_npu_cache,
     .operators = {FOUR(not_offered), FOUR(not_offered), FOUR(not_offered), FOUR(not_offered)},
 };
+#endif
 
 static n6_reloc_context_t *context_of(const NN_Instance_TypeDef *instance)
 {
@@ -277,13 +282,24 @@ int ll_aton_reloc_install(uintptr_t file, const ll_aton_reloc_config *config, NN
     context->file = file;
     context->ram = bases.ram;
     context->rom = bases.rom;
+#if N6_CONFINE
+    context->callbacks = (uint32_t)(uintptr_t)&n6_confine_callbacks;
+#else
     context->callbacks = (uint32_t)(uintptr_t)&callbacks;
+#endif
     context->instance = (uint32_t)(uintptr_t)instance;
     *instance = (NN_Instance_TypeDef){.network = (const NN_Interface_TypeDef *)(uintptr_t)context->interface};
     instance->exec_state.inst_reloc = (uint32_t)(uintptr_t)context;
     return AI_RELOC_RT_ERR_NONE;
 }
 
+#if N6_CONFINE
+static uint32_t call(const NN_Instance_TypeDef *instance, uint32_t a, uint32_t b, uint32_t c, uintptr_t function)
+{
+    const uint32_t arguments[] = {a, b, c};
+    return n6_confine_call(n6_confine_of(instance), arguments, function, context_of(instance)->ram);
+}
+#else
 #define IN_REGISTER __attribute__((unused))
 
 /* r0 to r2: arguments. r3: the function. On the stack: the static base, which code of a model expects in r9. */
@@ -297,23 +313,32 @@ __attribute__((naked, noinline)) static uint32_t call_with_base(uint32_t a IN_RE
                    "pop {r9, pc}\n");
 }
 
+static uint32_t call(const NN_Instance_TypeDef *instance, uint32_t a, uint32_t b, uint32_t c, uintptr_t function)
+{
+    return call_with_base(a, b, c, function, context_of(instance)->ram);
+}
+#endif
+
 uint32_t ll_aton_reloc_call_entry(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, uint32_t a, uint32_t b, uint32_t c)
 {
     const n6_reloc_context_t *context = context_of(instance);
     const n6_reloc_header_t *model = header_at(context->rom);
-    return call_with_base(a, b, c, context->rom + N6_RELOC_OFFSET(model->entries[entry]), context->ram);
+    return call(instance, a, b, c, context->rom + N6_RELOC_OFFSET(model->entries[entry]));
 }
 
 void ll_aton_reloc_call_epoch(const NN_Instance_TypeDef *instance, EpochBlock_FuncPtr_t function, const void *epoch_block)
 {
     /* From ll_aton 1.1.3-262 on there is a second argument, which older epochs ignore. */
-    (void)call_with_base((uint32_t)(uintptr_t)epoch_block, (uint32_t)(uintptr_t)instance, 0u, (uintptr_t)function, context_of(instance)->ram);
+    (void)call(instance, (uint32_t)(uintptr_t)epoch_block, (uint32_t)(uintptr_t)instance, 0u, (uintptr_t)function);
 }
 
 static const LL_Buffer_InfoTypeDef *buffers(const NN_Instance_TypeDef *instance, n6_reloc_entry_t entry, int32_t num)
 {
     const LL_Buffer_InfoTypeDef *list =
         (const LL_Buffer_InfoTypeDef *)(uintptr_t)ll_aton_reloc_call_entry(instance, entry, 0u, 0u, 0u);
+#if N6_CONFINE
+    list = n6_confine_check_buffers(n6_confine_of(instance), list);
+#endif
     return num < 0 ? list : list + num;
 }
 

@@ -99,6 +99,16 @@ class Slots:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """Trials of new images, with `trial=on`. journal: two sectors of the NOR, in which the firmware remembers them. starts: of a
+    new image, at most, until it is confirmed. watchdog_ms: in which it has to make each step."""
+
+    journal: Slot
+    starts: Annotated[int, Range(1, 100)]
+    watchdog_ms: Annotated[int, Range(1, 131_000)]
+
+
+@dataclass(frozen=True)
 class Region:
     """A part of the external RAM. size: bytes. limit: bytes that it must not exceed, even if there is room; without one,
     there is none."""
@@ -175,7 +185,7 @@ class BoardFile:
     pool_sizes: bytes of pools that this board makes smaller than their memory; 0: not used. smps_overdrive: pin that raises
     the core supply, such as PB12. alias: of the chip's memories, which the pools are in. fuses: words of BSEC as the board
     leaves the factory. i2c: devices that the virtual board has on its buses. unmodelled_registers: what a run on the virtual
-    board makes of registers that it only stores.
+    board makes of registers that it only stores. trial: of new images; None: the board has no place for that.
     """
 
     name: Name
@@ -196,6 +206,7 @@ class BoardFile:
     fuses: tuple[Fuse, ...] = ()
     i2c: tuple[I2cDevice, ...] = ()
     unmodelled_registers: Severity = "warning"
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True)
@@ -232,6 +243,7 @@ class Board:
     fuses: tuple[Fuse, ...]
     i2c: tuple[OnBus, ...]
     unmodelled_registers: Severity
+    trial: Trial | None
     files: tuple[Path, ...]
     soc_files: tuple[Path, ...]
 

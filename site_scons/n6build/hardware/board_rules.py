@@ -152,8 +152,9 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
 
 def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
     nor = board.nor
-    for name, slot in board.slots.items():
-        where = document.where("slots", name)
+    slots = [*board.slots.items(), *([("journal", board.trial.journal)] if board.trial else [])]
+    for name, slot in slots:
+        where = document.where("trial" if name == "journal" else "slots", name)
         if slot.address < nor.base or slot.end > nor.base + nor.size:
             beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
             raise N6Error(
@@ -167,7 +168,10 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
                 f"slot '{name}' does not begin and end on a boundary of {nor.sector}-byte sectors",
                 where=where,
             )
-    ordered = sorted(board.slots.items(), key=lambda item: item[1].address)
+    if board.trial and board.trial.journal.size < 2 * nor.sector:
+        what = f"the journal of trials needs two sectors of {nor.sector} bytes"
+        raise N6Error("N6-BOARD-006", what, where=document.where("trial", "journal"))
+    ordered = sorted(slots, key=lambda item: item[1].address)
     for (name, slot), (other, behind) in itertools.pairwise(ordered):
         if slot.end > behind.address:
             raise N6Error(

@@ -96,6 +96,7 @@ def read_board(path: Path) -> Board:
         fuses=described.fuses,
         i2c=_devices(described, i2c_paths, folder),
         unmodelled_registers=described.unmodelled_registers,
+        trial=described.trial,
         alias=described.alias,
         files=(
             folder / name / "board.yaml",

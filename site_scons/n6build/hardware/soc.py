@@ -231,8 +231,8 @@ class Soc:
     starts an FSBL. load_and_run: how the FSBL starts an Appli. relocatable: for models that are installed. security_counters:
     fuse words of signed images. peripherals: blocks of registers, by name. npu: its units and registers. device_id,
     revision_id: DEV_ID and REV_ID of DBGMCU_IDCODE. interrupt_count: external interrupts, which follow the 16 system
-    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz: the
-    oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
+    exceptions. cache_line: bytes. bus_masters: numbers by name, of those beside the CPU. hsi_hz, hse_hz, msi_hz, lsi_hz:
+    the oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
     clock_profiles: by name."""
 
     name: str
@@ -255,6 +255,7 @@ class Soc:
     hsi_hz: int
     hse_hz: int
     msi_hz: int
+    lsi_hz: int
     pll_limits: PllLimits
     clock_profiles: dict[str, ClockProfile]
     pools: dict[str, InternalPool]

@@ -119,6 +119,18 @@ class Choices:
     name: str = word("", "name of the only network: of its files, its symbols, and in the model", loader="reloc")
     parse_only: bool = switch(False, "1 ends target reloc with the table of memory pools", loader="reloc")
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
+    trial: Literal["off", "on"] = word(
+        "off",
+        "on starts a new model on trial, with the watchdog running, and takes the older one again if it is not confirmed",
+        ("off", "on"),
+        loader="reloc",
+    )
+    confine: Literal["off", "on"] = word(
+        "off",
+        "on runs the code of models unprivileged, under the MPU: it reaches its own memory and nothing else",
+        ("off", "on"),
+        loader="reloc",
+    )
     romfs: str = path("target romfs: description of an OpenMV file system with models in it (romfs_config.json)")
     probe: str = word(
         "auto",
@@ -291,6 +303,8 @@ def given_options(choices: Choices) -> tuple[str, ...]:
         "trust": (choices.trust, usual.trust),
         "trust_key": (choices.trust_key, usual.trust_key),
         "trust_counter": (",".join(choices.trust_counter), ""),
+        "trial": (choices.trial, usual.trial),
+        "confine": (choices.confine, usual.confine),
         "probe": (choices.probe, usual.probe),
         "start": (choices.start, usual.start),
     }

@@ -11,7 +11,7 @@ from n6build.base.files import files_in
 from n6build.base.paths import FIRMWARE
 from n6build.compiler.toolchain import Toolchain
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board
+from n6build.hardware.board import Board, Trial
 from n6build.image.signing import Keys
 from n6build.network.runtimes import Runtime, without_unknown_flags
 from n6build.options.host_program import HostProgram
@@ -79,9 +79,11 @@ def board_firmware(
     *,
     field: bool = False,
     trust: Trust | None = None,
+    trial: Trial | None = None,
+    confined: bool = False,
 ) -> BoardFirmware:
     """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report. trust:
-    what they verify."""
+    what they verify. trial: of new images; None: there is none. confined: relocatable models run unprivileged."""
     include = f"{folder}/include"
     headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
@@ -92,10 +94,26 @@ def board_firmware(
         how = how.looking_in(FIRMWARE / "field").defining("N6_FIELD_REPORT=1")
         files += c_files("field")
     how = trusting(how, trust) if trust else how
+    if trial:
+        how = how.defining(*trial_defines(trial))
+        files += c_files("trial")
+    if confined:
+        how = how.defining("N6_CONFINE=1")
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     if trust:
         bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))
     return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up), trust)
+
+
+def trial_defines(trial: Trial) -> tuple[str, ...]:
+    """What C knows of the trials of new images."""
+    return (
+        "N6_TRIAL=1",
+        f"N6_TRIAL_JOURNAL_ADDRESS=0x{trial.journal.address:08X}u",
+        f"N6_TRIAL_JOURNAL_BYTES=0x{trial.journal.size:X}u",
+        f"N6_TRIAL_STARTS={trial.starts}u",
+        f"N6_TRIAL_WATCHDOG_MS={trial.watchdog_ms}u",
+    )
 
 
 def fsbl(firmware: BoardFirmware) -> Program:
@@ -208,10 +226,14 @@ def _object_name(source: str) -> str:
     return "/".join(parts)
 
 
-def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool) -> Program:
-    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory."""
+def reloc_appli(
+    folder: str, firmware: BoardFirmware, runtime: Runtime, plan: Step, *, debug_info: bool, confined: bool
+) -> Program:
+    """The Appli without networks: it installs the models that it finds in flash. plan: of the memory. confined: they run
+    unprivileged."""
     assert runtime.reloc is not None
-    places = ("bring_up", "appli", "appli_reloc", "reloc", *(["trust/reloc"] if firmware.trust else []))
+    trust = ["trust/reloc"] if firmware.trust else []
+    places = ("bring_up", "trial", "confine", "appli", "appli_reloc", "reloc", *trust)
     how = firmware.how.looking_in(*(FIRMWARE / place for place in places), *runtime.include_folders)
     how = how.looking_in_foreign(*runtime.foreign_folders)
     how = how.defining(*runtime.defines, *firmware_defines(runtime, debug_info=debug_info))
@@ -223,7 +245,9 @@ def reloc_appli(folder: str, firmware: BoardFirmware, runtime: Runtime, plan: St
     of_runtime += compile_steps(f"{common}/glue", runtime.glue, how)
     shared = compile_steps(f"{common}/appli", [FIRMWARE / "appli" / f"{name}.c" for name in _SHARED], how)
     loader = [
-        step for place in ("reloc", "appli_reloc") for step in compile_steps(f"{common}/{place}", c_files(place), how)
+        step
+        for place in ("reloc", "appli_reloc", *(["confine"] if confined else []))
+        for step in compile_steps(f"{common}/{place}", c_files(place), how)
     ]
     if firmware.trust:
         loader += compile_steps(f"{common}/trust", c_files("trust/reloc"), how)

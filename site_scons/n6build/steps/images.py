@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.formats.boot_header import BinaryType
+from n6build.hardware.board import Trial
 from n6build.image.foreign import Role, elf_of
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
@@ -187,6 +189,25 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
 
 
+def _trial(job: Job) -> Trial | None:
+    """Raises N6-TRIAL-001 where the board has no place for it."""
+    if job.choices.trial == "off":
+        return None
+    if job.board.trial is None:
+        what = f"{job.board.title} has no place to remember which models work"
+        hint = "trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000}: two sectors outside the slots"
+        raise N6Error("N6-TRIAL-001", what, where=f"boards/{job.board.name}/board.yaml", hint=hint)
+    return job.board.trial
+
+
+def _is_confined(job: Job) -> bool:
+    """Raises N6-CONFINE-001 for a runtime that calls models on its own."""
+    if job.choices.confine == "on" and job.runtime.name != "n6build":
+        what = "'confine=on' is for models on n6build's runtime: ST's calls them in its own way, and lets them drive the NPU"
+        raise N6Error("N6-CONFINE-001", what, hint="confine=off, or without STEDGEAI_CORE_DIR")
+    return job.choices.confine == "on"
+
+
 def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     choices, board, runtime = job.choices, job.board, job.runtime
     models = tuple(
@@ -208,11 +229,21 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         trust=job.trust,
     )
     firmware = board_firmware(
-        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trust=job.trust
+        job.board_folder,
+        board,
+        job.toolchain,
+        job.flags,
+        field=job.choices.field,
+        trust=job.trust,
+        trial=_trial(job),
+        confined=_is_confined(job),
     )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(
-        job, lambda: reloc_appli(job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info)
+        job,
+        lambda: reloc_appli(
+            job.folder, firmware, runtime, placed.plan, debug_info=choices.debug_info, confined=_is_confined(job)
+        ),
     )
     weights = list(zip(placed.slots, placed.parts, strict=True))
     return _images(job, placed.plan, loader, application, networks, weights, models)

@@ -47,8 +47,8 @@ LONGEST_LINE = 1 << 16
 @dataclass(frozen=True)
 class RunResult:
     """lines: of the console. ended: 'stopped' by the caller, 'timeout' at a limit of guest time, 'silent' at that of silence,
-    'until' at the address or text of `Limits`, or 'exited' by itself, only then with an exit_code. instructions: executed
-    in total, without sleep. at: where the program was then, a source line, a symbol or an address.
+    'until' at the address or text of `Limits`, 'cut' at its write, or 'exited' by itself, only then with an exit_code.
+    instructions: executed in total, without sleep. at: where the program was then, a source line, a symbol or an address.
 
     banks_on: RAM that is off after reset and was on at the end. cleaned: address ranges of RAM whose cache lines were cleaned
     by address. unmodelled: by address.
@@ -68,7 +68,8 @@ class RunResult:
 @dataclass(frozen=True)
 class Limits:
     """Of guest time, in instructions; None: no limit. silence: during which the console neither sends nor receives a byte. until:
-    address before whose instruction the run ends. text: with which on the console it ends; empty: none.
+    address before whose instruction the run ends. text: with which on the console it ends; empty: none. cut: the write of the
+    NOR's array, from 1, in whose middle the power goes.
 
     An idle host executes 200 million per second, but only 15 million of code that polls a peripheral: firmware that computes
     forever is stopped after half a minute, firmware that polls after some minutes, firmware that restarts again and again
@@ -79,6 +80,7 @@ class Limits:
     silence: int | None = 4_000_000_000
     until: int | None = None
     text: str = ""
+    cut: int | None = None
 
     @property
     def options(self) -> str:
@@ -88,14 +90,15 @@ class Limits:
             "max-silence": self.silence,
             "until": self.until,
             "until-text": self.text.encode().hex() or None,
+            "nor-cut": self.cut,
         }
         return ",".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
 UNLIMITED = Limits(None, None)
-Ended = Literal["stopped", "timeout", "silent", "until", "exited"]
+Ended = Literal["stopped", "timeout", "silent", "until", "cut", "exited"]
 # By what the emulator says.
-_ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until"}
+_ENDS: dict[str, Ended] = {"limit": "timeout", "silence": "silent", "until": "until", "cut": "cut"}
 
 
 @dataclass
@@ -138,7 +141,8 @@ class NorBoot:
     """A boot from the file of a NOR. board: whose NOR and flash slots these are. jedec_id: in place of the board's; None:
     that. strict_clocks: peripherals have no clock until the program gives them one, as is right for programs built here; others
     rely on what the boot ROM leaves on. keeps_writes: what the program erases and programs is kept in the file. heard: by its
-    microphones; None: silence. npu: what the emulator writes and reads of it."""
+    microphones; None: silence. npu: what the emulator writes and reads of it. fuses: a file that keeps the fuses, which a program
+    can then blow; None: they are the board's, and none is blown."""
 
     nor: Path
     board: Board
@@ -147,6 +151,7 @@ class NorBoot:
     keeps_writes: bool = False
     heard: Recording | None = None
     npu: NpuFiles = NO_FILES
+    fuses: Path | None = None
 
 
 class RunOptions(TypedDict, total=False):
@@ -212,6 +217,8 @@ def _nor_options(boot: NorBoot) -> str:
         values["nor-write"] = "on"
     if boot.heard is not None:
         values |= {"audio": _quoted(boot.heard.file), "audio-hz": boot.heard.hz}
+    if boot.fuses is not None:
+        values["fuse-file"] = _quoted(boot.fuses)
     values |= {name: _quoted(path) for name, path in boot.npu.properties.items()}
     return ",".join([f"nor={_quoted(boot.nor)}", *(f"{name}={value}" for name, value in values.items())])
 

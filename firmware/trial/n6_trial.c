@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_trial.h"
+
+#include <stddef.h>
+
+#include "n6_console.h"
+#include "n6_nor_write.h"
+#include "n6_trial_rules.h"
+#include "n6_watchdog.h"
+
+/* A sector of the board for each copy, of which the first sector that the part can erase is used. */
+#define COPY_BYTES (N6_TRIAL_JOURNAL_BYTES / N6_JOURNAL_COPIES)
+
+static const char GIVEN_UP[] = "N6-FW-080 was started on trial and has not confirmed itself";
+static const char NOT_WRITTEN[] = "N6-FW-081 the journal of trials cannot be written";
+static const char NO_ROOM[] = "N6-FW-082 the journal of trials has no room for another image";
+
+static bool erase(uint32_t offset)
+{
+    return n6_nor_erase(N6_TRIAL_JOURNAL_ADDRESS + offset);
+}
+
+static bool program(uint32_t offset, const void *data, uint32_t bytes)
+{
+    return n6_nor_program(N6_TRIAL_JOURNAL_ADDRESS + offset, data, bytes);
+}
+
+static const n6_journal_flash_t flash = {
+    .content = (const uint8_t *)(uintptr_t)N6_TRIAL_JOURNAL_ADDRESS,
+    .copy_bytes = COPY_BYTES,
+    .records = N6_NOR_SECTOR_BYTES / sizeof(n6_journal_record_t),
+    .erase = erase,
+    .program = program,
+};
+
+/* What is remembered, and by entry what this start tries out. */
+static n6_journal_record_t record;
+static uint32_t on_trial;
+
+static uint32_t bit_of(const n6_journal_entry_t *entry)
+{
+    return 1u << (uint32_t)(entry - record.entries);
+}
+
+void n6_trial_open(void)
+{
+    if (n6_watchdog_was_it()) {
+        n6_put("n6 trial watchdog ended the last start");
+        n6_put_end();
+    }
+    n6_journal_read(&flash, &record);
+    on_trial = 0u;
+}
+
+void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count)
+{
+    n6_trial_keep_images(&record, subject, images, count);
+}
+
+static void put_begun(const char *name, const n6_journal_entry_t *entry)
+{
+    n6_put("n6 trial ");
+    n6_put(name);
+    n6_put(" image=");
+    n6_put_hex32(entry->image);
+    n6_put(" start=");
+    n6_put_u32(entry->starts);
+    n6_put(" of=");
+    n6_put_u32(N6_TRIAL_STARTS);
+    n6_put_end();
+}
+
+const char *n6_trial_begin(uint32_t subject, const char *name, uint32_t image)
+{
+    switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS)) {
+    case N6_TRIAL_WORKS:
+        return "";
+    case N6_TRIAL_FAILED:
+        return GIVEN_UP;
+    case N6_TRIAL_GIVEN_UP:
+        return n6_journal_write(&flash, &record) ? GIVEN_UP : NOT_WRITTEN;
+    case N6_TRIAL_NO_ROOM:
+        return NO_ROOM;
+    case N6_TRIAL_BEGINS:
+        break;
+    }
+    if (!n6_journal_write(&flash, &record)) {
+        return NOT_WRITTEN;
+    }
+    const n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
+    on_trial |= bit_of(entry);
+    put_begun(name, entry);
+    n6_watchdog_start(N6_TRIAL_WATCHDOG_MS);
+    return "";
+}
+
+void n6_trial_reject(uint32_t subject, uint32_t image)
+{
+    n6_journal_entry_t *entry = n6_trial_find(&record, subject, image);
+    if (entry == NULL || (on_trial & bit_of(entry)) == 0u) {
+        return;
+    }
+    on_trial &= ~bit_of(entry);
+    entry->state = N6_IMAGE_FAILED;
+    /* Where that cannot be written, its starts are counted all the same. */
+    (void)n6_journal_write(&flash, &record);
+}
+
+bool n6_trial_confirm(void)
+{
+    if (on_trial == 0u) {
+        return true;
+    }
+    for (uint32_t i = 0; i < N6_JOURNAL_ENTRIES; i++) {
+        if ((on_trial >> i & 1u) != 0u) {
+            record.entries[i].state = N6_IMAGE_CONFIRMED;
+        }
+    }
+    n6_watchdog_feed();
+    bool written = n6_journal_write(&flash, &record);
+    n6_put(written ? "n6 trial confirmed" : "n6 trial not confirmed: ");
+    n6_put(written ? "" : NOT_WRITTEN);
+    n6_put_end();
+    on_trial = 0u;
+    n6_watchdog_start(N6_WATCHDOG_MAX_MS);
+    return written;
+}

@@ -1,0 +1,143 @@
+"""Code of relocatable models that runs unprivileged (confine=on): what it may do, and that it can do nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from core_tree import make_core
+from n6build.hardware.boards import load_board
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import NorBoot, RunResult, run_nor
+
+from end_to_end.conftest import Project, make_project
+from end_to_end.crafted_models import HANGS, MASKED, RETURNS, halfwords, load, put_code, writes
+from end_to_end.test_reloc import EQUAL, application, board_folder, images_of, update_of
+
+BOARD = load_board("nucleo-n657")
+ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "confine=on")
+APPLI = BOARD.soc.load_and_run.load_address
+NOT_ITS_OWN = "N6-FW-083 goes for memory that is not its own"
+EVERY = [each for each in itertools.product(("copy", "xip"), "01") if each != ("copy", "0")]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """keyword in slot A, which computes the same as one that is not confined."""
+    project = make_project(tmp_path_factory.mktemp("confined"))
+    result = project.scons(*ARGUMENTS, "slots=2", "flash", "run")
+    assert EQUAL in result.output, result.output
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("load_mode", "split"), EVERY)
+def test_a_model_computes_the_same(load_mode: str, split: str, project: Project) -> None:
+    result = project.scons(*ARGUMENTS, f"load={load_mode}", f"split={split}", "flash", "run")
+    assert EQUAL in result.output, result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("profile=noextmem",), ("board=stm32n6570-dk", "profile=extram")])
+def test_a_model_with_other_pools_computes_the_same(options: tuple[str, ...], project: Project) -> None:
+    result = project.scons(*ARGUMENTS, *options, "flash", "run")
+    assert EQUAL in result.output, result.output
+
+
+@pytest.mark.slow
+def test_two_models_take_turns(project: Project) -> None:
+    result = project.scons("loader=reloc", "probe=virtual", "model=keyword,anomaly", "confine=on", "flash", "run")
+    assert "20 of 20 outputs equal" in result.output, result.output
+
+
+def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp_path: Path) -> None:
+    core = make_core(tmp_path / "core", (1, 1, 3, 275))
+    result = project.scons(*ARGUMENTS, "backend=reference", "build", STEDGEAI_CORE_DIR=str(core))
+    assert result.status == 2
+    assert "N6-CONFINE-001: 'confine=on' is for models on n6build's runtime" in result.output
+
+
+def boot_with(code: bytes, project: Project, tmp_path: Path, entry: str = "input_buffers_info") -> RunResult:
+    """A newer model with this code is in slot B."""
+    folder, app = tmp_path / "board", tmp_path / "application"
+    shutil.copytree(board_folder(project), folder)
+    shutil.copytree(application(project), app)
+    put_code(app / "model.bin", code, entry)
+    with (folder / "nor.bin").open("r+b") as nor:
+        for address, data in images_of(update_of(app, folder)):
+            nor.seek(address - BOARD.nor.base)
+            nor.write(data)
+    return run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(folder / "nor.bin", BOARD),
+        programs=[project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"],
+        stop=lambda line: line.startswith(("n6 done", "n6 appli error", "n6 fault")),
+    )
+
+
+def reads(address: int) -> bytes:
+    return load(0, address) + halfwords(0x6801)  # ldr r1, [r0]
+
+
+def calls(address: int) -> bytes:
+    return load(0, address | 1) + halfwords(0x4700)  # bx r0
+
+
+def asks(number: int, address: int, size: int) -> bytes:
+    """By SVC."""
+    return load(0, address) + load(1, size) + halfwords(0xDF00 | number) + RETURNS
+
+
+def base_of(peripheral: str) -> int:
+    base = BOARD.soc.peripherals[peripheral].base
+    assert base is not None
+    return base
+
+
+ESCAPES = {
+    "writes to the Appli": writes(APPLI + 0x2000, 0),
+    "reads from the Appli": reads(APPLI + 0x2000),
+    "calls the Appli": calls(APPLI + 0x4000),
+    "writes to a peripheral": writes(base_of("RCC"), 0),
+    "writes to the NPU": writes(base_of("NPU"), 1),
+    "resets the chip": writes(0xE000ED0C, 0x05FA0004) + HANGS,
+    "switches the MPU off": writes(0xE000ED94, 0),
+    "moves its stack to the Appli": load(0, APPLI + 0xF0000) + halfwords(0x4685, 0xB401),  # mov sp, r0; push {r0}
+    "has lines of the Appli invalidated": asks(2, APPLI, 0x1000),
+    "asks for what there is not": asks(9, 0, 0),
+    "says that its inputs are in the Appli": load(0, APPLI + 0x2000) + RETURNS,
+}
+
+
+_ALWAYS = ("writes to the Appli", "calls the Appli", "resets the chip", "has lines of the Appli invalidated")
+
+
+@pytest.mark.parametrize(
+    "how", [each if each in _ALWAYS else pytest.param(each, marks=pytest.mark.slow) for each in ESCAPES]
+)
+def test_a_model_reaches_nothing_that_is_not_its_own(how: str, built: Project, tmp_path: Path) -> None:
+    result = boot_with(ESCAPES[how], built, tmp_path)
+    assert f"n6 model keyword slot=b refused {NOT_ITS_OWN}" in result.lines, result.lines
+    assert len([line for line in result.lines if line.startswith("n6 appli start")]) == 1
+    assert re.search(r"n6 model keyword slot=a revision=0 .* ok", "\n".join(result.lines))
+    assert result.lines[-1] == "n6 done runs=10"
+
+
+@pytest.mark.slow
+def test_a_model_that_masks_interrupts_is_interrupted(built: Project, tmp_path: Path) -> None:
+    result = boot_with(MASKED + HANGS, built, tmp_path)
+    assert "n6 model keyword slot=b refused N6-FW-058 faults or does not end" in result.lines
+    assert result.lines[-1] == "n6 done runs=10"
+
+
+@pytest.mark.slow
+def test_a_model_that_breaks_out_later_stops_the_board_with_the_id(project: Project, tmp_path: Path) -> None:
+    """The firmware makes no self-test here, so that the first inference is that of the application."""
+    before = "    if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {"
+    project.replace("firmware/appli_reloc/n6_model.c", before, f'    if (input != NULL) {{ return ""; }}\n{before}')
+    assert project.scons(*ARGUMENTS, "slots=2", "flash").status == 0
+    result = boot_with(writes(APPLI + 0x2000, 0), project, tmp_path, "ec_inference_init")
+    assert result.lines[-1] == "n6 appli error N6-FW-083 a model goes for memory that is not its own"

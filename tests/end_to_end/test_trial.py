@@ -1,0 +1,219 @@
+"""Trials of new models on the virtual board: one that hangs, resets or faults leads back to the old one."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from n6build.flash.model_update import Update
+from n6build.hardware.boards import load_board
+from n6build.reloc.layout import WORD
+from n6build.reloc.reader import parse_reloc_file
+from n6build.virtual_board.build import find_emulator
+from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+
+from end_to_end.conftest import Project, make_project
+from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
+from end_to_end.test_reloc import application, board_folder, images_of, new_test, states_of_a_cut, update_of
+
+BOARD = load_board("nucleo-n657")
+ARGUMENTS = ("loader=reloc", "probe=virtual", "model=keyword", "slots=2", "trial=on")
+STARTS = 3
+# Guest time that a start with a self-test and ten vectors takes is a tenth of it.
+WATCHDOG_MS = 500
+# Bytes of the journal: a copy, a record in it.
+COPY, RECORD = 4096, 256
+OLD, NEW = "slot=a revision=0 ", "slot=b revision=1 "
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """keyword in slot A, confirmed."""
+    project = make_project(tmp_path_factory.mktemp("trial"))
+    project.replace("boards/nucleo-n657/board.yaml", "watchdog_ms: 20_000", f"watchdog_ms: {WATCHDOG_MS}")
+    result = project.scons(*ARGUMENTS, "flash")
+    assert result.status == 0, result.output
+    first = boot(project, board_folder(project))
+    assert trials(first) == ["start=1 of=3", "confirmed"]
+    assert runs(first) == OLD
+    return project
+
+
+def boot(project: Project, folder: Path, cut: int | None = None) -> RunResult:
+    """Until the models have run, over as many resets as that takes."""
+    elves = [project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"]
+    return run_nor(
+        find_emulator(BOARD.soc),
+        NorBoot(folder / "nor.bin", BOARD, keeps_writes=True),
+        programs=elves,
+        stop=lambda line: line.startswith(("n6 done", "n6 appli error", "n6 fault")),
+        limits=Limits(cut=cut),
+    )
+
+
+def trials(result: RunResult) -> list[str]:
+    lines = [line.removeprefix("n6 trial ") for line in result.lines if line.startswith("n6 trial ")]
+    return [re.sub(r"^keyword image=\S+ ", "", line) for line in lines]
+
+
+def runs(result: RunResult) -> str:
+    """The slot and revision that run in the end."""
+    assert result.lines[-1] == "n6 done runs=10", result.lines
+    (found,) = re.findall(r"(slot=\S+ revision=\S+ )", [line for line in result.lines if "revision=" in line][-1])
+    return str(found)
+
+
+def new_model(project: Project, folder: Path, code: bytes) -> Update:
+    """Of slot B, newer than the old one, with `code` where its inputs are asked for; empty: one that works, too."""
+    app = folder.parent / "application"
+    shutil.copytree(application(project), app, dirs_exist_ok=True)
+    file = app / "model.bin"
+    if code:
+        put_code(file, code)
+    else:
+        new_test(file, parse_reloc_file(file.read_bytes(), "model.bin").file_bytes)
+    return update_of(app, folder)
+
+
+def put_new_model(project: Project, folder: Path, code: bytes) -> None:
+    with (folder / "nor.bin").open("r+b") as nor:
+        for address, data in images_of(new_model(project, folder, code)):
+            nor.seek(address - BOARD.nor.base)
+            nor.write(data)
+
+
+def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> None:
+    board = project.root / "boards/nucleo-n657/board.yaml"
+    text = board.read_text()
+    board.write_text(text[: text.index("trial:")] + text[text.index("pools:") :])
+    result = project.scons(*ARGUMENTS, "build")
+    assert result.status == 2
+    assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no place to remember which models work" in result.output
+
+
+@pytest.fixture
+def folder(built: Project, tmp_path: Path) -> Path:
+    """A board with the old model."""
+    shutil.copytree(board_folder(built), tmp_path / "board")
+    return tmp_path / "board"
+
+
+TIMES = [f"start={start} of={STARTS}" for start in range(1, STARTS + 1)]
+BY_WATCHDOG = "watchdog ended the last start"
+GIVEN_UP = "N6-FW-080 was started on trial and has not confirmed itself"
+BAD = {
+    "hangs with interrupts masked": (
+        MASKED + HANGS,
+        [each for time in TIMES for each in (time, BY_WATCHDOG)],
+        GIVEN_UP,
+    ),
+    "resets": (RESETS, TIMES, GIVEN_UP),
+    "faults": (FAULTS, TIMES[:1], "N6-FW-058 faults or does not end"),
+}
+
+
+@pytest.mark.parametrize("how", BAD)
+def test_a_model_that_does_not_work_leads_back_to_the_old_one(how: str, built: Project, folder: Path) -> None:
+    code, expected, why = BAD[how]
+    put_new_model(built, folder, code)
+    first = boot(built, folder)
+    assert [each for each in trials(first) if not each.startswith("fault")] == expected
+    assert f"n6 model keyword slot=b refused {why}" in first.lines
+    assert runs(first) == OLD
+    again = boot(built, folder)
+    assert trials(again) == []
+    assert f"n6 model keyword slot=b refused {GIVEN_UP}" in again.lines
+    assert runs(again) == OLD
+    assert (*first.findings, *first.unmodelled) == ()
+
+
+def test_a_model_that_works_is_confirmed_and_then_started_without_the_watchdog(built: Project, folder: Path) -> None:
+    put_new_model(built, folder, b"")
+    first = boot(built, folder)
+    assert (trials(first), runs(first)) == ([TIMES[0], "confirmed"], NEW)
+    again = boot(built, folder)
+    assert (trials(again), runs(again)) == ([], NEW)
+
+
+@pytest.mark.slow
+def test_a_journal_that_cannot_be_written_leaves_the_old_model(built: Project, folder: Path, tmp_path: Path) -> None:
+    """The part says that it is not enabled to write."""
+    project = Project(tmp_path / "project", built.home)
+    shutil.copytree(built.root, project.root, symlinks=True)
+    project.replace("firmware/trial/n6_nor_write.c", "(status & WRITE_ENABLED) != 0u", "(status & WRITE_ENABLED) == 0u")
+    assert project.scons(*ARGUMENTS, "flash").status == 0
+    put_new_model(project, board_folder(project), b"")
+    first = boot(project, board_folder(project))
+    assert trials(first) == []
+    assert "n6 model keyword slot=b refused N6-FW-081 the journal of trials cannot be written" in first.lines
+    assert runs(first) == OLD
+
+
+def cuts(project: Project, before: Path, tmp_path: Path) -> Iterator[tuple[int, Path]]:
+    """Boards whose power went in the middle of a write of the journal: of the first, the second and so on, until none is left."""
+    for cut in itertools.count(1):
+        board = tmp_path / f"cut-{cut}"
+        shutil.copytree(before, board)
+        if boot(project, board, cut).ended != "cut":
+            return
+        yield cut, board
+
+
+@pytest.mark.parametrize(
+    ("code", "ends", "writes"),
+    [
+        # Its starts, and that it failed.
+        pytest.param(RESETS, OLD, STARTS + 1, id="resets", marks=pytest.mark.slow),
+        # Its start, and that it works.
+        pytest.param(b"", NEW, 2, id="works", marks=pytest.mark.slow),
+    ],
+)
+def test_the_power_goes_in_every_write_of_the_journal(
+    code: bytes, ends: str, writes: int, built: Project, folder: Path, tmp_path: Path
+) -> None:
+    put_new_model(built, folder, code)
+    tried = 0
+    for _, board in cuts(built, folder, tmp_path):
+        assert runs(boot(built, board)) == ends
+        tried += 1
+    assert tried == writes
+
+
+def fill_journal(board: Path) -> None:
+    """Its first copy, with what it says now: the next record is written to the second one, which is erased first."""
+    assert BOARD.trial is not None
+    with (board / "nor.bin").open("r+b") as nor:
+        start = BOARD.trial.journal.address - BOARD.nor.base
+        nor.seek(start)
+        written = len(nor.read(COPY).rstrip(b"\xff")) // RECORD
+        nor.seek(start + (written - 1) * RECORD)
+        newest = bytearray(nor.read(RECORD))
+        for _ in range(written, COPY // RECORD):
+            (sequence,) = struct.unpack_from("<I", newest, WORD)
+            struct.pack_into("<I", newest, WORD, sequence + 1)
+            struct.pack_into("<I", newest, RECORD - WORD, zlib.crc32(newest[:-WORD]))
+            nor.write(newest)
+
+
+@pytest.mark.slow
+def test_the_power_goes_in_every_write_of_a_full_journal(built: Project, folder: Path, tmp_path: Path) -> None:
+    """Among them the erase of the older copy."""
+    fill_journal(folder)
+    put_new_model(built, folder, b"")
+    tried = 0
+    for _, board in cuts(built, folder, tmp_path):
+        assert runs(boot(built, board)) == NEW
+        tried += 1
+    assert tried == 3
+
+
+@pytest.mark.slow
+def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Path) -> None:
+    for name, complete in states_of_a_cut(new_model(built, folder, b""), folder / "nor.bin"):
+        assert runs(boot(built, folder)) == (NEW if complete else OLD), name
