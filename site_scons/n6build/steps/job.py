@@ -22,7 +22,7 @@ from n6build.steps.reloc import ModelOptions
 
 FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"run", FIELD_REPORT}
+ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
 

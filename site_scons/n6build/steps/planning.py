@@ -17,7 +17,7 @@ from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
 
 _PLANNER = "n6build.steps.application"
-_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run", "field-report"})
+_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report"})
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
