@@ -28,11 +28,12 @@ from n6build.steps.verify_board import verify_board_step
 
 @dataclass(frozen=True)
 class BeforeFlash:
-    """Steps that come first, whatever is programmed."""
+    """Steps that come first, whatever is programmed. origin: what tells where it comes from."""
 
     manifest: Step
     verdict: Step
     sizes: Step
+    origin: tuple[str, ...]
 
 
 def on_board(
@@ -62,7 +63,7 @@ def on_board(
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in sorted(FLASHING)}
     if not alone:
-        goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *receipts)
+        goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
     if "verify" in asked:
         # Alone, it looks at the board as it is.
         verify = _verify_step(job, images, before, receipts if FLASHING & set(asked) else (), target)
