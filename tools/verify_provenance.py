@@ -1,8 +1,8 @@
 """Whether images come from what their provenance says: looks at the images, builds them again, and compares.
 
     python tools/verify_provenance.py build/nucleo-n657/keyword/provenance.json
-    python tools/verify_provenance.py provenance.json cmsis=../STM32Cube_FW_N6      # a path that was outside of the project
-    python tools/verify_provenance.py provenance.json --rebuilt other/provenance.json   # built by yourself, as in a project of your own
+    python tools/verify_provenance.py provenance.json cmsis=../Cube_N6    # a path that was outside of the project
+    python tools/verify_provenance.py provenance.json --rebuilt again/provenance.json    # built by a project of your own
 
 Start it in the project's folder, with the sources that the images are said to come from. The second build goes into a temporary
 folder and takes nothing from the first one. Exit status: 0 if all is the same, else 1.
@@ -30,7 +30,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("provenance", type=Path, help="provenance.json, in the folder with its images")
     parser.add_argument("options", nargs="*", metavar="OPTION=VALUE", help="options whose value is another one here")
-    parser.add_argument("--rebuilt", type=Path, metavar="FILE", help="provenance.json of a second build that is there already")
+    parser.add_argument(
+        "--rebuilt", type=Path, metavar="FILE", help="provenance.json of a second build that is there already"
+    )
     arguments = parser.parse_args(words)
     try:
         _verify(arguments.provenance, arguments.options, arguments.rebuilt)
@@ -57,7 +59,9 @@ def check_images(claimed: Provenance, folder: Path) -> None:
         found = digest_of(folder / name)
         if found != digest:
             what = f"has SHA-256 {found[:12]}, its provenance is of {digest[:12]}" if found else "is not there"
-            raise N6Error("N6-ORIGIN-002", f"{name} {what}", where=str(folder), hint="take image and provenance of one build")
+            raise N6Error(
+                "N6-ORIGIN-002", f"{name} {what}", where=str(folder), hint="take image and provenance of one build"
+            )
 
 
 def _built_again(claimed: Provenance, options: Sequence[str], build: Path) -> Path:
@@ -66,7 +70,7 @@ def _built_again(claimed: Provenance, options: Sequence[str], build: Path) -> Pa
         what = "these images were built by a project of its own, with its own program"
         hint = "build it there a second time, and give that: --rebuilt FILE"
         raise N6Error("N6-ORIGIN-003", what, where=str(claimed.facts["program"]), hint=hint)
-    given = claimed.options | dict(word.partition("=")[::2] for word in options)
+    given = {**claimed.options, **dict(word.partition("=")[::2] for word in options)}
     for name, value in given.items():
         if OUTSIDE in value:
             what = f"option {name} was a path outside of the project"
@@ -92,7 +96,9 @@ def check_equal(claimed: Provenance, rebuilt: Provenance) -> None:
         say("Image", name, "is another one")
     if images:
         what = f"{len(images)} of {len(names)} files are not what a build makes here, {len(materials)} materials differ"
-        raise N6Error("N6-ORIGIN-004", what, hint="check out the sources and install the tools that the provenance names")
+        raise N6Error(
+            "N6-ORIGIN-004", what, hint="check out the sources and install the tools that the provenance names"
+        )
     if materials or (claimed.facts, claimed.builder) != (rebuilt.facts, rebuilt.builder):
         what = f"the images are the same, but not what they are made from: {len(materials)} materials differ"
         raise N6Error("N6-ORIGIN-004", what, hint="the provenance is of another state of the sources or tools")

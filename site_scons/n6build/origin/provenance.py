@@ -1,7 +1,7 @@
 """provenance.json: from which tools, sources, models and options the images of a flash manifest were made.
 
-An in-toto Statement (v1) with the predicate of SLSA provenance v1. It holds no dates, no host paths and no names of machines: the same build
-says the same everywhere.
+An in-toto Statement (v1) with the predicate of SLSA provenance v1. It holds no dates, no host paths and no names of machines: the
+same build says the same everywhere.
 """
 
 from __future__ import annotations
