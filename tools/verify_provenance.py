@@ -93,14 +93,15 @@ def check_equal(claimed: Provenance, rebuilt: Provenance) -> None:
     for line in materials:
         say("Material", line)
     for name in images:
-        say("Image", name, "is another one")
+        say("Image", f"{name} is another one")
+    differing = "1 material differs" if len(materials) == 1 else f"{len(materials)} materials differ"
     if images:
-        what = f"{len(images)} of {len(names)} files are not what a build makes here, {len(materials)} materials differ"
+        what = f"{len(images)} of {len(names)} files are not what a build makes here, {differing}"
         raise N6Error(
             "N6-ORIGIN-004", what, hint="check out the sources and install the tools that the provenance names"
         )
     if materials or (claimed.facts, claimed.builder) != (rebuilt.facts, rebuilt.builder):
-        what = f"the images are the same, but not what they are made from: {len(materials)} materials differ"
+        what = f"the images are the same, but not what they are made from: {differing}"
         raise N6Error("N6-ORIGIN-004", what, hint="the provenance is of another state of the sources or tools")
 
 

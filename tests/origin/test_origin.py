@@ -201,7 +201,7 @@ def test_another_image_and_the_same_image_of_other_materials_are_refused(capsys:
     check_equal(PROVENANCE, PROVENANCE)
     other = Provenance({"appli_image.bin": TWO}, PROVENANCE.options, PROVENANCE.facts, MATERIALS[1:], "0.5")
     with pytest.raises(
-        N6Error, match="N6-ORIGIN-004: 1 of 1 files are not what a build makes here, 1 materials differ"
+        N6Error, match="N6-ORIGIN-004: 1 of 1 files are not what a build makes here, 1 material differs"
     ):
         check_equal(PROVENANCE, other)
     assert "Material source models/m.tflite is not there" in capsys.readouterr().out

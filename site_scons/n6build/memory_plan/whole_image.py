@@ -17,10 +17,7 @@ from n6build.reloc.slots import read_trailer
 
 def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: str) -> None:
     """An image of this project, perhaps signed by ST's tool. payload_offset: from its start to the vector table, in bytes. Raises
-    N6-IMAGE-004, N6-IMAGE-008 where it is empty."""
-    if not image:
-        what = "is empty: the board would keep running its old program"
-        raise N6Error("N6-IMAGE-008", what, where=where, hint="build again")
+    N6-IMAGE-004."""
     if image[: len(MAGIC)] != MAGIC:
         raise _damaged(f"begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}", where)
     check_foreign_header(image, where)

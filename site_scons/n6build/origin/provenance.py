@@ -48,7 +48,7 @@ class Provenance:
 
     subjects: Mapping[str, str]
     options: Mapping[str, str]
-    facts: Mapping[str, Any]
+    facts: Mapping[str, object]
     materials: tuple[Material, ...]
     builder: str
 

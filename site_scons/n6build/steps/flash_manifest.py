@@ -94,8 +94,10 @@ def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, board:
         images, key=lambda image: image[0].content is not None and image[0].content.kind == "params"
     ):
         image, content = read_bytes(path), place.content
-        if content is None:
+        if content is None and image:
             check_program(image, *kinds[place.slot], path.name)
+        elif content is None:
+            continue  # The manifest refuses an empty program.
         elif content.kind == "model":
             sizes[Content("params", content.network)] = check_model(image, path.name)
         elif content.kind == "params":

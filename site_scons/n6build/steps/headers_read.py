@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from n6build.base.files import to_json, write_atomically
 from n6build.origin.provenance import portable_name
@@ -56,18 +57,17 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
 
 def make(call: Call) -> None:
     """Writes the digests by name, and the list of headers for the build."""
-    site = current_site()
-    assert site is not None
     objects = call.parameters_as(Parameters).objects
     sources = {source.as_posix() for source in call.sources}
-    entries = {name: site.ledger.entries.get(name) for name in objects}
+    site = current_site()
+    entries = {name: site.ledger.entries.get(name) if site else None for name in objects}
     headers = {
         path: digest
         for entry in entries.values()
         if entry is not None
         for path, digest in entry.inputs.items()
         # Without a digest: a header that had to be absent. Generated ones follow from other materials.
-        if digest and path not in sources and not (site.top / path).is_relative_to(site.build)
+        if digest and path not in sources and not Path(path).is_relative_to(call.build)
     }
     document = {
         "headers": {portable_name(path): digest for path, digest in sorted(headers.items())},

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from n6build.base.files import digest_of, read_bytes, sha256, write_atomically
 from n6build.base.version import version
@@ -30,7 +29,7 @@ class Parameters:
     images: int
     headers: int
     options: dict[str, str]
-    facts: dict[str, Any]
+    facts: dict[str, str | list[str]]
     tools: tuple[Tool, ...]
     n6build: str
     code: str = ""
@@ -43,7 +42,7 @@ def provenance_step(
     headers: Sequence[str],
     behind: Sequence[Step],
     options: Mapping[str, str],
-    facts: Mapping[str, Any],
+    facts: Mapping[str, str | list[str]],
 ) -> Step:
     """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`."""
     made = {file for step in behind for file in step.outputs}
