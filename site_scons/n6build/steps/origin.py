@@ -27,7 +27,7 @@ def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]
     folder, application = job.folder, job.folder.rpartition("/")[2]
     headers = headers_read_steps(f"{folder}/origin", behind)
     runtime = job.runtime.identity
-    facts = {
+    facts: dict[str, str | list[str]] = {
         "runtime": f"{runtime.name} {version_text(runtime.version)}",
         "flags of the surrounding project": [portable_name(flag) for flag in job.flags],
         "program": job.choices.program.name if job.choices.program else "",
