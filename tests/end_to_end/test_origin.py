@@ -25,13 +25,9 @@ def test_every_material_is_there_and_a_change_of_any_is_noticed(project: Project
     assert project.scons(*ARGUMENTS).status == 0
     folder = project.root / "build/nucleo-n657/keyword"
     before = materials(folder)
-    for name in (
-        "models/keyword/keyword.tflite",
-        "firmware/fsbl/main.c",
-        "firmware/bring_up/n6_reg.h",
-        "arm-none-eabi-gcc",
-    ):
-        assert name in before
+    for name in ("models/keyword/keyword.tflite", "firmware/fsbl/main.c", "firmware/bring_up/n6_reg.h"):
+        assert f"<n6build>/{name}" in before
+    assert "arm-none-eabi-gcc" in before
     assert not any("build/" in name or name.startswith(("/", "..")) for name in before)
     texts = {name: (folder / name).read_text() for name in FILES}
     for name, text in texts.items():
@@ -45,7 +41,7 @@ def test_every_material_is_there_and_a_change_of_any_is_noticed(project: Project
     assert (folder / "flash_manifest.json").read_bytes() == images
     assert "Origin" in again.output
     after = materials(folder)
-    assert {name for name in after if after[name] != before.get(name)} == {"firmware/bring_up/n6_reg.h"}
+    assert {name for name in after if after[name] != before.get(name)} == {"<n6build>/firmware/bring_up/n6_reg.h"}
 
 
 @pytest.mark.slow
@@ -63,7 +59,7 @@ def test_images_are_built_again_from_their_provenance_and_from_nothing_else(proj
     project.replace("firmware/appli/main.c", "n6 done runs=", "n6 DONE runs=")
     other = verify()
     assert other.returncode == 1
-    assert "Material source firmware/appli/main.c has SHA-256" in other.stdout
+    assert "Material source <n6build>/firmware/appli/main.c has SHA-256" in other.stdout
     assert "Image appli_image.bin is another one" in other.stdout
     assert "N6-ORIGIN-004: 2 of 5 files are not what a build makes here" in other.stderr
     (folder / "appli_image.bin").write_bytes(b"")

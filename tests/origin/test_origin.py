@@ -92,14 +92,19 @@ def test_the_order_of_materials_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("firmware/appli/main.c", "firmware/appli/main.c"),
+        ("src/main.c", "src/main.c"),
         (str(FIRMWARE / "appli/main.c"), "<n6build>/firmware/appli/main.c"),
         ("/home/jane/st/Npu/ll_aton/ll_aton.c", "<outside>/Npu/ll_aton/ll_aton.c"),
         ("/a.c", "<outside>/a.c"),
     ],
 )
-def test_names_say_nothing_about_the_computer(path: str, name: str) -> None:
+def test_names_say_nothing_about_the_computer(
+    path: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert portable_name(path) == name
+    monkeypatch.chdir(FIRMWARE)
+    assert portable_name("appli/main.c") == "<n6build>/firmware/appli/main.c"
 
 
 def test_differences_are_named() -> None:

@@ -54,13 +54,14 @@ class Provenance:
 
 
 def portable_name(path: str | PurePath) -> str:
-    """Equal on every machine. path: as a step names it. What is neither in the project nor in n6build keeps its name and two
-    folders."""
+    """Equal on every machine, and in n6build's checkout as in a project of its own. path: as a step names it. What is neither in
+    the project nor in n6build keeps its name and two folders."""
     given = PurePath(path)
+    absolute = Path.cwd() / given
+    if absolute.is_relative_to(ROOT):
+        return f"<n6build>/{absolute.relative_to(ROOT).as_posix()}"
     if not given.is_absolute():
         return given.as_posix()
-    if given.is_relative_to(ROOT):
-        return f"<n6build>/{given.relative_to(ROOT).as_posix()}"
     return f"{OUTSIDE}/" + "/".join(given.parts[1:][-_OUTSIDE_PARTS:])
 
 
