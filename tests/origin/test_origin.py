@@ -24,6 +24,8 @@ from n6build.origin.provenance import (
     read_provenance,
 )
 from n6build.origin.sbom import sbom_json
+from n6build.plan.step import Step
+from n6build.steps.provenance import provenance_step
 
 from tools.verify_provenance import check_equal, check_images, main
 
@@ -233,3 +235,12 @@ def test_what_cannot_be_built_again_here_is_said(
     assert message in found
     # As a second build of that project says.
     assert main([str(path), "--rebuilt", str(path)]) == 0
+
+
+def test_a_private_key_is_no_material(tmp_path: Path) -> None:
+    def made(name: str, *sources: str) -> Step:
+        return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make")
+
+    behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
+    step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, {}, {})
+    assert step.sources == ("m.json", "image.bin", "app.elf", "keys/publicKey00.pem")

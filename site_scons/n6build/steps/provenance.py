@@ -10,6 +10,7 @@ from pathlib import Path
 
 from n6build.base.files import digest_of, read_bytes, sha256, write_atomically
 from n6build.base.version import version
+from n6build.image.signing import is_private_key
 from n6build.origin.provenance import Material, Provenance, portable_name, provenance_json
 from n6build.plan.closure import Code
 from n6build.plan.plan import Plan
@@ -46,7 +47,8 @@ def provenance_step(
 ) -> Step:
     """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`."""
     made = {file for step in behind for file in step.outputs}
-    sources = {file for step in behind for file in (*step.sources, *step.templates)} - made
+    read = {file for step in behind for file in (*step.sources, *step.templates)} - made
+    sources = (file for file in read if not is_private_key(file))
     tools = sorted({tool for step in behind for tool in step.tools}, key=lambda tool: (tool.name, tool.digest))
     given = Parameters(len(images), len(headers), dict(options), dict(facts), tuple(tools), version())
     return Step(
