@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,8 +47,6 @@ def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
         include_folders=folders,
         depfile=f"{folder}/headers-{name}.d",
         after=tuple(dict.fromkeys((*objects, *(file for step in group for file in step.after)))),
-        # For the depfile, which is written as a whole.
-        state=(folder,),
         function="n6build.steps.headers_read:make",
         # The record that it is made from is that of this build folder.
         shared=False,
@@ -59,6 +58,8 @@ def make(call: Call) -> None:
     """Writes the digests by name, and the list of headers for the build."""
     objects = call.parameters_as(Parameters).objects
     sources = {source.as_posix() for source in call.sources}
+    # Its path may begin with '..'.
+    build = Path(os.path.abspath(call.build))  # noqa: PTH100
     site = current_site()
     entries = {name: site.ledger.entries.get(name) if site else None for name in objects}
     headers = {
@@ -67,7 +68,7 @@ def make(call: Call) -> None:
         if entry is not None
         for path, digest in entry.inputs.items()
         # Without a digest: a header that had to be absent. Generated ones follow from other materials.
-        if digest and path not in sources and not Path(path).is_relative_to(call.build)
+        if digest and path not in sources and not Path(path).absolute().is_relative_to(build)
     }
     document = {
         "headers": {portable_name(path): digest for path, digest in sorted(headers.items())},
