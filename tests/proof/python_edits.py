@@ -533,6 +533,7 @@ _PACKAGES = (
     "n6build.network.st_edge_ai",
     "n6build.npu",
     "n6build.options",
+    "n6build.origin",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
