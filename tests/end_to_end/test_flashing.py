@@ -32,14 +32,43 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None
 
 def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project) -> None:
     assert project.scons(*ARGUMENTS, "flash").status == 0
-    # Somebody else has written to the flash, and no record knows.
-    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
-    with nor.open("r+b") as file:
-        file.seek(0x100000)
-        file.write(b"\0" * 64)
     assert project.scons(*ARGUMENTS, "flash").actions == []
     assert project.scons(*ARGUMENTS, "flash-all").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
-    assert "10 of 10 outputs equal" in project.scons(*ARGUMENTS, "flash", "run").output
+    assert project.scons(*ARGUMENTS, "flash").flashed == "holds all of it already"
+
+
+def test_one_wrong_byte_of_weights_is_found_named_and_repaired(project: Project) -> None:
+    first = project.scons(*ARGUMENTS, "flash", "verify")
+    assert "Verified nucleo-n657 (virtual), 4 sectors, " in first.output, first.output
+    nor = project.root / "build/virtual_board/nucleo-n657/nor.bin"
+
+    def damaged() -> bytes:
+        with nor.open("r+b") as file:
+            file.seek(0x100_0123)
+            byte = file.read(1)[0]
+            file.seek(0x100_0123)
+            file.write(bytes([byte ^ 4]))
+        return nor.read_bytes()
+
+    # As it is: the board says so itself, verify says where, and neither changes a byte.
+    before = damaged()
+    run = project.scons(*ARGUMENTS, "mode=no-flash", "run")
+    assert run.status == 2
+    assert "N6-FW-023" in run.output
+    assert "scons flash programs it again" in run.output
+    verify = project.scons(*ARGUMENTS, "verify")
+    assert verify.status == 2
+    assert "Differs 0x71000000 in slot weights: 1 byte, 0x71000123 is 0x" in verify.output
+    assert "N6-FLASH-024: 1 of 4 sectors differ from the flash manifest, 1 byte, slot weights" in verify.output
+    assert nor.read_bytes() == before
+    assert project.scons(*ARGUMENTS, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+    # Without a word from the board, too.
+    damaged()
+    repaired = project.scons(*ARGUMENTS, "flash", "run")
+    assert repaired.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+    assert "10 of 10 outputs equal" in repaired.output
+    again = project.scons(*ARGUMENTS, "flash", "verify")
+    assert (again.status, again.actions) == (0, ["Verify virtual-nucleo-n657-verified.json"])
 
 
 def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -> None:

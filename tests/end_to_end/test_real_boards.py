@@ -53,6 +53,20 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
     assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
 
 
+def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(project: Project, desk: Desk) -> None:
+    assert scons(project, desk, "flash", "verify").status == 0
+    desk.overwrite(BOARD.slots.appli.address + 0x2000, b"wrong")
+    assert scons(project, desk, "flash").flashed == "holds all of it already"
+    calls = len(desk.calls())
+    verify = scons(project, desk, "verify")
+    assert verify.status == 2
+    assert "Differs 0x70100000 in slot appli: " in verify.output
+    assert "nucleo-n657 (0041): error N6-FLASH-024: 1 of 4 sectors differ" in verify.output
+    orders = {word for call in desk.calls()[calls:] for word in call.split() if word.startswith("-")}
+    assert orders <= {"-l", "-c", "-el", "-r"}
+    assert scons(project, desk, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
+
+
 def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").status == 0
     project.change_one_weight("keyword")

@@ -63,6 +63,9 @@ class FailingNor:
     def still_holds(self) -> bool:
         return True
 
+    def memory_state(self) -> str:
+        return ""
+
     def identify(self) -> Identity:
         return self.identity
 

@@ -20,6 +20,7 @@ SAME_MEANING = {
     "N6-FILE-002": "a file that cannot be read is one wherever it is",
     "N6-FLASH-004": "what was read back, by us or by the programmer",
     "N6-FLASH-007": "the programmer does not answer as one",
+    "N6-IMAGE-004": "a boot header, by itself or in its slot",
     "N6-IMAGE-006": "an overlap, as parts of a hex file or as sectors",
     "N6-LINK-001": "a board that says nothing, at once or later",
     "N6-LINK-005": "a board that starts again, at once or later",

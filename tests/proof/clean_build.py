@@ -25,6 +25,7 @@ from n6build.plan.command import command_of, run_command
 from n6build.plan.local import execute, local_site
 from n6build.plan.step import Step
 from n6build.steps.application import application_plan
+from n6build.steps.provenance import with_code
 
 
 def digest(path: str) -> str:
@@ -76,9 +77,10 @@ def main(memo: str, *arguments: str) -> None:
     top = Path.cwd()
     choices = choices_of(resolve(options, option_values(), top), top)
     environment = read_environment()
-    plan = application_plan(choices, environment, goals, VIRTUAL, Path(memo))
+    site = local_site(Path(choices.build), dict(environment.commands))
+    plan = with_code(application_plan(choices, environment, goals, VIRTUAL, Path(memo)), site.code)
     wanted = [file for goal in goals for file in plan.goals.get(goal, (goal,))]
-    execute(plan, wanted, local_site(Path(choices.build), dict(environment.commands)), jobs=1)
+    execute(plan, wanted, site, jobs=1)
 
 
 if __name__ == "__main__":

@@ -298,6 +298,18 @@ EDITS = (
         "len(data), sha256(data).upper(), file.offset)",
         f"{LINKED}/flash_manifest.json",
     ),
+    # What comes with the manifest.
+    linked("origin/provenance.py", '_BUILDER = "urn:n6build"', '_BUILDER = "urn:n6built"', "provenance.json"),
+    linked("origin/linked.py", "Many small licences", "Some small licences", "notices.txt"),
+    linked("origin/notices.py", '_RULE = "=" * 78', '_RULE = "-" * 78', "notices.txt"),
+    linked("origin/sbom.py", '"urn:n6build:sbom"', '"urn:n6build:bom"', "sbom.cdx.json"),
+    linked(
+        "steps/headers_read.py", "{portable_name(path): digest", '{portable_name(path) + "x": digest', "provenance.json"
+    ),
+    linked("steps/provenance.py", 'digest_of(path), "source")', 'digest_of(path), "header")', "provenance.json"),
+    linked("steps/bill_of_materials.py", "sbom_json(given.application,", 'sbom_json("x",', "sbom.cdx.json"),
+    linked("steps/notices.py", "notices_text(given.application,", 'notices_text("x",', "notices.txt"),
+    linked("steps/origin.py", '"runtime": f"', '"run-time": f"', "provenance.json"),
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
     linked(
         "hardware/slots.py", "return Slot(start, end - start)", "return Slot(start, end - start + 4096)", "sizes.txt"
@@ -526,6 +538,7 @@ _PACKAGES = (
     "n6build.network.st_edge_ai",
     "n6build.npu",
     "n6build.options",
+    "n6build.origin",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
@@ -604,6 +617,7 @@ WITHOUT_BYTES = {
     "n6build.base.paths": _PLANS,
     "n6build.base.span": _SHAPES,
     "n6build.base.version": _PLANS,
+    "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
     "n6build.steps.compiled_network": _SHAPES,

@@ -34,6 +34,7 @@ from n6build.plan.signature import COMMANDS, signature
 from n6build.plan.step import Step
 from n6build.steps.application import application_plan
 from n6build.steps.host_library import linked_with
+from n6build.steps.provenance import with_code
 
 HELP = "writes the steps as rules for GNU make or CMake, for projects that include them"
 # With everything that planning and writing the rules imports.
@@ -61,7 +62,7 @@ def _embed(asked: Namespace, given: Mapping[str, str]) -> None:
         plan = application_plan(choices, environment, _GOALS, notes=Path(folder) / FOLDER)
         link = linked_with(choices, environment)
     code = known_code(Path(folder))
-    plan = replace(plan, goals={name: plan.goals[name] for name in _GOALS})
+    plan = with_code(replace(plan, goals={name: plan.goals[name] for name in _GOALS}), code)
     build = HostBuild(
         plan=plan,
         planning=_planning(used, code, folder, plan.steps),

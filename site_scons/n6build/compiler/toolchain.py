@@ -155,6 +155,18 @@ def _output(command: Sequence[str], environment: Environment) -> str:
         raise N6Error("N6-TOOL-002", f"cannot be run: {error}", where=command[0], hint="install it again") from error
 
 
+def licence_documents(environment: Environment, names: Sequence[str]) -> list[Path]:
+    """Files with the notices of the libraries that the compiler links, as far as they are installed. names: of the packages that
+    they come with, on systems that have them in one."""
+    driver = which(COMPILER, environment.path)
+    if driver is None:
+        return []
+    root = Path(os.path.realpath(driver)).parents[1]
+    # Debian's packages; the archive of the Arm GNU Toolchain.
+    places = [root / "share/doc" / name / "copyright" for name in names]
+    return [path for path in (*places, root / "license.txt") if is_file(path)]
+
+
 def compiler_version(environment: Environment) -> str:
     """The first line of `--version`. Raises N6-TOOL-002 if the compiler cannot be run."""
     return (_output([COMPILER, "--version"], environment).splitlines() or ["unknown"])[0]

@@ -89,6 +89,19 @@ def plan_updates(plan: MemoryPlan, folder: Path, read: Read, running: Mapping[st
     return [_update(model, names[model.network], folder, read, running) for model in plan.models]
 
 
+def expected_images(plan: MemoryPlan, folder: Path, read: Read) -> list[tuple[str, int, bytes]]:
+    """Name, address and bytes of each model and of its weights, in the slot and revision in which the board has the newest model
+    of that name; in slot A where it has none. folder, read: as for `plan_updates`. Raises N6-FLASH-022, N6-SLOT-004."""
+    images: list[tuple[str, int, bytes]] = []
+    for planned in plan.models:
+        wanted = _image(planned, folder)
+        contents = [_content(slot, read) for slot in planned.slots]
+        slot = _newest(contents, wanted.trailer) or 0
+        found = contents[slot]
+        images += _images(planned, slot, _revised(wanted, found.trailer.revision if found else 0))
+    return images
+
+
 def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running: Mapping[str, Running]) -> Update:
     wanted = _image(planned, folder)
     _check_room(planned, wanted)
@@ -100,10 +113,12 @@ def _update(planned: PlannedModel, model: str, folder: Path, read: Read, running
     kept = _kept(contents, wanted.trailer, running.get(model))
     target = 0 if kept is None else 1 - kept
     revision = (found.trailer.revision + 1) % _REVISIONS if found else 0
-    fresh = _Content(
-        with_revision(wanted.file, wanted.file_bytes, revision), wanted.params, wanted.file_bytes, wanted.trailer
-    )
-    return Update(model, target, revision, _images(planned, target, fresh), is_new=True)
+    return Update(model, target, revision, _images(planned, target, _revised(wanted, revision)), is_new=True)
+
+
+def _revised(wanted: _Content, revision: int) -> _Content:
+    file = with_revision(wanted.file, wanted.file_bytes, revision)
+    return _Content(file, wanted.params, wanted.file_bytes, wanted.trailer)
 
 
 def _check_room(planned: PlannedModel, wanted: _Content) -> None:

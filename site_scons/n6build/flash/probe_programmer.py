@@ -45,6 +45,10 @@ class ProbeProgrammer:
         """Always true: whether the record fits the board is found by reading from it."""
         return True
 
+    def memory_state(self) -> str:
+        """Empty: the board says nothing unless it is asked."""
+        return ""
+
     def identify(self) -> Identity:
         """Raises N6-FLASH-016 where no board answers, or the answer has no device id."""
         said = self._obey(self.kind.identify, "N6-FLASH-016", "connecting", LIST_TIMEOUT_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import kib
@@ -81,7 +81,7 @@ def carry_out(plan: FlashPlan, programmer: Programmer) -> BoardRecord:
         programmer.program(plan.lacking)
         programmer.verify(plan.lacking)
         _check_neighbours(plan, programmer)
-    after = having(during, plan.wanted)
+    after = replace(having(during, plan.wanted), memory_state=programmer.memory_state())
     if plan.lacking or after != read_record(path, after.board):
         write_record(path, after)
     return after

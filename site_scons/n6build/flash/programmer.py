@@ -59,6 +59,10 @@ class Programmer(Protocol):
     def still_holds(self) -> bool:
         """Whether the record can be trusted: False where the board's memory is known to have been replaced since."""
 
+    def memory_state(self) -> str:
+        """Another text whenever somebody else may have written to the board's memory, as far as that shows without asking the
+        board; empty where it never does."""
+
     def identify(self) -> Identity:
         """Raises N6Error where no board answers."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.files import to_json, write_atomically
+from n6build.base.uses import state_of
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 
@@ -56,6 +57,14 @@ def read_receipt(path: Path) -> Receipt | None:
         return None
 
 
+def nor_state(nor: Path) -> str:
+    """Of the virtual board's NOR: size, times and inode of the file, empty where there is none."""
+    try:
+        return " ".join(map(str, state_of(str(nor))))
+    except OSError:
+        return ""
+
+
 def settled(plan: Plan) -> Plan:
     """The plan, in which steps that program a board run again where that board may hold something else by now: a board on a
     cable is looked at every time, since it may be another one, or may have been programmed with another tool."""
@@ -73,13 +82,16 @@ def _settled(step: Step) -> Step:
 
 
 def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
-    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since, and its NOR
-    exists. Every build asks this: only the two files are read."""
+    """Whether the virtual board is known to hold what the receipt says: nobody else has programmed it since or written to its
+    NOR, and no run has cast a doubt on it. Every build asks this: only the two files are read."""
     known = read_receipt(receipt)
-    if known is None or not nor.is_file():
+    if known is None:
         return False
     try:
-        held = json.loads(record.read_text(encoding="ascii"))["sectors"]
+        values = json.loads(record.read_text(encoding="ascii"))
+        if values.get("doubt") or values.get("memory_state") != nor_state(nor):
+            return False
+        held = values["sectors"]
         return all(held.get(f"0x{address:08X}") == digest for address, digest in known.sectors.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

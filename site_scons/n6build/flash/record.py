@@ -34,12 +34,15 @@ class Witness:
 
 @dataclass(frozen=True)
 class BoardRecord:
-    """sectors: address in the memory-mapped window -> SHA-256 of the whole sector."""
+    """sectors: address in the memory-mapped window -> SHA-256 of the whole sector. memory_state: of the programmer when this was
+    written. doubt: why the sectors may be wrong, found since; empty where nothing speaks against them."""
 
     board: str
     sectors: Mapping[int, str] = field(default_factory=dict)
     identity: Identity = UNKNOWN
     witnesses: tuple[Witness, ...] = ()
+    memory_state: str = ""
+    doubt: str = ""
 
 
 def records_folder() -> Path:
@@ -80,7 +83,8 @@ def read_record(path: Path, board: str) -> BoardRecord:
         )
         device_id = values["identity"]["device_id"]
         identity = Identity(str(values["identity"]["board"]), None if device_id is None else int(device_id, 16))
-        return BoardRecord(board, sectors, identity, witnesses)
+        state, doubt = str(values.get("memory_state", "")), str(values.get("doubt", ""))
+        return BoardRecord(board, sectors, identity, witnesses, state, doubt)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return BoardRecord(board)
 
@@ -102,6 +106,21 @@ def other_format(path: Path) -> str:
 def write_record(path: Path, record: BoardRecord) -> None:
     """As JSON, for `read_record`; on the disk when this returns. Raises N6-FILE-001."""
     write_atomically(path, _as_json(record), durable=True)
+
+
+def doubt(path: Path, board: str, why: str) -> None:
+    """Has the next flash look at what the board really holds. board: its name. why: in words. Raises N6-FILE-001."""
+    record = read_record(path, board)
+    if record.sectors and record.doubt != why:
+        write_record(path, replace(record, doubt=why))
+
+
+def forget(path: Path, board: str, spans: Sequence[Span]) -> None:
+    """Has the next flash program these sectors again, whatever the record says of them. Raises N6-FILE-001."""
+    record = read_record(path, board)
+    after = without(record, spans)
+    if after != record:
+        write_record(path, after)
 
 
 def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
@@ -128,6 +147,7 @@ def having(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
 
 def _as_json(record: BoardRecord) -> str:
     identity = record.identity
+    optional = {"memory_state": record.memory_state, "doubt": record.doubt}
     return to_json(
         {
             "format": FORMAT,
@@ -141,5 +161,6 @@ def _as_json(record: BoardRecord) -> str:
                 {"address": f"0x{each.span.address:08X}", "size": each.span.size, "sha256": each.sha256}
                 for each in sorted(record.witnesses, key=lambda each: (each.span.address, each.span.size))
             ],
+            **{name: value for name, value in optional.items() if value},
         }
     )

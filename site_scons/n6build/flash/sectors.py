@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import read_part, sha256
 from n6build.base.intel_hex import ERASED
-from n6build.image.manifest import FlashManifest
+from n6build.image.manifest import FlashManifest, Segment
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,17 @@ class Sector:
 
 def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
     """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
-    images = []
-    for segment in manifest.segments:
-        data = read_part(folder / segment.file, segment.offset, segment.length)
-        if sha256(data) != segment.sha256:
-            raise N6Error(
-                "N6-FLASH-001", "is not the file that the manifest lists", where=segment.file, hint="build again"
-            )
-        images.append((segment.address, data))
+    images = [(segment.address, segment_data(segment, folder)) for segment in manifest.segments]
     return sectors_of(images, manifest.sector)
+
+
+def segment_data(segment: Segment, folder: Path) -> bytes:
+    """What a segment of a manifest has to be. folder: of the manifest. Raises N6-FLASH-001."""
+    data = read_part(folder / segment.file, segment.offset, segment.length)
+    if sha256(data) != segment.sha256:
+        what = "is not the file that the manifest lists"
+        raise N6Error("N6-FLASH-001", what, where=segment.file, hint="build again")
+    return data
 
 
 def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.read_back import read_sectors
-from n6build.flash.record import BoardRecord, other_format, read_record
+from n6build.flash.record import BoardRecord, doubt, other_format, read_record
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.board import Board
 from n6build.hardware.boards import board_names, load_board
+
+# Of errors that a program on the board reports, or that are seen while it runs: its flash may be the reason.
+_OF_A_RUN = ("N6-FW-", "N6-RUN-")
 
 
 def checked_identity(programmer: Programmer, board: Board) -> Identity:
@@ -41,6 +46,18 @@ def recorded(programmer: Programmer, board: str) -> BoardRecord:
     return read_record(programmer.record, board) if programmer.still_holds() else BoardRecord(board)
 
 
+@contextmanager
+def doubted_if_it_fails(record: Path, board: str) -> Iterator[None]:
+    """For a run: where it fails, the next flash reads back what the board holds, and programs what is wrong. record: of the
+    board. board: its name. Raises as the block."""
+    try:
+        yield
+    except N6Error as error:
+        if error.id.startswith(_OF_A_RUN):
+            doubt(record, board, f"its last run ended with {error.id}")
+        raise
+
+
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:
     """board: its name. identity: of what is attached now. Raises N6Error where the board cannot be read; it could not be
     verified then, so nothing is programmed."""
@@ -59,6 +76,10 @@ def _doubt(record: BoardRecord, programmer: Programmer, identity: Identity) -> s
     """Why the record cannot be right for this board; empty where nothing contradicts it."""
     if not record.witnesses or not record.sectors:
         return other_format(programmer.record) or "there is no record of it"
+    if record.doubt:
+        return record.doubt
+    if record.memory_state != programmer.memory_state():
+        return "its memory has been written to since"
     if _differ(record.identity.board, identity.board) or _differ(record.identity.device_id, identity.device_id):
         return "its record is of another board"
     found = programmer.read([witness.span for witness in record.witnesses])

@@ -12,7 +12,7 @@ from n6build.base.intel_hex import ERASED
 from n6build.base.span import Span
 from n6build.flash.programmer import UNKNOWN, Identity
 from n6build.flash.read_back import check_read_back
-from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD
+from n6build.flash.receipt import VIRTUAL, VIRTUAL_RECORD, nor_state
 from n6build.flash.sectors import Sector
 
 _CHUNK = 1 << 20
@@ -41,6 +41,10 @@ class VirtualProgrammer:
     def still_holds(self) -> bool:
         """Whether the NOR's file exists and has the size of the part."""
         return self.nor.is_file() and self.nor.stat().st_size == self.size
+
+    def memory_state(self) -> str:
+        """That of the NOR's file."""
+        return nor_state(self.nor)
 
     def identify(self) -> Identity:
         """Unknown: it is always the board that it was built for."""

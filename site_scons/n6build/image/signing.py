@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from n6build.base.captured import run_captured
 from n6build.base.environment import key_password, read_environment
@@ -23,6 +23,7 @@ from n6build.compiler.toolchain import which
 from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, BinaryType
 
 COMMAND = "STM32_SigningTool_CLI"
+_PRIVATE = "privateKey*.pem"
 _FIRST_WITH_ALIGN = (2, 21, 0)
 _TIMEOUT_S = 60
 _TYPES = {BinaryType.FSBL: "fsbl", BinaryType.SSBL: "ssbl"}
@@ -59,11 +60,16 @@ def find_signing_tool() -> Path:
 def find_keys(folder: Path) -> Keys:
     """publicKey*.pem, sorted, and the one privateKey*.pem of a folder. Raises N6-SIGN-003 where it has no public key, or not
     exactly one private key."""
-    public, private = files_in(folder, "publicKey*.pem"), files_in(folder, "privateKey*.pem")
+    public, private = files_in(folder, "publicKey*.pem"), files_in(folder, _PRIVATE)
     if not public or len(private) != 1:
         what = f"holds {len(public)} public and {len(private)} private keys; one public at least and one private are needed"
         raise N6Error("N6-SIGN-003", what, where=str(folder), hint="name them publicKey00.pem..., privateKey00.pem")
     return Keys(tuple(public), private[0])
+
+
+def is_private_key(path: str) -> bool:
+    """By its name; what tells where an image comes from leaves it out."""
+    return PurePath(path).match(_PRIVATE)
 
 
 def tool_version(tool: Path, run: Run = run_tool) -> tuple[int, int, int]:

@@ -21,6 +21,8 @@ from n6build.options.option import (
     count,
     names,
     number,
+    option_text,
+    options_of,
     parsed,
     path,
     paths,
@@ -245,6 +247,17 @@ class Choices:
         return bool(self.fsbl or self.appli or self.program)
 
 
+# Options that are about boards, runs, reports and the console: the bytes that go into flash are the same.
+_NOT_IN_FLASH = frozenset(
+    {
+        *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
+        *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
+        *("gen_c_file", "romfs", "linker_map", "linker_script"),
+    }
+)
+_MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
+
+
 @dataclass(frozen=True)
 class Invocation:
     """How scons was called; it does not affect what a plan makes."""
@@ -278,6 +291,21 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
         if mode in choices.modes:
             choices = _loaded_as(mode, choices, settings)
     return choices
+
+
+def options_in_flash(choices: Choices) -> dict[str, str]:
+    """What was chosen and decides which bytes go into flash, as on the command line: board and model, and whatever else differs
+    from what is chosen anyhow."""
+    usual = Choices()
+    texts = {}
+    for option in options_of(Choices):
+        value = getattr(choices, option.field)
+        if option.field == "modes":
+            value = tuple(mode for mode in value if mode in _MODES_IN_FLASH)
+        is_named = option.field in ("board", "models") and value
+        if option.name not in _NOT_IN_FLASH and (is_named or value != getattr(usual, option.field)):
+            texts[option.name] = option_text(value)
+    return texts
 
 
 def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]) -> Choices:

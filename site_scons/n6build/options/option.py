@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
 
 T = TypeVar("T")
 
@@ -74,6 +75,20 @@ def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **other
     N6-OPTION-002."""
     values = {option.field: option.parse(settings[option.name], folder) for option in options_of(kind)}
     return kind(**values, **others)
+
+
+def option_text(value: object) -> str:
+    """What was chosen, as on a command line; the inverse of how the fields below are read, except for `parsed`. Paths inside the
+    project are relative to it."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, tuple):
+        return ",".join(map(option_text, value))
+    if isinstance(value, PlacedFile):
+        path = project_path(value.path)
+        return path if value.address is None else f"{path}@0x{value.address:08X}"
+    text = str(value)
+    return project_path(text) if os.path.isabs(text) else text  # noqa: PTH117
 
 
 def word(

@@ -20,6 +20,7 @@ TARGETS = {
     "flash": "program what the board does not hold yet",
     "flash-all": "program everything, whatever the board is believed to hold",
     "flash-model": "program the models alone (with loader=reloc); with slots=2 into the slot that is not in use",
+    "verify": "read back all that the flash manifest names, and say which sectors of the board differ; writes nothing to it",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "field-report": "programs and runs the board once, and writes what only a real board knows into one file, to send or to keep",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",

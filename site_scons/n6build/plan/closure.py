@@ -23,7 +23,7 @@ _IMPORT = re.compile(
 _MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
 # Distributions whose name differs from that of the package that is imported.
-_DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial"}
+_DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial", "cyclonedx": "cyclonedx-python-lib"}
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 

@@ -105,7 +105,7 @@ class _View:
 
     def _check_written(self, opened: _Opened) -> None:
         path = opened.path
-        outputs = {self._absolute(output) for output in self.step.outputs}
+        outputs = {self._absolute(output) for output in (*self.step.outputs, self.step.depfile) if output}
         folder, name = os.path.split(path)
         if os.path.basename(folder) == "__pycache__":
             return  # A module that the step imports, compiled by the interpreter.

@@ -27,6 +27,8 @@ from n6build.steps.job import FIELD_REPORT, Job, check_device, check_goals, job_
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
 from n6build.steps.on_board import BeforeFlash, on_board
+from n6build.steps.origin import FILES as ORIGIN_FILES
+from n6build.steps.origin import origin_steps
 from n6build.steps.part import Part
 from n6build.steps.reloc_pool_table import reloc_pool_table_step
 from n6build.steps.reloc_summary import reloc_summary_step
@@ -54,15 +56,17 @@ def application_plan(
     manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)
     checks = _checks(job, networks, images, manifest)
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
-    before = BeforeFlash(manifest, verdict, sizes)
+    origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))
+    come_with = outputs_of(origin[-ORIGIN_FILES:])
+    before = BeforeFlash(manifest, verdict, sizes, come_with)
     headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
     build = Part(
-        (*(each.step for each in networks), *images.steps, manifest, sizes, *headers, checks, verdict),
+        (*(each.step for each in networks), *images.steps, manifest, *origin, sizes, *headers, checks, verdict),
         {
             "network": tuple(file for each in networks for file in each.outputs),
-            "image": (*manifest.outputs, *sizes.outputs),
+            "image": (*manifest.outputs, *come_with, *sizes.outputs),
             "check": verdict.outputs,
-            "build": (*manifest.outputs, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
+            "build": (*manifest.outputs, *come_with, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
         },
     )
     board = on_board(job, networks, images, before, goals, programmer)

@@ -12,6 +12,7 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.program import FlashPlan, board_lock, carry_out, plan_all, plan_delta
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.receipt import Receipt, write_receipt
+from n6build.flash.record import BoardRecord
 from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import checked_identity, held_record, recorded
 from n6build.hardware.board import Board
@@ -93,6 +94,8 @@ def planned(
     """The sectors to program. identity: of the board, which is then examined; None for a dry run."""
     record = recorded(programmer, board.name)
     if identity is not None and target.everything:
+        # What is not programmed now is only known as far as nothing speaks against it.
+        record = BoardRecord(board.name) if record.doubt else record
         record = replace(record, identity=identity)
     elif identity is not None:
         record = held_record(wanted, board.name, programmer, identity)

@@ -24,7 +24,7 @@ from n6build.trust.choice import Trust
 
 FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"run", FIELD_REPORT}
+ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
 

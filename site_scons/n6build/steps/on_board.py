@@ -23,15 +23,17 @@ from n6build.steps.run_board import Session, run_board_step
 from n6build.steps.run_epochs import run_epochs_step
 from n6build.steps.run_until import run_until_step
 from n6build.steps.start_board import start_board_step
+from n6build.steps.verify_board import verify_board_step
 
 
 @dataclass(frozen=True)
 class BeforeFlash:
-    """Steps that come first, whatever is programmed."""
+    """Steps that come first, whatever is programmed. origin: what tells where it comes from."""
 
     manifest: Step
     verdict: Step
     sizes: Step
+    origin: tuple[str, ...]
 
 
 def on_board(
@@ -61,7 +63,12 @@ def on_board(
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
     goals = {name: tuple(receipts) if (name == "flash-model") == alone else () for name in sorted(FLASHING)}
     if not alone:
-        goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *receipts)
+        goals["flash"] = goals["flash-all"] = (*before.sizes.outputs, *before.origin, *receipts)
+    if "verify" in asked:
+        # Alone, it looks at the board as it is.
+        verify = _verify_step(job, images, before, receipts if FLASHING & set(asked) else (), target)
+        steps.append(verify)
+        goals["verify"] = verify.outputs
     if "run" in asked:
         run = _run_steps(job, networks, images, receipts, target)
         steps += run
@@ -109,6 +116,19 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     after = (*before_flash, *outputs_of(first))
     receipt = _receipt(job, target, "models")
     return [*first, flash_models_step(receipt, images.plan.name, [*images.elves.values()], files, board, target, after)]
+
+
+def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequence[str], target: Target) -> Step:
+    return verify_board_step(
+        _receipt(job, target, "verified"),
+        before.manifest.name,
+        images.plan.name,
+        images.files,
+        job.board,
+        target,
+        updated=job.choices.loader == "reloc" and job.choices.slots == 2,
+        after=receipts,
+    )
 
 
 def _field_report(

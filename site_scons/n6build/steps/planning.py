@@ -15,9 +15,10 @@ from n6build.plan.ledger import FOLDER
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
+from n6build.steps.provenance import with_code
 
 _PLANNER = "n6build.steps.application"
-_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "run", "field-report"})
+_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report"})
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:
@@ -34,7 +35,7 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
 
         return application_plan(choices, environment, goals, programmer, notes)
 
-    return settled(remembered_plan(key, site.build, site.code, _PLANNER, make, keep=keep))
+    return with_code(settled(remembered_plan(key, site.build, site.code, _PLANNER, make, keep=keep)), site.code)
 
 
 def _texts(value: Any) -> Any:

@@ -15,6 +15,7 @@ from n6build.flash.model_update import remember_running
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
+from n6build.flash.survey import doubted_if_it_fails
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import read_vectors
 from n6build.models.model import Tolerance
@@ -148,20 +149,22 @@ def make(call: Call) -> None:
     on_line: Callable[[str], None] = (lambda _: None) if given.session.silent else show_line
     networks = [as_run(each) for each in given.networks]
     programmer = chosen_programmer(given.target.probe, board, folder)
-    if given.target.probe != VIRTUAL:
-        outcome = _run_on_probe(given, board, programmer, _linked(networks, given.session), call.sources[0], on_line)
-    else:
-        outcome = _run_virtually(given, board, networks, elves, call.outputs, on_line)
-    if outcome.counts == "instructions":
-        outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
-    if outcome.models:
-        remember_running(programmer.record, outcome.models)
-    write_atomically(call.outputs[0], to_json(asdict(outcome)))
-    write_atomically(call.outputs[1], run_junit(outcome))
-    if not given.session.silent:
-        print_results(outcome, [artifacts for _, artifacts in networks])
-        say_registers(outcome.registers, str(call.outputs[0]))
-    outcome.raise_if_wrong()
+    with doubted_if_it_fails(programmer.record, board.name):
+        if given.target.probe != VIRTUAL:
+            linked = _linked(networks, given.session)
+            outcome = _run_on_probe(given, board, programmer, linked, call.sources[0], on_line)
+        else:
+            outcome = _run_virtually(given, board, networks, elves, call.outputs, on_line)
+        if outcome.counts == "instructions":
+            outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
+        if outcome.models:
+            remember_running(programmer.record, outcome.models)
+        write_atomically(call.outputs[0], to_json(asdict(outcome)))
+        write_atomically(call.outputs[1], run_junit(outcome))
+        if not given.session.silent:
+            print_results(outcome, [artifacts for _, artifacts in networks])
+            say_registers(outcome.registers, str(call.outputs[0]))
+        outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
 
 

@@ -9,6 +9,8 @@ from typing import Literal
 
 from n6build.base.files import to_json, write_atomically
 from n6build.base.junit import Case, junit
+from n6build.flash.receipt import VIRTUAL_RECORD
+from n6build.flash.survey import doubted_if_it_fails
 from n6build.hardware.board import Board
 from n6build.options.until import Until
 from n6build.plan.step import Call, Step, to_parameters
@@ -64,13 +66,15 @@ def make(call: Call) -> None:
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programs = dict(zip(given.programs, call.sources, strict=False))
-    with npu_files(Path(given.target.virtual_board), board, (), call.outputs[2:], record=False) as files:
-        boot = replace(boot_of(given.target, board), npu=files)
-        outcome = run_until(boot, given.until, programs, gdb=given.gdb, on_line=show_line)
-    write_atomically(call.outputs[0], to_json(asdict(outcome)))
-    write_atomically(call.outputs[1], _junit(outcome))
-    say_registers(outcome.registers, str(call.outputs[0]))
-    outcome.raise_if_wrong()
+    folder = Path(given.target.virtual_board)
+    with doubted_if_it_fails(folder / VIRTUAL_RECORD, board.name):
+        with npu_files(folder, board, (), call.outputs[2:], record=False) as files:
+            boot = replace(boot_of(given.target, board), npu=files)
+            outcome = run_until(boot, given.until, programs, gdb=given.gdb, on_line=show_line)
+        write_atomically(call.outputs[0], to_json(asdict(outcome)))
+        write_atomically(call.outputs[1], _junit(outcome))
+        say_registers(outcome.registers, str(call.outputs[0]))
+        outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
 
 

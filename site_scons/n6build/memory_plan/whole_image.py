@@ -1,0 +1,67 @@
+"""Whether an image is whole, by what it says of itself: asked before it gets a place in flash."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from n6build.base.errors import N6Error
+from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VECTOR_BYTES, BinaryType
+from n6build.formats.slot_trailer import MAGIC as SLOT_MAGIC
+from n6build.formats.slot_trailer import TRAILER as SLOT_TRAILER
+from n6build.image.boot_header import check_foreign_header
+from n6build.memory_plan.slot_image import trailer_offset
+from n6build.reloc.reader import parse_reloc_file
+from n6build.reloc.slots import read_trailer
+
+
+def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: str) -> None:
+    """An image of this project, perhaps signed by ST's tool. payload_offset: from its start to the vector table, in bytes. Raises
+    N6-IMAGE-004."""
+    if image[: len(MAGIC)] != MAGIC:
+        raise _damaged(f"begins with {image[: len(MAGIC)].hex()} instead of {MAGIC.hex()}", where)
+    check_foreign_header(image, where)
+    header = BASE.unpack(image)
+    if header["binary_type"] != kind:
+        raise _damaged(f"is of type 0x{header['binary_type']:02X}, a program of this slot has 0x{kind:02X}", where)
+    if HEADER_BYTES + header["image_bytes"] < payload_offset + VECTOR_BYTES:
+        raise _damaged("ends before its vector table", where)
+    reset_vector = struct.unpack_from("<I", image, payload_offset + 4)[0]
+    if header["entry"] != reset_vector:
+        raise _damaged(f"has entry 0x{header['entry']:08X}, its vector table says 0x{reset_vector:08X}", where)
+
+
+def check_slot_data(image: bytes, size: int, where: str) -> None:
+    """Weights or test vectors with their trailer. size: of the data, in bytes. Raises N6-IMAGE-009."""
+    at = trailer_offset(size)
+    packed = image[at : at + SLOT_TRAILER.size]
+    found = SLOT_TRAILER.unpack(packed) if len(packed) == SLOT_TRAILER.size else {}
+    wanted = {"magic": int.from_bytes(SLOT_MAGIC, "little"), "bytes": size, "crc32": zlib.crc32(image[:size])}
+    if any(found.get(name) != value for name, value in wanted.items()):
+        raise _incomplete(where)
+
+
+def check_model(image: bytes, where: str) -> int:
+    """A relocatable model for its slot. Returns the size of its weights, where they are a file of their own, in bytes. Raises
+    N6-IMAGE-009, and N6-RELOC-00x where it is no model at all."""
+    model = parse_reloc_file(image, where)
+    if read_trailer(image, model.file_bytes) is None:
+        raise _incomplete(where)
+    return model.params_bytes
+
+
+def check_model_weights(image: bytes, size: int, where: str) -> None:
+    """The weights of a relocatable model. size: as of `check_model`. Raises N6-IMAGE-009."""
+    if read_trailer(image, size) is None:
+        raise _incomplete(where)
+
+
+def _damaged(what: str, where: str) -> N6Error:
+    return N6Error("N6-IMAGE-004", what, where=where, hint="build again")
+
+
+def _incomplete(where: str) -> N6Error:
+    what = "does not end with the trailer of its data: it was cut off or damaged after it was made"
+    return N6Error(
+        "N6-IMAGE-009", what, where=where, hint="build again; what is left of the old one stays on the board"
+    )

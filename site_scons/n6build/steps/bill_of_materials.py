@@ -1,0 +1,46 @@
+"""sbom.cdx.json beside the flash manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.base.files import write_atomically
+from n6build.network.ll_aton import version_text
+from n6build.network.runtimes import RuntimeVersion
+from n6build.origin.linked import linked_archives
+from n6build.origin.provenance import read_provenance
+from n6build.plan.step import Call, Step, to_parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """application: its name. runtime: that is linked."""
+
+    application: str
+    runtime: RuntimeVersion
+
+
+def bill_of_materials_step(
+    output: str, application: str, provenance: str, maps: Sequence[str], runtime: RuntimeVersion
+) -> Step:
+    """provenance: provenance.json. maps: of the linker, of the programs of this project."""
+    return Step(
+        verb="Bill",
+        stage="origin",
+        outputs=(output,),
+        sources=(provenance, *maps),
+        parameters=to_parameters(Parameters(application, runtime)),
+        function="n6build.steps.bill_of_materials:make",
+    )
+
+
+def make(call: Call) -> None:
+    """Writes the bill."""
+    from n6build.origin.sbom import sbom_json  # noqa: PLC0415 - planning needs no library for bills.
+
+    given = call.parameters_as(Parameters)
+    provenance, *maps = call.sources
+    runtime = given.runtime.name, version_text(given.runtime.version)
+    text = sbom_json(given.application, read_provenance(provenance), runtime, linked_archives(maps))
+    write_atomically(call.outputs[0], text)

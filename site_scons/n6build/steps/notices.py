@@ -1,0 +1,98 @@
+"""notices.txt beside the flash manifest: of every licence that is linked into its images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from n6build.base.environment import Environment
+from n6build.base.files import files_in, is_file, read_part, read_text, write_atomically
+from n6build.base.paths import FIRMWARE, ROOT, project_path
+from n6build.compiler.toolchain import licence_documents
+from n6build.origin.linked import LIBRARIES, linked_archives
+from n6build.origin.notices import HEAD_BYTES, Texts, notices_text
+from n6build.origin.provenance import portable_name
+from n6build.plan.step import Call, Step, to_parameters
+
+_C = (".c", ".h", ".S")
+_LICENCES = ("LICEN[CS]E*", "COPYING*", "NOTICE*")
+# Above a source.
+_LEVELS = 6
+_OURS = ROOT / "LICENSE"
+_VENDORED = "third_party"
+_APACHE = "Apache License, Version 2.0: http://www.apache.org/licenses/LICENSE-2.0"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """application: its name. ours: whether the first source is n6build's licence. maps, sources: how many behind it are maps of
+    the linker, and behind them sources of others; the rest are licence files. foreign: programs that were linked elsewhere."""
+
+    application: str
+    ours: bool
+    maps: int
+    sources: int
+    foreign: tuple[str, ...]
+
+
+def notices_step(
+    output: str,
+    application: str,
+    behind: Iterable[Step],
+    maps: Sequence[str],
+    further: Iterable[Path],
+    foreign: Sequence[str],
+    environment: Environment,
+) -> Step:
+    """behind: all steps that the manifest follows from. maps: of the linker. further: folders with headers of others. foreign:
+    programs of others. environment: in which the compiler is found."""
+    steps = list(behind)
+    made = {file for step in steps for file in step.outputs}
+    compiled = {file for step in steps if step.depfile for file in step.sources if file.endswith(_C)} - made
+    linked = {file for step in steps for file in step.sources if file.endswith(".a")} - made
+    sources = sorted(file for file in compiled if _is_of_others(file))
+    nearby = [*(PurePath(file).parent for file in (*sources, *sorted(linked))), *further]
+    licences = dict.fromkeys(path for folder in dict.fromkeys(nearby) for path in _licences_near(Path(folder)))
+    documents = licence_documents(environment, [name for library in LIBRARIES for name in library.documents])
+    ours = (project_path(_OURS),) if is_file(_OURS) else ()
+    given = Parameters(application, bool(ours), len(maps), len(sources), tuple(map(portable_name, foreign)))
+    return Step(
+        verb="Notices",
+        stage="origin",
+        outputs=(output,),
+        sources=(*ours, *maps, *sources, *map(project_path, (*licences, *documents))),
+        parameters=to_parameters(given),
+        function="n6build.steps.notices:make",
+    )
+
+
+def _is_of_others(source: str) -> bool:
+    path = Path(source).absolute()
+    return not path.is_relative_to(FIRMWARE) or _VENDORED in path.relative_to(FIRMWARE).parts
+
+
+def _licences_near(folder: Path) -> list[Path]:
+    """In the folder, or in the nearest one above it that has any; n6build's own is not one of them."""
+    for place in [folder.absolute(), *folder.absolute().parents][:_LEVELS]:
+        found = [path for pattern in _LICENCES for path in files_in(place, pattern) if is_file(path)]
+        if place == ROOT:
+            return []
+        if found:
+            return found
+    return []
+
+
+def make(call: Call) -> None:
+    """Writes the notices."""
+    given = call.parameters_as(Parameters)
+    ours, others = call.sources[: given.ours], call.sources[given.ours :]
+    maps, others = others[: given.maps], others[given.maps :]
+    sources, licences = others[: given.sources], others[given.sources :]
+    texts = Texts(
+        read_text(ours[0]) if ours else _APACHE,
+        {portable_name(path): read_part(path, 0, HEAD_BYTES).decode(errors="replace") for path in sources},
+        {portable_name(path): read_text(path) for path in licences},
+        given.foreign,
+    )
+    write_atomically(call.outputs[0], notices_text(given.application, texts, linked_archives(maps)))

@@ -1,0 +1,61 @@
+"""What comes with every flash manifest: provenance, bill of materials and notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.network.ll_aton import version_text
+from n6build.options.choices import options_in_flash
+from n6build.origin.provenance import portable_name
+from n6build.plan.plan import Plan
+from n6build.plan.step import Step, output_with, outputs_of
+from n6build.steps.bill_of_materials import bill_of_materials_step
+from n6build.steps.headers_read import headers_read_steps
+from n6build.steps.images import Images
+from n6build.steps.job import Job
+from n6build.steps.notices import notices_step
+from n6build.steps.provenance import provenance_step
+
+# Of these steps: those that people ask for, at the end.
+FILES = 3
+
+
+def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The last FILES of them are asked for by people. steps: all that may be behind the manifest."""
+    behind = Plan(tuple(dict.fromkeys(steps))).behind(manifest.outputs)
+    folder, application = job.folder, job.folder.rpartition("/")[2]
+    headers = headers_read_steps(f"{folder}/origin", behind)
+    runtime = job.runtime.identity
+    facts: dict[str, str | list[str]] = {
+        "runtime": f"{runtime.name} {version_text(runtime.version)}",
+        "flags of the surrounding project": [portable_name(flag) for flag in job.flags],
+        "program": job.choices.program.name if job.choices.program else "",
+    }
+    provenance = provenance_step(
+        f"{folder}/provenance.json",
+        manifest,
+        tuple(dict.fromkeys(images.files)),
+        outputs_of(headers),
+        behind,
+        {name: _portable(value) for name, value in options_in_flash(job.choices).items()},
+        {name: value for name, value in facts.items() if value},
+    )
+    maps = [output_with(step, ".map") for step in behind if step.stage == "link"]
+    maps += [each.linker_map for each in images.foreign if each.linker_map]
+    bill = bill_of_materials_step(f"{folder}/sbom.cdx.json", application, provenance.name, maps, runtime)
+    notices = notices_step(
+        f"{folder}/notices.txt",
+        application,
+        behind,
+        maps,
+        job.runtime.foreign_folders,
+        [each.file for each in images.foreign],
+        job.environment,
+    )
+    return (*headers, provenance, bill, notices)
+
+
+def _portable(value: str) -> str:
+    """Of an option that may be a path."""
+    return portable_name(value) if Path(value).is_absolute() else value

@@ -1,0 +1,97 @@
+"""provenance.json beside the flash manifest: what its images were made from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.files import digest_of, read_bytes, sha256, write_atomically
+from n6build.base.version import version
+from n6build.image.signing import is_private_key
+from n6build.origin.provenance import Material, Provenance, portable_name, provenance_json
+from n6build.plan.closure import Code
+from n6build.plan.plan import Plan
+from n6build.plan.signature import COMMANDS
+from n6build.plan.step import Call, Step, Tool, canonical, to_parameters
+
+_FUNCTION = "n6build.steps.provenance:make"
+_CODE = "n6build"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """images, headers: how many of the sources behind the manifest are images, and behind them lists of headers. options, facts:
+    as of `Provenance`. tools: of the steps behind the manifest. n6build: its version. code: digest of the Python that carries out
+    these steps, empty until `with_code`."""
+
+    images: int
+    headers: int
+    options: dict[str, str]
+    facts: dict[str, str | list[str]]
+    tools: tuple[Tool, ...]
+    n6build: str
+    code: str = ""
+
+
+def provenance_step(
+    output: str,
+    manifest: Step,
+    images: Sequence[str],
+    headers: Sequence[str],
+    behind: Sequence[Step],
+    options: Mapping[str, str],
+    facts: Mapping[str, str | list[str]],
+) -> Step:
+    """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`."""
+    made = {file for step in behind for file in step.outputs}
+    read = {file for step in behind for file in (*step.sources, *step.templates)} - made
+    sources = (file for file in read if not is_private_key(file))
+    tools = sorted({tool for step in behind for tool in step.tools}, key=lambda tool: (tool.name, tool.digest))
+    given = Parameters(len(images), len(headers), dict(options), dict(facts), tuple(tools), version())
+    return Step(
+        verb="Origin",
+        stage="origin",
+        outputs=(output,),
+        sources=(manifest.name, *images, *headers, *sorted(sources)),
+        parameters=to_parameters(given),
+        function=_FUNCTION,
+    )
+
+
+def with_code(plan: Plan, code: Code) -> Plan:
+    """The plan, in which steps of this module know the Python that carries out the steps behind them. The plan itself is made
+    before that is known, and is remembered without it."""
+    return Plan(
+        tuple(_with_code(step, plan, code) if step.function == _FUNCTION else step for step in plan.steps), plan.goals
+    )
+
+
+def _with_code(step: Step, plan: Plan, code: Code) -> Step:
+    modules = {behind.function.partition(":")[0] or COMMANDS for behind in plan.behind(step.sources[:1])}
+    digests = {module: code.digest_of(module) for module in modules}
+    return replace(
+        step, parameters=canonical({**json.loads(step.parameters), "code": sha256(canonical(digests).encode())})
+    )
+
+
+def make(call: Call) -> None:
+    """Writes the statement."""
+    given = call.parameters_as(Parameters)
+    manifest, *others = call.sources
+    images, others = others[: given.images], others[given.images :]
+    headers, sources = others[: given.headers], others[given.headers :]
+    listed = [json.loads(read_bytes(path)) for path in headers]
+    materials = [Material(portable_name(path), digest_of(path), "source") for path in sources]
+    materials += [Material(name, digest, "header") for each in listed for name, digest in each["headers"].items()]
+    materials += [Material(tool.name, tool.digest, "tool") for tool in given.tools]
+    if given.code:
+        materials.append(Material(f"n6build {given.n6build} (Python)", given.code, "tool"))
+    unrecorded = sorted({name for each in listed for name in each["unrecorded"]})
+    facts = {**given.facts, **({"headers not recorded of": unrecorded} if unrecorded else {})}
+    folder = manifest.parent
+    subjects = {Path(os.path.relpath(path, folder)).as_posix(): digest_of(path) for path in (manifest, *images)}
+    statement = Provenance(subjects, given.options, facts, tuple(materials), given.n6build)
+    write_atomically(call.outputs[0], provenance_json(statement))

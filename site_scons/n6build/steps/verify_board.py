@@ -1,0 +1,113 @@
+"""Reads back what the flash manifest names from a board, and compares; nothing is written to the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.files import digest_of, to_json, write_atomically
+from n6build.base.span import Span
+from n6build.flash.choose import chosen_programmer
+from n6build.flash.model_update import expected_images
+from n6build.flash.program import board_lock, counted
+from n6build.flash.programmer import Programmer
+from n6build.flash.record import forget
+from n6build.flash.sectors import segment_data
+from n6build.flash.survey import checked_identity
+from n6build.flash.verify import Part, compared, raise_if_different
+from n6build.hardware.board import Board
+from n6build.image.manifest import read_manifest
+from n6build.memory_plan.plan import read_plan
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.flash_board import Target
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """updated: models are in one of two slots each, in a revision that the board alone knows."""
+
+    target: Target
+    updated: bool
+
+
+def verify_board_step(
+    output: str,
+    manifest: str,
+    plan: str,
+    images: Sequence[str],
+    board: Board,
+    target: Target,
+    *,
+    updated: bool,
+    after: Sequence[str],
+) -> Step:
+    """output: a note of what was compared. plan: memory_plan.json. updated: with slots=2. after: receipts."""
+    return Step(
+        verb="Verify",
+        stage="verify",
+        outputs=(output,),
+        sources=(manifest, plan, *images),
+        parameters=to_parameters(Parameters(target, updated)),
+        state=(target.virtual_board, *boards_folders(board)),
+        after=tuple(after),
+        function="n6build.steps.verify_board:make",
+        # Asking for it means looking again.
+        always=True,
+        shared=False,
+    )
+
+
+def make(call: Call) -> None:
+    """Compares, and writes the note. Raises N6-FLASH-024 where the board holds something else; the next flash programs it."""
+    given = call.parameters_as(Parameters)
+    target = given.target
+    board = board_as_chosen(Path(target.file), target.board)
+    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
+    with board_lock(programmer):
+        # Before anything is read: a different board would be read in the wrong way.
+        checked_identity(programmer, board)
+        parts = _parts(call.sources[0], call.sources[1] if given.updated else None, programmer)
+        sectors, different = compared(parts, board.nor.sector, programmer.read)
+        # Of real boards, too: the record would have it that the next flash has nothing to do.
+        forget(programmer.record, board.name, [Span(each.address, board.nor.sector) for each in different])
+    raise_if_different(different, sectors, _described(board, programmer))
+    size = sum(len(part.data) for part in parts)
+    say(
+        "Verified", _described(board, programmer), f"{counted(sectors)}, {size:,} bytes, as the flash manifest has them"
+    )
+    note = {
+        "board": board.name,
+        "probe": programmer.name,
+        "manifest": digest_of(call.sources[0]),
+        "sectors": sectors,
+        "bytes": size,
+    }
+    write_atomically(call.outputs[0], to_json(note))
+
+
+def _parts(manifest: Path, plan: Path | None, programmer: Programmer) -> list[Part]:
+    """plan: of models with two slots, None where the manifest says where everything is."""
+    listed = read_manifest(manifest)
+    models: list[Part] = []
+    updated: set[str] = set()
+    if plan is not None:
+
+        def read(address: int, size: int) -> bytes:
+            return programmer.read([Span(address, size)])[0]
+
+        images = expected_images(read_plan(plan), plan.parent, read)
+        models = [Part("weights", address, data) for _, address, data in images]
+        updated = {name for name, _, _ in images}
+    programs = [
+        Part(each.name, each.address, segment_data(each, manifest.parent))
+        for each in listed.segments
+        if each.file not in updated
+    ]
+    return [*programs, *(part for part in models if part.data)]
+
+
+def _described(board: Board, programmer: Programmer) -> str:
+    return f"{board.name} ({programmer.name})"
