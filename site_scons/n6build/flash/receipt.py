@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
@@ -43,7 +44,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 def read_receipt(path: Path) -> Receipt | None:
     """None where there is no receipt, or none that can be read."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_bytes())
         if set(values) != _KEYS or values["format"] != _FORMAT:
             return None
         return Receipt(
@@ -52,7 +53,7 @@ def read_receipt(path: Path) -> Receipt | None:
             tuple(int(address, 16) for address in values["programmed"]),
             {int(address, 16): str(digest) for address, digest in values["sectors"].items()},
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return None
 
 
@@ -79,7 +80,7 @@ def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
     if known is None or not nor.is_file():
         return False
     try:
-        held = json.loads(record.read_text(encoding="ascii"))["sectors"]
+        held = parse_json(record.read_bytes())["sectors"]
         return all(held.get(f"0x{address:08X}") == digest for address, digest in known.sectors.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return False

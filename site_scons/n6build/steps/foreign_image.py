@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from n6build.base.bounded import decode_json
 from n6build.base.console import say
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
@@ -76,7 +77,5 @@ def make(call: Call) -> None:
 
 def placed_files(image: Path, listed: Path) -> list[FlashFile]:
     """Of what this step wrote: the parts of a manifest."""
-    import msgspec  # noqa: PLC0415 - planning reads no lists.
-
-    placed = msgspec.json.decode(read_bytes(listed), type=Placed)
+    placed = decode_json(read_bytes(listed), Placed)
     return [FlashFile(each.slot, image, each.address, each.offset, each.length) for each in placed.pieces]
