@@ -1,7 +1,7 @@
 """Damaged inputs for every parser of outside data: `python tools/fuzz_parsers.py [TARGET...] --seconds N | --inputs N`.
 
-Says for each parser how many inputs it was given, how many ended in a traceback or did not end, and how long the slowest took. The
-parsers and their seeds are those of tests/fuzz. With --atheris, coverage leads the mutations, where that package is installed.
+Says for each parser how many inputs it was given, how many ended in a traceback or did not end, and how long the slowest took.
+The parsers and their seeds are those of tests/fuzz. With --atheris, coverage leads the mutations, where that is installed.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _silent() -> Iterator[None]:
 
 def guided(target: Target, seconds: float, folder: Path) -> None:
     """By Atheris, which ends the process at the first traceback."""
-    import atheris  # type: ignore[import-not-found]  # noqa: PLC0415 - only where it is asked for.
+    import atheris  # noqa: PLC0415 - only where it is asked for.
 
     def one(data: bytes) -> None:
         trial = tried(target, data, folder)
@@ -128,7 +128,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
             if options.atheris:
                 guided(target, seconds or 60.0, Path(folder))
-                continue
             tally = fuzzed(target, seconds, options.inputs, options.seed, Path(folder))
         print(_row(target.name, tally), flush=True)
         for where, (trial, data) in tally.found.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import wave
@@ -164,7 +165,7 @@ BOARDS = (
     Target("relocatable model", lambda: [synthetic_model(VERSION)], _model),
     Target("model's slot", _slot_image, _slot),
     Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),
-    Target(".npy", _vectors, of_file("inputs.npy", read_vectors.__wrapped__)),  # type: ignore[attr-defined]
+    Target(".npy", _vectors, of_file("inputs.npy", inspect.unwrap(read_vectors))),
     Target("answer of an interpreter (.npz)", _answer, _answered),
     Target(".wav", _wave, of_file("a.wav", lambda path: convert_recording(path, path.with_name("heard")))),
     Target("STM32CubeProgrammer's words", lambda: [_CUBE], _said_by(stm32cubeprogrammer)),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
+from functools import cache
 from pathlib import Path
+from unittest import mock
 
 from n6build.base.paths import BOARDS, MODELS
 from n6build.base.yaml_schema import parse_document
+from n6build.hardware import boards
 from n6build.hardware.boards import load_board, read_board
 from n6build.hardware.i2c import load_i2c_part
 from n6build.hardware.nor import load_nor_commands
@@ -27,15 +31,17 @@ _ROMFS = b'"0":\n  size: "0x1000"\n  entries:\n    - {type: file, path: "a.txt",
 POOLS = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems")).encode()
 
 
+# Takes longest, and has a target of its own.
+_soc = cache(read_soc)
+
+
 def _board(data: bytes, folder: Path) -> None:
     path = folder / "boards" / "nucleo-n657" / "board.yaml"
     if not path.is_file():
         path.parent.mkdir(parents=True)
-        for part in ("soc", "nor", "psram", "i2c"):
-            if (BOARDS / part).is_dir():
-                shutil.copytree(BOARDS / part, folder / "boards" / part)
     path.write_bytes(data)
-    read_board.__wrapped__(path)  # type: ignore[attr-defined] - nothing is remembered
+    with mock.patch.object(boards, "read_soc", _soc):
+        inspect.unwrap(read_board)(path)
 
 
 def _model(data: bytes, folder: Path) -> None:
@@ -44,6 +50,11 @@ def _model(data: bytes, folder: Path) -> None:
         shutil.copytree(MODELS / "miniresnet", folder / "any")
     path.write_bytes(data)
     load_model("any", folder)
+
+
+_SMALL_POOLS = to_yaml(
+    parse_strict(b'{"a": {"b": [1, 2.50, "0x10"], "c": "yes"}}', "a", "N6-MPOOL-001"), "memory_pools"
+).encode()
 
 
 def _chip(data: bytes, folder: Path) -> None:
@@ -116,7 +127,7 @@ DESCRIPTIONS = (
     Target("any YAML", lambda: [b"a: [1, 2.5, true, text, ~]\nb: &x [1]\nc: *x\n"], _document, _KEYS),
     Target(
         "pools as YAML",
-        lambda: [to_yaml(parse_strict(POOLS, "a", "N6-MPOOL-001"), "memory_pools").encode()],
+        lambda: [_SMALL_POOLS],
         _yaml,
         _KEYS,
     ),

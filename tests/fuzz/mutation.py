@@ -29,8 +29,8 @@ _NUMBERS = (
 )
 _TOKEN = re.compile(rb'-?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|[A-Za-z_]\w*|[^\s\w]')
 _INSTEAD = (
-    b'0 1 -1 2.5 1e999 -1e999 1e-999 NaN Infinity null ~ true false [] {} [[]] {"a":1} "" "a" \'\' % $ \\ : ,'.split()
-    + [
+    *b"0 1 -1 2.5 1e999 -1e999 1e-999 NaN Infinity null ~ true false [] {} [[]] {'a':1} \"\" \"a\" '' % $ \\ : ,".split(),
+    *(
         b"9" * 20,
         b"-" + b"9" * 20,
         b"9" * 4400,
@@ -38,10 +38,10 @@ _INSTEAD = (
         b"1" * 400 + b".5",
         b'"' + b"x" * 5000 + b'"',
         b"4300:00",
-    ]
-    + [
-        b'"\\ud800"',
-        b'"\\u0000"',
+    ),
+    *(
+        rb'"\ud800"',
+        rb'"\u0000"',
         b"\0",
         b"\xff",
         b"\xc3\xa9",
@@ -50,8 +50,8 @@ _INSTEAD = (
         b"\r",
         b"\n\n",
         b" " * 300,
-    ]
-    + [
+    ),
+    *(
         b"!!int x",
         b"!!bool x",
         b"!!float x",
@@ -60,8 +60,8 @@ _INSTEAD = (
         b"!!python/name:os.system x",
         b"!x y",
         b"&a [*a]",
-    ]
-    + [
+    ),
+    *(
         b"../../x",
         b"/etc/passwd",
         b"${1+1}",
@@ -71,7 +71,7 @@ _INSTEAD = (
         b'{"a":' * 2000,
         b"- " * 2000,
         b"(" * 3000,
-    ]
+    ),
 )
 _MOST_BYTES = 1 << 18
 

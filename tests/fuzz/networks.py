@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,7 +45,7 @@ POOL = ops.pad((1, 4, 4, 2), ((0, 0), (1, 1), (1, 1), (0, 0)), _ONE)
 _TRACE = "\n".join(
     ["epoch 0 0", "w 0x1a000 0x00000001", "run 0", "blob 0x70000000", *words(BLOB), "epoch 0 1", "run 3"]
 )
-_VERSION = b"#define LL_ATON_VERSION_MAJOR 1\n#define LL_ATON_VERSION_MINOR 1\n#define LL_ATON_VERSION_MICRO 3\n#define LL_ATON_VERSION_DEV 8\n"
+_VERSION = b"".join(b"#define LL_ATON_VERSION_%s 3\n" % part for part in (b"MAJOR", b"MINOR", b"MICRO", b"DEV"))
 _LOG = b"ST Edge AI Core v4.0.1-20500 abcdef\n  50.0% done\nE101(InvalidModelError): it is none\nINTERNAL ERROR: at a.cc:17\n"
 _PROFILE = b'{"Globals": {}, "Profiles": {"default": {"memory_pool": "a.mpool", "options": "-O3 \\\n--Os"}}} // end\n'
 _SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
@@ -74,7 +75,7 @@ def _artifacts(data: bytes, folder: Path) -> None:
     """A folder with network.c and its weights."""
     (folder / "network.c").write_bytes(data)
     (folder / "network_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
-    read_artifacts.__wrapped__(folder, "network")  # type: ignore[attr-defined] - nothing is remembered
+    inspect.unwrap(read_artifacts)(folder, "network")
 
 
 def _blobs(path: Path) -> None:

@@ -29,11 +29,17 @@ from fuzz.target import Target, of_file
 BOARD = load_board("nucleo-n657")
 APPLI = 0x34000400
 _MOST = 1 << 20
-_PROGRAM = "int frames[4] = {1}; static int zeros[2]; int camera(void) { return frames[3] + zeros[0]; } int main(void) { return camera(); }"
+_PROGRAM = """
+int frames[4] = {1};
+static int zeros[2];
+int camera(void) { return frames[3] + zeros[0]; }
+int main(void) { return camera(); }
+"""
 # The words of a header that stage 2 looks at, and a pointer in each part of the data.
 _LINKED = """
 .section .flash, "ax"
-.word 0x4E49424E, 0x80785D22, 0x40000000, 0x4000000C, 0x2000006A, 0x4000000C, 0x4000000C, 0x40000008, 0x4000000C, 0x2000006A, 0x2000006A
+.word 0x4E49424E, 0x80785D22, 0x40000000, 0x4000000C, 0x2000006A, 0x4000000C
+.word 0x4000000C, 0x40000008, 0x4000000C, 0x2000006A, 0x2000006A
 .word 0x40000000, 0x100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40000000
 nop
 flash_end:
@@ -45,7 +51,10 @@ end_of_data:
 _LINK = (
     "SECTIONS { .flash 0x20000000 : { *(.flash) } .data 0x40000000 : { *(.data) } .params 0x80000000 : { *(.params) } }"
 )
-_MAP = b" .text.main    0x0000000034000500       0x4c build/main.o\n .text.a_long_name\n                0x0000000034000600       0x10 build/a.a(b.o)\n"
+_MAP = b""" .text.main    0x0000000034000500       0x4c build/main.o
+ .text.a_long_name
+                0x0000000034000600       0x10 build/a.a(b.o)
+"""
 
 
 @cache
@@ -61,6 +70,10 @@ def compiled(text: str, suffix: str, *flags: str) -> bytes:
 
 def _program() -> list[bytes]:
     return [compiled(_PROGRAM, "c", "-g", "-Ttext=0x34000400", "-Wl,-e,main"), elf((APPLI, program(APPLI)))]
+
+
+def _bare() -> list[bytes]:
+    return [compiled(_PROGRAM, "c", "-Ttext=0x34000400", "-Wl,-e,main"), elf((APPLI, program(APPLI)))]
 
 
 def _linked() -> list[bytes]:
@@ -90,12 +103,17 @@ def _foreign(data: bytes, folder: Path) -> None:
     flash_pieces(path, "appli", BOARD, None, copied_by_ours=False)
 
 
+def _header(data: bytes, folder: Path) -> None:
+    check_foreign_header(data, "a")
+    read_boot_header(data, "a", BOARD.soc.boot.payload_offset)
+
+
 def _map(path: Path) -> None:
     object_at(read_linker_map(path), APPLI)
 
 
 PROGRAMS = (
-    Target("ELF", _program, of_file("a.elf", _elf)),
+    Target("ELF", _bare, of_file("a.elf", _elf)),
     Target("ELF, debug information", _program, of_file("b.elf", _places)),
     Target("ELF of a relocatable model", _linked, of_file("network_rel.elf", read_linked_model)),
     Target(
@@ -116,7 +134,7 @@ PROGRAMS = (
                 BOARD.soc.boot.payload_offset,
             )
         ],
-        lambda data, _: (check_foreign_header(data, "a"), read_boot_header(data, "a", BOARD.soc.boot.payload_offset)),
+        _header,
     ),
     Target(
         "romfs image",

@@ -27,8 +27,8 @@ Result = Literal["read", "refused", "traceback", "hang"]
 
 @dataclass(frozen=True)
 class Target:
-    """seeds(): what it reads, small and sound. parse(data, folder): folder is empty, or has what earlier calls have left. words: of
-    the format, which mutations put in."""
+    """seeds(): what it reads, small and sound. parse(data, folder): folder is empty, or has what earlier calls have left. words:
+    of the format, which mutations put in."""
 
     name: str
     seeds: Callable[[], Sequence[bytes]]
@@ -99,7 +99,7 @@ def of_file(name: str, read: Callable[[Path], object]) -> Parse:
     return parse
 
 
-def sample_of(kind: Any) -> Any:
+def sample_of(kind: Any) -> Any:  # noqa: PLR0911 - a kind of type each
     """A JSON value that reads as this type: one item in each list and mapping, no value that could be absent left out."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):

@@ -6,6 +6,7 @@ import io
 import math
 import zipfile
 import zlib
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 from n6build.base.bounded import WRONG_FIELDS
@@ -13,7 +14,17 @@ from n6build.base.bounded import WRONG_FIELDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DAMAGE = (*WRONG_FIELDS, SyntaxError, EOFError, MemoryError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (
+    *WRONG_FIELDS,
+    SyntaxError,
+    TokenError,
+    EOFError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def array_of(data: bytes) -> NDArray[Any]:
