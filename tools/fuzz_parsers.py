@@ -21,13 +21,20 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests"), str(ROOT / "tools")]
 
-from fuzz.mutation import mutated  # noqa: E402 - found by the path above.
+from fuzz.c_parsers import C_PARSERS, CParser, built  # noqa: E402 - found by the path above.
+from fuzz.c_parsers import tried as tried_on_host  # noqa: E402
+from fuzz.mutation import mutated  # noqa: E402
 from fuzz.target import Target, Trial, tried  # noqa: E402
 from fuzz.targets import TARGETS  # noqa: E402
 
+# Of the firmware's, for each of ours: they are that much faster.
+_C_INPUTS_EACH = 10
+_C_INPUTS = 1_000_000
 # A parser that needs more of its own has no bound.
 _MOST_MEMORY = 2 << 30
 _SHOWN_BYTES = 200
+# Files there stay in memory.
+_SCRATCH = Path("/dev/shm")
 
 
 @dataclass
@@ -102,8 +109,18 @@ def guided(target: Target, seconds: float, folder: Path) -> None:
     atheris.Fuzz()
 
 
+def fuzzed_on_host(parser: CParser, inputs: int, seed: int, folder: Path) -> Tally:
+    """Of the firmware; what a sanitizer objects to counts as a traceback."""
+    program = built(parser, folder)
+    found = tried_on_host(parser, program, inputs, seed + 1)
+    tally = Tally(found.inputs, found.reached, int(bool(found.said)))
+    if found.said:
+        tally.found[parser.program] = Trial("traceback", 0.0, found.said, parser.program), b""
+    return tally
+
+
 def _row(name: str, tally: Tally) -> str:
-    slowest = f"{1000 * tally.slowest_s:.0f} ms"
+    slowest = f"{1000 * tally.slowest_s:.0f} ms" if tally.slowest_s else ""
     return f"| {name} | {tally.inputs:,} | {tally.tracebacks} | {tally.hangs} | {slowest} |"
 
 
@@ -117,26 +134,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="folder for inputs that were not survived")
     parser.add_argument("--atheris", action="store_true", help="let coverage lead the mutations of one target")
     options = parser.parse_args(arguments)
-    seconds = options.seconds if options.seconds or options.inputs else 2.0
-    chosen = [
-        each for each in TARGETS.values() if not options.targets or any(part in each.name for part in options.targets)
-    ]
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     wrong = 0
     print("| parser | inputs | tracebacks | hangs | slowest |\n|---|---|---|---|---|", flush=True)
-    for target in chosen:
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-            if options.atheris:
-                guided(target, seconds or 60.0, Path(folder))
-            tally = fuzzed(target, seconds, options.inputs, options.seed, Path(folder))
-        print(_row(target.name, tally), flush=True)
+    for name, tally in _tallies(options):
+        print(_row(name, tally), flush=True)
         for where, (trial, data) in tally.found.items():
             wrong += 1
             print(f"  {where}: {trial.said.strip().splitlines()[-1]}\n    {data[:_SHOWN_BYTES]!r}", file=sys.stderr)
             if options.keep:
                 options.keep.mkdir(parents=True, exist_ok=True)
-                (options.keep / f"{target.name} {where}".replace("/", "_")).write_bytes(data)
+                (options.keep / f"{name} {where}".replace("/", "_")).write_bytes(data)
     return min(wrong, 1)
+
+
+def _tallies(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
+    """Those of the chosen parsers, one after another."""
+    seconds = options.seconds if options.seconds or options.inputs else 2.0
+
+    def is_chosen(name: str) -> bool:
+        return not options.targets or any(part in name for part in options.targets)
+
+    for parser in filter(lambda each: is_chosen(each.name), C_PARSERS):
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = _C_INPUTS_EACH * options.inputs if options.inputs else _C_INPUTS
+            yield parser.name, fuzzed_on_host(parser, inputs, options.seed, Path(folder))
+    # Sanitizers need more than that of addresses.
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    for target in filter(lambda each: is_chosen(each.name), TARGETS.values()):
+        with tempfile.TemporaryDirectory(dir=_SCRATCH if _SCRATCH.is_dir() else None) as folder:
+            if options.atheris:
+                guided(target, seconds or 60.0, Path(folder))
+            yield target.name, fuzzed(target, seconds, options.inputs, options.seed, Path(folder))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ n6 appli error N6-FW-001 text
 n6 done runs=1
 """
 _FINDINGS = b"""{"kind": "cache", "text": "an uncleaned line", "pc": "0x34000400"}
-{"kind": "summary", "ended": "until", "instructions": 12, "pc": "0x34000400", "banks_on": [1], "cleaned": [["0x0", "0x20"]],
+{"kind": "summary", "ended": "until", "instructions": 12, "pc": "0x34000400", "banks_on": ["AXISRAM1"], "cleaned": [["0x0", "0x20"]],
 "unmodelled": [["0x40000000", "0x34000400", 1, 2]]}
 """.replace(b',\n"unmodelled', b', "unmodelled')
 _RECORD = {"network": 0, "place": 1, "label": 2, "by": "blob", "instructions": 5}
