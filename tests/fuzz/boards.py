@@ -49,9 +49,9 @@ n6 appli error N6-FW-001 text
 n6 done runs=1
 """
 _FINDINGS = b"""{"kind": "cache", "text": "an uncleaned line", "pc": "0x34000400"}
-{"kind": "summary", "ended": "until", "instructions": 12, "pc": "0x34000400", "banks_on": ["AXISRAM1"], "cleaned": [["0x0", "0x20"]],
-"unmodelled": [["0x40000000", "0x34000400", 1, 2]]}
-""".replace(b',\n"unmodelled', b', "unmodelled')
+{"kind": "summary", "ended": "until", "instructions": 12, "pc": "0x34000400", "banks_on": ["AXISRAM1"],
+"cleaned": [["0x0", "0x20"]], "unmodelled": [["0x40000000", "0x34000400", 1, 2]]}
+""".replace(b',\n"cleaned', b', "cleaned')
 _RECORD = {"network": 0, "place": 1, "label": 2, "by": "blob", "instructions": 5}
 _UNIT = {"unit": "CONVACC0", "what": "3x3", "macs": 9, "first": "0x34000000", "end": "0x34000100", "frames": 1}
 

@@ -39,6 +39,7 @@ FOUND: list[tuple[str, bytes]] = [
     ("flash record", b'{"board": "nucleo-n657", "sectors": {}, "witnesses": [{"address": "0x0", "size": 1e999}]}'),
     ("flash receipt", b"[" * 5000),
     ("running models", b'{"a": {"slot": Infinity, "revision": 1}}'),
+    ("runs=", _DIGITS),
     ("plan.json", b'{"format": ' + b"[" * 5000),
     ("run.json", b'{"a": ' + b"[" * 5000),
     ("matrix.json", b"[1]"),

@@ -7,9 +7,10 @@ from fuzz.descriptions import DESCRIPTIONS
 from fuzz.networks import NETWORKS
 from fuzz.plans import PLANS
 from fuzz.programs import PROGRAMS
+from fuzz.projects import PROJECTS
 from fuzz.records import RECORDS
 from fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    each.name: each for each in (*NETWORKS, *DESCRIPTIONS, *PROGRAMS, *BOARDS, *RECORDS, *PLANS)
+    each.name: each for each in (*NETWORKS, *DESCRIPTIONS, *PROGRAMS, *BOARDS, *RECORDS, *PLANS, *PROJECTS)
 }

@@ -9,7 +9,6 @@ import random
 from pathlib import Path
 
 import pytest
-from fuzz.c_parsers import POOLS
 from n6build.base.errors import N6Error
 from n6build.hardware.boards import load_board
 from n6build.reloc.loader import Firmware, Mode, Placement, Refusal, install
@@ -96,10 +95,7 @@ def test_a_loader_can_be_given_whatever_the_check_lets_through(
 ) -> None:
     """Nothing is written outside of the model's RAM. And what verify() finds sound is let through."""
     chooser = random.Random(6)
-    # Pools of each kind, of which the real one has two.
-    pools = parse_reloc_file(synthetic_model(loader.runtime.version, POOLS), "pools.bin")
     datas = [model.data, *(words_changed(model, seed, chooser.choice((1, 1, 1, 2, 4))) for seed in range(FUZZED))]
-    datas += [words_changed(pools, seed, chooser.choice((1, 1, 2))) for seed in range(FUZZED // 3)]
     found = outcomes(loader, [(data, mode) for data in datas for mode in BOTH], tmp_path, guarded=True)
     fitting = 0
     for number, (data, *both) in enumerate(zip(datas, *halves(found), strict=True)):
