@@ -21,11 +21,20 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests"), str(ROOT / "tools")]
 
-from fuzz.c_parsers import C_PARSERS, CParser, built  # noqa: E402 - found by the path above.
-from fuzz.c_parsers import tried as tried_on_host  # noqa: E402
-from fuzz.mutation import mutated  # noqa: E402
-from fuzz.target import Target, Trial, tried  # noqa: E402
-from fuzz.targets import TARGETS  # noqa: E402
+_GUIDED = "--atheris"
+if _GUIDED in sys.argv:
+    import atheris
+
+    # Only what is imported in the block says which lines an input reaches.
+    _instrumented: contextlib.AbstractContextManager[object] = atheris.instrument_imports(include=["n6build"])
+else:
+    _instrumented = contextlib.nullcontext()
+with _instrumented:
+    from fuzz.c_parsers import C_PARSERS, CParser, built
+    from fuzz.c_parsers import tried as tried_on_host
+    from fuzz.mutation import mutated
+    from fuzz.target import Target, Trial, tried
+    from fuzz.targets import TARGETS
 
 # Of the firmware's, for each of ours: they are that much faster.
 _C_INPUTS_EACH = 10
@@ -49,6 +58,7 @@ class Tally:
     found: dict[str, tuple[Trial, bytes]] = field(default_factory=dict)
 
     def add(self, trial: Trial, data: bytes) -> None:
+        """data: the input."""
         self.inputs += 1
         self.read += trial.result == "read"
         self.slowest_s = max(self.slowest_s, trial.seconds)
@@ -93,7 +103,6 @@ def _silent() -> Iterator[None]:
 
 def guided(target: Target, seconds: float, folder: Path) -> None:
     """By Atheris, which ends the process at the first traceback."""
-    import atheris  # noqa: PLC0415 - only where it is asked for.
 
     def one(data: bytes) -> None:
         trial = tried(target, data, folder)
@@ -104,7 +113,6 @@ def guided(target: Target, seconds: float, folder: Path) -> None:
     corpus.mkdir()
     for number, data in enumerate(target.seeds()):
         (corpus / str(number)).write_bytes(data)
-    atheris.instrument_all()
     atheris.Setup([sys.argv[0], str(corpus), f"-max_total_time={int(seconds)}"], one)
     atheris.Fuzz()
 
@@ -132,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--inputs", type=int, help="for each target")
     parser.add_argument("--seed", type=int, default=0, help="another one makes other inputs")
     parser.add_argument("--keep", type=Path, help="folder for inputs that were not survived")
-    parser.add_argument("--atheris", action="store_true", help="let coverage lead the mutations of one target")
+    parser.add_argument(_GUIDED, action="store_true", help="let coverage lead the mutations of one target")
     options = parser.parse_args(arguments)
     wrong = 0
     print("| parser | inputs | tracebacks | hangs | slowest |\n|---|---|---|---|---|", flush=True)

@@ -28,11 +28,12 @@ _OTHER_BYTES = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
-def parse_json(data: bytes | str, most: int = MAX_JSON_BYTES, **hooks: Callable[[Any], Any]) -> Any:
+def parse_json(data: bytes | str, most: int = MAX_JSON_BYTES, **hooks: Callable[..., object]) -> object:
     """most: bytes, or characters of a text. hooks: of json.loads. Raises ValueError for what is not JSON, is larger or nests
     deeper; as json.JSONDecodeError, which has the place, where that is known."""
     _check_json(data, most)
-    return json.loads(data, **hooks)  # type: ignore[arg-type]
+    value: object = json.loads(data, **hooks)  # type: ignore[arg-type]
+    return value
 
 
 def decode_json(data: bytes, type: type[T]) -> T:

@@ -8,10 +8,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import Section, Symbol
 
 # A linked program has some dozens.
 _MOST_SECTIONS = 10_000
@@ -39,8 +43,8 @@ def sound_elf(id: str, path: Path, what: str = "is not a sound ELF file") -> Ite
         raise N6Error(id, f"{what}: {error}", where=path.name) from error
 
 
-def open_elf(path: Path) -> Any:
-    """An ELFFile. Raises N6-FILE-002, or one of `elf_damage`."""
+def open_elf(path: Path) -> ELFFile:
+    """Raises N6-FILE-002, or one of `elf_damage`."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
 
     elf = ELFFile(io.BytesIO(read_bytes(path)))
@@ -50,17 +54,19 @@ def open_elf(path: Path) -> Any:
     return elf
 
 
-def content_of(section: Any) -> bytes:
+def content_of(section: Section) -> bytes:
     """Raises one of `elf_damage`."""
     if section.data_size > MOST_CONTENT:
         raise ValueError(f"section {section.name} has {section.data_size} bytes")
     return bytes(section.data())
 
 
-def symbols_in(elf: Any) -> Iterator[Any]:
+def symbols_in(elf: ELFFile) -> Iterator[Symbol]:
     """Of its symbol table; none where there is no such table. Raises one of `elf_damage`."""
+    from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - planning opens no ELF file.
+
     table = elf.get_section_by_name(".symtab")
-    if table is None:
+    if not isinstance(table, SymbolTableSection):
         return
     if table["sh_entsize"] != _SYMBOL_BYTES:
         raise ValueError(f"symbols of {table['sh_entsize']} bytes")

@@ -7,11 +7,12 @@ import math
 import zipfile
 import zlib
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from n6build.base.bounded import WRONG_FIELDS
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _DAMAGE = (
@@ -27,7 +28,7 @@ _DAMAGE = (
 )
 
 
-def array_of(data: bytes) -> NDArray[Any]:
+def array_of(data: bytes) -> NDArray[np.generic]:
     """Of a .npy file, read-only. Raises ValueError where it is none, or has objects."""
     try:
         return _array_of(data)
@@ -35,7 +36,7 @@ def array_of(data: bytes) -> NDArray[Any]:
         raise ValueError(str(error) or type(error).__name__) from error
 
 
-def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
+def arrays_of(data: bytes) -> dict[str, NDArray[np.generic]]:
     """Of an .npz file as numpy.savez writes it, which compresses nothing. Raises ValueError where it is none."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as found:
@@ -47,7 +48,7 @@ def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
         raise ValueError(str(error) or type(error).__name__) from error
 
 
-def _array_of(data: bytes) -> NDArray[Any]:
+def _array_of(data: bytes) -> NDArray[np.generic]:
     import numpy as np  # noqa: PLC0415 - planning reads no arrays.
     from numpy.lib import format as npy  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.captured import run_captured
@@ -106,7 +107,7 @@ def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[s
 
 def _known_parts(notes: Path | None, key: list[object]) -> list[str] | None:
     try:
-        known = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
+        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
         if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):
             return [str(path) for path in known["parts"]]
     except (OSError, *WRONG_FIELDS):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
@@ -223,7 +224,7 @@ def _running_path(record: Path) -> Path:
 def read_running(record: Path) -> dict[str, Running]:
     """record: of the board. What the board last reported; empty where that is not known."""
     try:
-        values = parse_json(_running_path(record).read_bytes())
+        values: Any = parse_json(_running_path(record).read_bytes())
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
     except (OSError, *WRONG_FIELDS):
         return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import to_json, write_atomically
@@ -44,7 +45,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 def read_receipt(path: Path) -> Receipt | None:
     """None where there is no receipt, or none that can be read."""
     try:
-        values = parse_json(path.read_bytes())
+        values: Any = parse_json(path.read_bytes())
         if set(values) != _KEYS or values["format"] != _FORMAT:
             return None
         return Receipt(
@@ -80,7 +81,8 @@ def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
     if known is None or not nor.is_file():
         return False
     try:
-        held = parse_json(record.read_bytes())["sectors"]
+        found: Any = parse_json(record.read_bytes())
+        held = found["sectors"]
         return all(held.get(f"0x{address:08X}") == digest for address, digest in known.sectors.items())
     except (OSError, *WRONG_FIELDS):
         return False

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_state_path
 
@@ -70,7 +71,7 @@ def read_record(path: Path, board: str) -> BoardRecord:
     """board: its name. A record that is missing, damaged, of another kind of board or in another format means that nothing is
     known."""
     try:
-        values = parse_json(path.read_bytes())
+        values: Any = parse_json(path.read_bytes())
         if values["board"] != board or values.get("format", FORMAT) != FORMAT:
             return BoardRecord(board)
         sectors = {int(address, 16): str(digest) for address, digest in values["sectors"].items()}
@@ -88,7 +89,7 @@ def read_record(path: Path, board: str) -> BoardRecord:
 def other_format(path: Path) -> str:
     """Which format a record is in that this n6build cannot read, in words; empty where it can, or where there is none."""
     try:
-        values = parse_json(path.read_bytes())
+        values: Any = parse_json(path.read_bytes())
         found = values.get("format", FORMAT)
         if "sectors" in values and "witnesses" not in values:
             return "its record was written by n6build 0.3"

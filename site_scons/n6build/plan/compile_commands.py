@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
@@ -28,7 +29,7 @@ def write_compile_commands(path: Path, plan: Plan, top: Path, others: Iterable[P
     found: list[object] = []
     for other in others:
         try:
-            entries = parse_json(read_at_most(other, _LARGEST))
+            entries: Any = parse_json(read_at_most(other, _LARGEST))
         except ValueError as error:
             raise _not_one(other) from error
         if not isinstance(entries, list):

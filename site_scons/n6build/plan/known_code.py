@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
@@ -28,7 +29,7 @@ def known_code(build: Path) -> Code:
     if all(uses.is_settled(state) for _, state in states):
         code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
     try:
-        document = parse_json((build / FOLDER / _NAME).read_bytes())
+        document: Any = parse_json((build / FOLDER / _NAME).read_bytes())
         if code.state and document["state"] == code.state:
             code.digests.update({str(name): str(digest) for name, digest in document["digests"].items()})
     except (OSError, *WRONG_FIELDS):

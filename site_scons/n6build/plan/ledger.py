@@ -171,7 +171,7 @@ def _part(value: object) -> object:
 
 def _entry(line: bytes) -> Entry | None:
     try:
-        values = parse_json(line)
+        values: Any = parse_json(line)
         if values["format"] != _FORMAT:
             return None
         outputs = {

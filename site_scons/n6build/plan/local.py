@@ -145,7 +145,7 @@ def read_plan_file(path: Path) -> Plan:
     N6-STEP-009 if it is not one, and N6-STEP-003 to -008 for steps that are not valid."""
     data = read_at_most(_regular(path), _LARGEST_PLAN)
     try:
-        values = parse_json(data)
+        values: Any = parse_json(data)
         _check_types(values)
         plan = read_plan_json(values)
     except ValueError as error:

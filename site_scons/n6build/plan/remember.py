@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
@@ -44,7 +45,7 @@ def remembered_plan(
 def _read(path: Path, key: str, signature: str) -> Plan | None:
     """None if the plan has to be made again, for whatever reason."""
     try:
-        document = parse_json(path.read_bytes())
+        document: Any = parse_json(path.read_bytes())
         if document["key"] != key or document["code"] != signature:
             return None
         for kind, file, pattern, fingerprint, state in document["uses"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
@@ -62,7 +62,7 @@ def epochs_in(lines: Iterable[bytes], file: str) -> Iterator[NpuEpoch]:
 
 def _epoch(line: bytes, where: str) -> NpuEpoch:
     try:
-        values = parse_json(line)
+        values: Any = parse_json(line)
     except ValueError as error:
         raise _no_record("is not a line of JSON", where) from error
     found = _Object(values, where)

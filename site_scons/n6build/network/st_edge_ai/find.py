@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.environment import CORE_DIR, Environment
@@ -123,7 +124,7 @@ def installed_version(installation: Installation, environment: Mapping[str, str]
     """
     key = [str(installation.executable), digest_of_tool(installation)]
     try:
-        known = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
+        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
         if known["executable"] == key:
             return parse_version(known["version"])
     except (OSError, N6Error, *WRONG_FIELDS):

@@ -45,7 +45,7 @@ def _normalised_comment(comment: str) -> str:
 def normalised_c_info(data: bytes, file: str) -> str:
     """For c_info. file: for messages. Raises N6-NET-020 where it is not JSON."""
     try:
-        document = parse_json(data)
+        document: Any = parse_json(data)
     except ValueError as error:
         raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error
     if isinstance(document, dict) and isinstance(document.get("environment"), dict):
