@@ -21,6 +21,7 @@ FOUND: list[tuple[str, bytes]] = [
     ("board.yaml", b"name: nucleo-n657\ntitle: !!bool x\n"),
     ("model.yaml", b"name: any\nfile: " + _NAMES + b".tflite\n"),
     ("compiler's profiles", b'{"Profiles": "' + b"a \\\n" * 60),
+    ("ll_aton_version.h", b"\n" * 400_000),
     ("ELF", b"\x7fELF\1\1\1".ljust(52, b"\0")),
     ("ELF", b"\x7fELF\1\1\1".ljust(16, b"\0") + b"\xff" * 36),
     ("console", b"n6 run 0 cycles=" + _DIGITS),
