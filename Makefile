@@ -9,11 +9,11 @@ PYTHON ?= python3
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
-.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix test test-all lint bench doctor clean
+.PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix test test-all fuzz lint bench doctor clean
 
 help:
 	@echo "make flash BOARD=$(BOARD) MODEL=$(MODEL)   set-up, build, program and boot (PROBE=$(PROBE))"
-	@echo "make build | matrix | test | test-all | lint | bench | docs | wheel | lock | doctor | setup | clean"
+	@echo "make build | matrix | test | test-all | fuzz | lint | bench | docs | wheel | lock | doctor | setup | clean"
 
 setup:
 	@$(PYTHON) tools/setup.py
@@ -38,6 +38,10 @@ test: setup-tests lint
 # With the tests that are left out above: more of the same kind.
 test-all: setup-tests lint
 	@.venv/bin/pytest -n $(JOBS) -m "slow or not slow" tests
+
+# Damaged input for every parser. TARGET=part of a name, and SECONDS or INPUTS for each; docs/security.md has what came of it.
+fuzz: setup-tests
+	@.venv/bin/python tools/fuzz_parsers.py $(TARGET) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(INPUTS),--inputs $(INPUTS))
 
 lint: setup
 	@.venv/bin/ruff check SConstruct site_scons tests tools models

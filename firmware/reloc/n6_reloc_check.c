@@ -113,12 +113,20 @@ uint32_t n6_reloc_file_bytes(const n6_reloc_header_t *model, uint32_t bytes)
     return context->params_file_bytes <= bytes - model->params_offset ? model->params_offset + context->params_file_bytes : 0u;
 }
 
-/* What a loader would copy from, or point to, is in the file of the weights. A loader copies multiples of 8 bytes. */
+/* Whether a loader copies from the weights, or points to them: by what it does with a pool of this type, whatever the pool is said
+ * to hold. */
+static bool uses_weights(const n6_reloc_pool_t *pool)
+{
+    uint32_t type = N6_RELOC_POOL_TYPE(pool->flags);
+    bool is_filled = N6_RELOC_POOL_CONTENT(pool->flags) != N6_RELOC_POOL_ACTIVATIONS;
+    return type == N6_RELOC_POOL_COPY || (type == N6_RELOC_POOL_RELOC && (is_filled || N6_RELOC_POOL_ID(pool->flags) == 0u));
+}
+
+/* A loader copies multiples of 8 bytes. */
 static bool has_its_weights(const n6_reloc_pool_t *pool, uint32_t params_bytes)
 {
     uint32_t limit = up8(params_bytes);
-    return N6_RELOC_POOL_CONTENT(pool->flags) == N6_RELOC_POOL_ACTIVATIONS ||
-           (pool->offset_in_params <= limit && up8(pool->bytes) <= limit - pool->offset_in_params);
+    return !uses_weights(pool) || (pool->offset_in_params <= limit && up8(pool->bytes) <= limit - pool->offset_in_params);
 }
 
 /* How far the link addresses of each segment reach, in bytes. 0 where the model has no such segment. */

@@ -22,6 +22,7 @@ SAME_MEANING = {
     "N6-FLASH-007": "the programmer does not answer as one",
     "N6-IMAGE-004": "a boot header, by itself or in its slot",
     "N6-IMAGE-006": "an overlap, as parts of a hex file or as sectors",
+    "N6-IMAGE-007": "a list of what goes to flash, damaged",
     "N6-LINK-001": "a board that says nothing, at once or later",
     "N6-LINK-005": "a board that starts again, at once or later",
     "N6-NET-001": "a file that is no model of its kind, .tflite or .onnx",

@@ -246,6 +246,12 @@ EDITS = (
         "n6_pools.ld",
     ),
     alone(
+        "base/bounded.py",
+        "msgspec.json.decode(data, type=type)",
+        'msgspec.json.decode(data.replace(b\'"application": "\', b\'"application": "x\'), type=type)',
+        f"{LINKED}/n6_pools.ld",
+    ),
+    alone(
         "network/artifacts/c_info_reader.py",
         'used_bytes=pool["used_size_bytes"].count()',
         'used_bytes=pool["used_size_bytes"].count() + 32',
@@ -284,6 +290,7 @@ EDITS = (
         "len(data) // len(array), data[::-1])",
         "vectors.bin",
     ),
+    linked("base/npy.py", "return flat.reshape(", "return flat[::-1].reshape(", "vectors.bin"),
     linked("steps/vectors_image.py", ".data, 0))", ".data, 7))", "vectors.bin"),
     of_board("image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)", "fsbl_image.bin"),
     of_board(
@@ -380,6 +387,12 @@ EDITS = (
         "reloc/elf.py",
         "sorted(set(_words_to_relocate(elf, sections, places)))",
         "sorted(set(_words_to_relocate(elf, sections, places)))[::-1]",
+        "network_rel.bin",
+    ),
+    relocated(
+        "base/elf_damage.py",
+        "return bytes(section.data())",
+        'return bytes(section.data()).replace(b"(RELOC.GCC)", b"(RELOC.gcc)")',
         "network_rel.bin",
     ),
     relocated("reloc/pools.py", "activation_bytes=sum(", "activation_bytes=16 + sum(", "network_rel.bin"),
@@ -564,7 +577,6 @@ WITHOUT_BYTES = {
     "n6build.checks.subject": _SHAPES,
     "n6build.base.console": "the console",
     "n6build.base.environment": "the caller's environment, of which nothing reaches a file",
-    "n6build.base.elf_damage": "errors",
     "n6build.base.errors": "errors",
     "n6build.base.file_lock": _OF_A_BOARD,
     "n6build.base.findings": "findings, and the errors that they become",

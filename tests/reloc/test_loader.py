@@ -116,6 +116,8 @@ def relocation(value: int) -> Callable[[RelocFile], RelocFile]:
     return lambda model: changed(model, offset(model.header["rel_start"]), value)
 
 
+# From the weights of loader_runner.c to its file.
+ANYWHERE = (0x34000000 - 0x71800000) % (1 << 32)
 # A loader installs them all the same: what it returns is 0. Words of `verify`.
 UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
     "a relocation at the end of its segment": (relocation(0x4FFFFFFF), "outside of the model: the loader returns 0"),
@@ -135,6 +137,10 @@ UNSEEN: dict[str, tuple[Callable[[RelocFile], RelocFile], str]] = {
     "a word in external RAM that there is not": (
         lambda m: changed(m, image_at(m, m.got[0]), 0x90000000),
         "in a segment that no memory pool places (the loader returns 0)",
+    ),
+    "a pool that is copied from outside of the weights, as activations": (
+        lambda m: changed(changed(m, pool_at(m, 1) + 4, 0x02020200), pool_at(m, 1) + 8, ANYWHERE),
+        "holds no weights, but would be copied",
     ),
     "a shorter table of relocations": (
         lambda m: changed(m, HEADER_FIELDS.index("rel_end") * WORD, lambda end: end - 8),

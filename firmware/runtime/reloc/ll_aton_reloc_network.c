@@ -97,7 +97,7 @@ static int place_segment(const n6_reloc_pool_t *pool, const ll_aton_reloc_config
     if (N6_RELOC_POOL_ID(pool->flags) != 1u) {
         return AI_RELOC_RT_ERR_PARAM_DESC;
     }
-    if (config->ext_ram_addr == 0u || config->ext_ram_size < pool->bytes || (cached && config->ext_ram_addr <= EXTERNAL_MEMORY)) {
+    if (config->ext_ram_addr == 0u || config->ext_ram_size < up8(pool->bytes) || (cached && config->ext_ram_addr <= EXTERNAL_MEMORY)) {
         return AI_RELOC_RT_ERR_PARAM_ADDR;
     }
     bases->external_ram = config->ext_ram_addr;

@@ -38,11 +38,14 @@ class N6Error(Exception):
 
 # Known words whose similarity to the given one differs by less than this are equally near.
 _NEARLY = 0.1
+# Characters of a word that are compared: nothing that has a name here has a longer one.
+_LONGEST = 80
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known word, both if two are equally near, or all of them if none is near."""
     names = sorted(known)
+    word = word[:_LONGEST]
     near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
     if near:
         likeness = [difflib.SequenceMatcher(None, name, word).ratio() for name in near]

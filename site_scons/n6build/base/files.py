@@ -72,13 +72,13 @@ def read_text(path: Path) -> str:
 def is_file(path: Path) -> bool:
     """Whether it is a regular file, or a link to one; a step sees only the files of the build folder that it declares."""
     uses.note("existence", path)
-    return uses.visible(path) and path.is_file()
+    return uses.visible(path) and os.path.isfile(path)  # noqa: PTH113 - any name may be asked for, even one that cannot be
 
 
 def is_folder(path: Path) -> bool:
     """Whether it is a folder, with the same restriction as `is_file`."""
     uses.note("existence", path)
-    return path.is_dir()
+    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def digest_of(path: Path) -> str:

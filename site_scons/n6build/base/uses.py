@@ -112,7 +112,7 @@ def names_in(folder: str, pattern: str) -> list[str]:
     """Sorted names that match the pattern; none if there is no such folder."""
     try:
         return sorted(name for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern))
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 
@@ -127,7 +127,7 @@ def digest_of(path: str | Path) -> str:
             return known[1]
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+    except (OSError, ValueError):
         return ""
     if is_settled(state):
         _digests[path] = state, digest

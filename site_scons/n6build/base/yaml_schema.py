@@ -16,11 +16,15 @@ from typing import Annotated, Any, TypeVar
 
 import yaml
 
+from n6build.base.bounded import WRONG_FIELDS
+from n6build.base.console import clipped
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.yaml_tree import compose, dotted, pairs_of, read_merged_tree, read_tree
 
 T = TypeVar("T")
 
+# Characters of a value in a message, and the most of a number.
+_SHOWN = 80
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -221,14 +225,16 @@ def _convert_literal(document: Document, kind: Any, node: yaml.Node, path: tuple
         if isinstance(node, yaml.ScalarNode) and node.value == str(choice):
             return choice
     shown = node.value if isinstance(node, yaml.ScalarNode) else "this value"
-    raise _fail(document, path, f"'{shown}' is not possible here", did_you_mean(str(shown), map(str, choices)))
+    raise _fail(
+        document, path, f"'{clipped(shown, _SHOWN)}' is not possible here", did_you_mean(str(shown), map(str, choices))
+    )
 
 
 def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
     base, *notes = typing.get_args(kind)
     if any(isinstance(note, _SizeSyntax) for note in notes):
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        match = re.fullmatch(r"(\d+)\s*([KMG]?)", text)
+        match = re.fullmatch(r"(\d{1,15})\s*([KMG]?)", text, re.ASCII)
         if match:
             value = int(match[1]) * _UNITS[match[2]]
         elif re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text):
@@ -249,21 +255,22 @@ def _convert_scalar(document: Document, kind: Any, node: yaml.Node, path: tuple[
     names = {int: "an integer", str: "a text", bool: "true or false", float: "a number"}
     if not isinstance(node, yaml.ScalarNode):
         raise _fail(document, path, f"must be {names[kind]}")
-    value = _scalar_value(node)
     if kind is str and node.tag != "tag:yaml.org,2002:null":
         return node.value
+    value = _scalar_value(node)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not kind:
-        raise _fail(document, path, f"'{node.value}' must be {names[kind]}")
+        raise _fail(document, path, f"'{clipped(node.value, _SHOWN)}' must be {names[kind]}")
     return value
 
 
 def _scalar_value(node: yaml.ScalarNode) -> Any:
+    """None for what is not of the type that its tag says, and for a longer number than anybody needs."""
     constructor = yaml.constructor.SafeConstructor()
     try:
-        return constructor.construct_object(node)
-    except (ValueError, yaml.YAMLError):
+        return constructor.construct_object(node) if len(node.value) <= _SHOWN else None
+    except (*WRONG_FIELDS, yaml.YAMLError):
         return None
 
 

@@ -13,8 +13,9 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
+from n6build.base.bounded import MAX_YAML_BYTES, check_yaml
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.files import files_in, is_file, read_bytes
+from n6build.base.files import files_in, is_file, read_at_most
 
 INCLUDE = "include"
 _FILE_NAME = r"[A-Za-z0-9_][\w.-]*\.yaml"
@@ -43,14 +44,16 @@ class _Named(io.StringIO):
 
 
 def compose(text: str, file: str) -> yaml.Node:
-    """The root node; file: its name in messages. Raises N6-YAML-002 if the text is not YAML, or is empty."""
+    """The root node; file: its name in messages. Raises N6-YAML-002 if the text is not YAML, is empty, or more than such a file
+    may have (base/bounded.py)."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        check_yaml(text)
         root = yaml.compose(_Named(text, file), Loader=loader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise N6Error("N6-YAML-002", f"is not valid YAML: {error.problem}", where=f"{file}{line}") from error
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise N6Error("N6-YAML-002", f"is not valid YAML: {error}", where=file) from error
     if root is None:
         raise N6Error("N6-YAML-002", "is empty", where=file)
@@ -60,7 +63,7 @@ def compose(text: str, file: str) -> yaml.Node:
 def read_tree(path: Path, shown_as: str) -> Tree:
     """One file. Raises N6-YAML-001 if it cannot be read, N6-YAML-002 if it is not YAML."""
     try:
-        text = read_bytes(path).decode("utf-8")
+        text = read_at_most(path, MAX_YAML_BYTES).decode("utf-8")
     except N6Error as error:
         raise N6Error("N6-YAML-001", error.what, where=shown_as) from error
     except UnicodeDecodeError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes, to_json
 from n6build.base.findings import Finding, refusal
@@ -113,11 +113,8 @@ def summary(results: Sequence[Result]) -> str:
 def read_results(path: Path) -> list[Result]:
     """Raises N6-CHECK-101 where the file is not what `checks_json` writes."""
     try:
-        return [
-            Result(**{**each, "findings": tuple(Finding(**finding) for finding in each["findings"])})
-            for each in json.loads(read_bytes(path))
-        ]
-    except (ValueError, TypeError, KeyError) as error:
+        return decode_json(read_bytes(path), list[Result])
+    except ValueError as error:
         raise N6Error("N6-CHECK-101", f"does not hold results of checks: {error}", where=path.name) from error
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.bounded import WRONG_FIELDS
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
@@ -68,7 +69,7 @@ def _ask(model: Path, runs: Sequence[Sequence[NDArray[np.generic]]], *, tensors:
         if result.returncode:
             raise ValueError
         answer = worker.unpack_answer(result.stdout)
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except WRONG_FIELDS as error:
         raise _refused(model, f"the interpreter ended without an answer ({_ending(result)})") from error
     if answer.refused and answer.inputs_at_fault:
         raise N6Error("N6-COMPARE-003", f"cannot be run on these inputs: {answer.refused}", where=model.name)

@@ -19,6 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.base.bounded import parse_json
+from n6build.base.npy import arrays_of
 from n6build.compare.limits import limit_this_process
 from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
@@ -60,7 +62,7 @@ def pack_request(request: Request) -> bytes:
 
 
 def unpack_answer(data: bytes) -> Answer:
-    """From stdout of the worker. Raises ValueError, KeyError or TypeError where it is none."""
+    """From stdout of the worker. Raises one of `WRONG_FIELDS` where it is none."""
     head, arrays = _unpack(data)
     described = head["tensors"]
     values = arrays[len(arrays) - len(described) :]
@@ -105,8 +107,8 @@ def _pack(head: object, arrays: Sequence[NDArray[Any]]) -> bytes:
 
 
 def _unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
-        return json.loads(found[_JSON].tobytes()), [found[str(place)] for place in range(len(found.files) - 1)]
+    found = arrays_of(data)
+    return parse_json(found.pop(_JSON).tobytes()), [found[str(place)].copy() for place in range(len(found))]
 
 
 def _answer(request: Request) -> Answer:

@@ -4,14 +4,15 @@ with."""
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.captured import run_captured
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
@@ -106,10 +107,10 @@ def _parts(driver: Path, environment: Environment, notes: Path | None) -> list[s
 
 def _known_parts(notes: Path | None, key: list[object]) -> list[str] | None:
     try:
-        known = json.loads((notes / _NOTE).read_text(encoding="utf-8")) if notes is not None else {}
+        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
         if known["key"] == key and all(os.path.isfile(path) for path in known["parts"]):
             return [str(path) for path in known["parts"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *WRONG_FIELDS):
         pass
     return None
 

@@ -7,11 +7,12 @@ other one: the firmware takes the newest that is whole and passes its self-test.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.formats.model_trailer import LAYOUT
@@ -246,9 +247,9 @@ def _running_path(record: Path) -> Path:
 def read_running(record: Path) -> dict[str, Running]:
     """record: of the board. What the board last reported; empty where that is not known."""
     try:
-        values = json.loads(_running_path(record).read_text(encoding="utf-8"))
+        values: Any = parse_json(_running_path(record).read_bytes())
         return {name: Running(int(each["slot"]), int(each["revision"])) for name, each in values.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return {}
 
 

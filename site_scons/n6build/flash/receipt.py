@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import to_json, write_atomically
 from n6build.base.uses import state_of
 from n6build.plan.plan import Plan
@@ -44,7 +46,7 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 def read_receipt(path: Path) -> Receipt | None:
     """None where there is no receipt, or none that can be read."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values: Any = parse_json(path.read_bytes())
         if set(values) != _KEYS or values["format"] != _FORMAT:
             return None
         return Receipt(
@@ -53,7 +55,7 @@ def read_receipt(path: Path) -> Receipt | None:
             tuple(int(address, 16) for address in values["programmed"]),
             {int(address, 16): str(digest) for address, digest in values["sectors"].items()},
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return None
 
 
@@ -88,10 +90,10 @@ def still_holds(receipt: Path, record: Path, nor: Path) -> bool:
     if known is None:
         return False
     try:
-        values = json.loads(record.read_text(encoding="ascii"))
-        if values.get("doubt") or values.get("memory_state") != nor_state(nor):
+        found: Any = parse_json(record.read_bytes())
+        if found.get("doubt") or found.get("memory_state") != nor_state(nor):
             return False
-        held = values["sectors"]
+        held = found["sectors"]
         return all(held.get(f"0x{address:08X}") == digest for address, digest in known.sectors.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return False

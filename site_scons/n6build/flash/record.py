@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_state_path
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import sha256, to_json, write_atomically
 from n6build.base.span import Span
 from n6build.flash.programmer import UNKNOWN, Identity
@@ -73,7 +74,7 @@ def read_record(path: Path, board: str) -> BoardRecord:
     """board: its name. A record that is missing, damaged, of another kind of board or in another format means that nothing is
     known."""
     try:
-        values = json.loads(path.read_text(encoding="ascii"))
+        values: Any = parse_json(path.read_bytes())
         if values["board"] != board or values.get("format", FORMAT) != FORMAT:
             return BoardRecord(board)
         sectors = {int(address, 16): str(digest) for address, digest in values["sectors"].items()}
@@ -85,21 +86,21 @@ def read_record(path: Path, board: str) -> BoardRecord:
         identity = Identity(str(values["identity"]["board"]), None if device_id is None else int(device_id, 16))
         state, doubt = str(values.get("memory_state", "")), str(values.get("doubt", ""))
         return BoardRecord(board, sectors, identity, witnesses, state, doubt)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return BoardRecord(board)
 
 
 def other_format(path: Path) -> str:
     """Which format a record is in that this n6build cannot read, in words; empty where it can, or where there is none."""
     try:
-        values = json.loads(path.read_text(encoding="ascii"))
+        values: Any = parse_json(path.read_bytes())
         found = values.get("format", FORMAT)
         if "sectors" in values and "witnesses" not in values:
             return "its record was written by n6build 0.3"
         return (
             "" if found == FORMAT else f"its record is in format {found:d} of another n6build, this one reads {FORMAT}"
         )
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, *WRONG_FIELDS):
         return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -135,7 +136,7 @@ def _described_in(folder: Path, name: str, code: str, kind: str, where: str) -> 
     path = folder / f"{name}.yaml"
     common = BOARDS / folder.name / path.name
     # A step declares the file that it reads, not where else that could have been; `home_of_board` notes it for the plan.
-    if common.is_file() and not path.is_file():
+    if os.path.isfile(common) and not os.path.isfile(path):  # noqa: PTH113 - a name may be one that no file has
         return common
     if not is_file(path):
         known = {each.stem for place in (folder, common.parent) for each in files_in(place, "*.yaml")}

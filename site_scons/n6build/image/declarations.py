@@ -6,7 +6,6 @@ make sense is as good as absent.
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 from collections.abc import Iterator
@@ -14,8 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from n6build.base.elf_damage import elf_damage
-from n6build.base.files import read_bytes
+from n6build.base.elf_damage import elf_damage, open_elf
 from n6build.base.paths import project_path
 
 _MAX_DEBUG_BYTES = 256 << 20
@@ -41,7 +39,7 @@ class Declarations:
         if (name, address) not in self._known:
             try:
                 self._known[name, address] = self._place(name, address)
-            except _damage():
+            except elf_damage():
                 self._known[name, address] = ""
         return self._known[name, address]
 
@@ -53,22 +51,20 @@ class Declarations:
                 address = _address_of(entry) if entry.tag == "DW_TAG_variable" else None
                 if address is not None and _element_type(unit, entry) == type:
                     found += [(name, address) for name in sorted(_names_of(entry))[:1]]
-        except _damage():
+        except elf_damage():
             return []
         return found
 
     @cached_property
     def _dwarf(self) -> Any:
         """A DWARFInfo, None if there is none that can be read."""
-        from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
-
         try:
-            elf = ELFFile(io.BytesIO(read_bytes(self._path)))
+            elf = open_elf(self._path)
             sizes = [section.data_size for section in elf.iter_sections() if section.name.startswith(".debug_")]
             if not sizes or sum(sizes) > _MAX_DEBUG_BYTES or elf.get_section_by_name(".debug_info") is None:
                 return None
             return elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
-        except _damage():
+        except elf_damage():
             return None
 
     def _place(self, name: str, address: int | None) -> str:
@@ -129,10 +125,6 @@ class Declarations:
         folder = folders[number] if 0 <= number < len(folders) else ""
         path = project_path(os.path.join(above, folder, os.fsdecode(written.name)))  # noqa: PTH118 - may be empty
         return f"{Path(path).name if os.path.isabs(path) else path}:{int(line.value)}"  # noqa: PTH117 - as above
-
-
-def _damage() -> tuple[type[Exception], ...]:
-    return (*elf_damage(), NotImplementedError, MemoryError, OverflowError)
 
 
 def _entries_of(unit: Any) -> Iterator[Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.base.elf_damage import elf_damage
+from n6build.base.elf_damage import MOST_CONTENT, content_of, open_elf, sound_elf, symbols_in
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, require_at_most
+from n6build.base.files import require_at_most
 
 # sh_flags: SHF_ALLOC, SHF_EXECINSTR.
 _ALLOCATED, _EXECUTABLE = 2, 4
@@ -43,24 +42,14 @@ class Symbol:
     bytes: int = 0
 
 
-def _open(path: Path) -> Any:
-    """An ELFFile."""
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - planning opens no ELF file.
-
-    try:
-        return ELFFile(io.BytesIO(read_bytes(path)))
-    except elf_damage() as error:
-        raise N6Error("N6-IMAGE-001", f"is not an ELF file: {error}", where=path.name) from error
-
-
 def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, bytes]]:
     """(load address, bytes) of what has to be somewhere before a program of somebody else starts, by address. most_of_file,
     most: bytes of the file, and of what is loaded. Raises N6-FILE-003, and N6-IMAGE-001 for what is not such an
     ELF file."""
     require_at_most(path, most_of_file)
-    elf = _open(path)
     parts: list[tuple[int, bytes]] = []
-    try:
+    with sound_elf("N6-IMAGE-001", path):
+        elf = open_elf(path)
         for segment in elf.iter_segments("PT_LOAD"):
             size = segment["p_filesz"]
             most -= size
@@ -72,8 +61,6 @@ def loaded_parts(path: Path, most_of_file: int, most: int) -> list[tuple[int, by
                     raise N6Error("N6-IMAGE-001", "ends before its last segment", where=path.name)
                 own = _bytes_of_headers(elf, segment)
                 parts.append((segment["p_paddr"] + own, data[own:]))
-    except elf_damage() as error:
-        raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
     if not parts:
         raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
     return sorted(parts)
@@ -95,15 +82,21 @@ def _bytes_of_headers(elf: Any, segment: Any) -> int:
 def payload_of(path: Path) -> Payload:
     """By load (physical) address, so that initialised data is where start-up code copies it from. Raises N6-IMAGE-001 where the
     file is not an ELF file or has nothing to load."""
-    segments = [
-        (segment["p_paddr"], segment.data())
-        for segment in _open(path).iter_segments()
-        if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
-    ]
+    segments = _read(
+        path,
+        lambda elf: [
+            (segment["p_paddr"], segment.data())
+            for segment in elf.iter_segments()
+            if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
+        ],
+    )
     if not segments:
         raise N6Error("N6-IMAGE-001", "has nothing to load", where=path.name)
     start = min(address for address, _ in segments)
-    data = bytearray(max(address + len(content) for address, content in segments) - start)
+    size = max(address + len(content) for address, content in segments) - start
+    if size > MOST_CONTENT:
+        raise N6Error("N6-IMAGE-001", f"is spread over {size} bytes of memory", where=path.name)
+    data = bytearray(size)
     for address, content in segments:
         data[address - start : address - start + len(content)] = content
     return Payload(start, bytes(data))
@@ -122,7 +115,7 @@ def allocated_sections(path: Path) -> list[Section]:
 def symbols_of(path: Path) -> list[Symbol]:
     """Variables and functions, sorted by address. Raises N6-IMAGE-001 where the file is not a sound ELF file."""
     found = []
-    for symbol in _read(path, _symbol_table):
+    for symbol in _read(path, lambda elf: list(symbols_in(elf))):
         kind = symbol["st_info"]["type"]
         # GCC for Arm gives static variables without a value a size, but no type.
         is_variable = kind == "STT_OBJECT" or (kind == "STT_NOTYPE" and symbol["st_size"])
@@ -135,12 +128,15 @@ def symbols_of(path: Path) -> list[Symbol]:
 def bytes_at(path: Path, address: int, size: int) -> bytes:
     """What a program has there when it starts: empty where the file does not say. Raises N6-IMAGE-001 where it is not a sound ELF
     file."""
-    for section in _read(path, lambda elf: list(elf.iter_sections())):
+    return b"".join(_read(path, lambda elf: list(_contents_at(elf, address, size))[:1]))
+
+
+def _contents_at(elf: Any, address: int, size: int) -> Iterator[bytes]:
+    for section in elf.iter_sections():
         start = section["sh_addr"]
         inside = start <= address and address + size <= start + section["sh_size"]
         if inside and section["sh_flags"] & _ALLOCATED and section["sh_type"] != "SHT_NOBITS":
-            return bytes(section.data()[address - start : address - start + size])
-    return b""
+            yield content_of(section)[address - start : address - start + size]
 
 
 def labels_of(path: Path) -> dict[str, int]:
@@ -148,19 +144,12 @@ def labels_of(path: Path) -> dict[str, int]:
     ELF file."""
     return {
         symbol.name: symbol["st_value"]
-        for symbol in _read(path, _symbol_table)
+        for symbol in _read(path, lambda elf: list(symbols_in(elf)))
         if symbol["st_info"]["type"] == "STT_NOTYPE" and not symbol["st_size"] and symbol["st_shndx"] != "SHN_UNDEF"
     }
 
 
-def _symbol_table(elf: Any) -> list[Any]:
-    table = elf.get_section_by_name(".symtab")
-    return list(table.iter_symbols()) if table else []
-
-
 def _read(path: Path, what: Callable[[Any], list[Any]]) -> list[Any]:
     """Raises N6-IMAGE-001."""
-    try:
-        return what(_open(path))
-    except elf_damage() as error:
-        raise N6Error("N6-IMAGE-001", f"is not a sound ELF file: {error}", where=path.name) from error
+    with sound_elf("N6-IMAGE-001", path):
+        return what(open_elf(path))

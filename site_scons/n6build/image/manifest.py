@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, read_part, sha256, to_json
 from n6build.base.span import Span
@@ -149,8 +149,6 @@ def manifest_json(manifest: FlashManifest) -> str:
 def read_manifest(path: Path) -> FlashManifest:
     """Raises N6-IMAGE-007 where the file is not such a manifest."""
     try:
-        values = json.loads(read_bytes(path))
-        segments = tuple(Segment(**segment) for segment in values.pop("segments"))
-        return FlashManifest(segments=segments, **values)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return decode_json(read_bytes(path), FlashManifest)
+    except ValueError as error:
         raise N6Error("N6-IMAGE-007", f"is not a flash manifest: {error}", where=path.name) from error

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json
 from n6build.memory_plan.plan import read_plan
@@ -154,6 +154,6 @@ def results_json(results: Sequence[PairResult]) -> str:
 def read_results(path: Path) -> list[PairResult]:
     """The results of the last time; none if the file does not exist or cannot be read."""
     try:
-        return [PairResult(**values) for values in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError):
+        return decode_json(path.read_bytes(), list[PairResult])
+    except (OSError, ValueError):
         return []

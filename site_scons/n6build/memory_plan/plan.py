@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
@@ -189,9 +190,7 @@ def plan_json(plan: MemoryPlan) -> str:
 
 def read_plan(path: Path) -> MemoryPlan:
     """Raises N6-FILE-002, N6-PLAN-006 where the file is not a memory plan."""
-    import msgspec  # noqa: PLC0415 - planning reads no plan of the memory.
-
     try:
-        return msgspec.json.decode(read_bytes(path), type=MemoryPlan)
-    except msgspec.MsgspecError as error:
+        return decode_json(read_bytes(path), MemoryPlan)
+    except ValueError as error:
         raise N6Error("N6-PLAN-006", f"is not a memory plan: {error}", where=path.name) from error

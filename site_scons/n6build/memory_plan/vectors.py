@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, remembered
+from n6build.base.npy import array_of
 from n6build.network.artifacts.description import IoBuffer
 
 
@@ -31,10 +31,10 @@ def read_vectors(path: Path) -> VectorSet:
     import numpy as np  # noqa: PLC0415 - planning reads no vectors.
 
     try:
-        array = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
-    except (N6Error, ValueError, EOFError, SyntaxError) as error:
+        array = array_of(read_bytes(path))
+    except (N6Error, ValueError) as error:
         raise N6Error("N6-VEC-001", f"cannot be read as a NumPy array: {error}", where=path.name) from error
-    if not isinstance(array, np.ndarray) or array.ndim < 2 or not array.size or array.dtype.hasobject:
+    if array.ndim < 2 or not array.size:
         raise N6Error("N6-VEC-001", "is not an array with one row for each vector", where=path.name)
     little_endian = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     data = little_endian.tobytes()

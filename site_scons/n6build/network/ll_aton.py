@@ -25,7 +25,11 @@ def read_ll_aton_version(header: Path) -> Version:
         text = read_text(header)
     except N6Error as error:
         raise N6Error("N6-LLATON-001", error.what, where=str(header)) from error
-    found = dict(re.findall(r"^\s*#\s*define\s+LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)\s+\(?(\d{1,9})\)?", text, re.M))
+    found = dict(
+        re.findall(
+            r"^[ \t]*#[ \t]*define[ \t]+LL_ATON_VERSION_(MAJOR|MINOR|MICRO|DEV)[ \t]+\(?(\d{1,9})\)?", text, re.M
+        )
+    )
     if len(found) != 4:
         raise N6Error("N6-LLATON-001", "does not name the four numbers of its version", where=str(header))
     return (int(found["MAJOR"]), int(found["MINOR"]), int(found["MICRO"]), int(found["DEV"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,7 @@ def count(help: str, of: str) -> Any:
     """A number; 0 if nothing is given. of: what is counted, for the message. Its `parse` raises N6-OPTION-002."""
 
     def parse(setting: Setting, _: Path) -> int:
-        if setting.value and not setting.value.isdecimal():
+        if setting.value and not re.fullmatch("[0-9]{1,18}", setting.value):
             what = f"'{setting.option}={setting.value}' is not a number of {of}"
             raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number such as 100")
         return int(setting.value or 0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, to_json, write_atomically
 from n6build.plan.plan import Plan
@@ -28,8 +29,8 @@ def write_compile_commands(path: Path, plan: Plan, top: Path, others: Iterable[P
     found: list[object] = []
     for other in others:
         try:
-            entries = json.loads(read_at_most(other, _LARGEST))
-        except (ValueError, RecursionError) as error:
+            entries: Any = parse_json(read_at_most(other, _LARGEST))
+        except ValueError as error:
             raise _not_one(other) from error
         if not isinstance(entries, list):
             raise _not_one(other)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from n6build.base import uses
+from n6build.base.bounded import parse_json
 from n6build.plan.closure import Code
 from n6build.plan.ledger import Entry, Ledger
 from n6build.plan.plan import Plan, needs_of
@@ -105,12 +106,12 @@ def _changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterato
         elif name == "code":
             yield "the code that makes it has changed"
         elif name == "tools":
-            known = dict(old or [])
+            known = dict(old) if old and isinstance(old[0], list) else {}
             for tool, digest in new:
                 if known.get(tool) != digest:
                     yield f"{tool} has changed"
         elif isinstance(new, list):
-            yield from _changed_list(name, old or [], new)
+            yield from _changed_list(name, old if isinstance(old, list) else [], new)
         else:
             yield f"its {name} has changed, from {_short(old)} to {_short(new)}"
 
@@ -129,7 +130,7 @@ def _changed_list(name: str, old: list[str], new: list[str]) -> Iterator[str]:
 
 def _parsed(text: Any) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (TypeError, ValueError):
         return text
 

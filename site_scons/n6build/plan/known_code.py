@@ -9,8 +9,10 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from n6build.base import uses
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import write_atomically
 from n6build.plan.closure import Code, installed_packages, library_code
 from n6build.plan.ledger import FOLDER
@@ -27,10 +29,10 @@ def known_code(build: Path) -> Code:
     if all(uses.is_settled(state) for _, state in states):
         code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
     try:
-        document = json.loads((build / FOLDER / _NAME).read_bytes())
+        document: Any = parse_json((build / FOLDER / _NAME).read_bytes())
         if code.state and document["state"] == code.state:
             code.digests.update({str(name): str(digest) for name, digest in document["digests"].items()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, *WRONG_FIELDS):
         pass
     code.known = len(code.digests)
     return code

@@ -6,7 +6,6 @@ altered outputs, and survives a build that is killed. Processes that do steps of
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base import uses
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.file_lock import lock
 from n6build.base.files import write_atomically
 from n6build.plan.step import Step, canonical
@@ -76,7 +76,7 @@ class Ledger:
 def _objection(output: str, written: Output) -> str:
     try:
         state = uses.state_of(output)
-    except OSError:
+    except (OSError, ValueError):
         return f"{output} is missing"
     if state == written.state or (state[0] == written.state[0] and uses.digest_of(output) == written.digest):
         return ""
@@ -157,9 +157,21 @@ def _as_json(entry: Entry) -> dict[str, Any]:
     }
 
 
+def _part(value: object) -> object:
+    """As `signed_parts` has them: a text, or a list of texts or of pairs. Raises ValueError for anything else."""
+    if isinstance(value, list):
+        pairs = [each for each in value if isinstance(each, list) and len(each) == 2]
+        texts = [each for pair in pairs for each in pair] if len(pairs) == len(value) else value
+    else:
+        texts = [value]
+    if not all(isinstance(each, str) for each in texts):
+        raise ValueError("a part of a step is neither text nor a list of texts")
+    return value
+
+
 def _entry(line: bytes) -> Entry | None:
     try:
-        values = json.loads(line)
+        values: Any = parse_json(line)
         if values["format"] != _FORMAT:
             return None
         outputs = {
@@ -168,12 +180,12 @@ def _entry(line: bytes) -> Entry | None:
         }
         return Entry(
             name=str(values["name"]),
-            parts=dict(values["parts"]),
+            parts={str(name): _part(value) for name, value in values["parts"].items()},
             inputs={str(path): str(digest) for path, digest in values["inputs"].items()},
             outputs=outputs,
             reason=str(values["reason"]),
             origin=str(values["origin"]),
             seconds=float(values["seconds"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except WRONG_FIELDS:
         return None

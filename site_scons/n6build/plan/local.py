@@ -6,7 +6,6 @@ not for what its commands do.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
@@ -15,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypedDict
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.plan.known_code import keep_known_code, known_code
@@ -145,10 +145,10 @@ def read_plan_file(path: Path) -> Plan:
     N6-STEP-009 if it is not one, and N6-STEP-003 to -008 for steps that are not valid."""
     data = read_at_most(_regular(path), _LARGEST_PLAN)
     try:
-        values = json.loads(data)
+        values: Any = parse_json(data)
         _check_types(values)
         plan = read_plan_json(values)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _no_plan(str(error), path) from error
     except N6Error as error:
         # The code that made the steps is unknown: the file is named instead.

@@ -7,8 +7,10 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from n6build.base import uses
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.plan.closure import Code
@@ -43,7 +45,7 @@ def remembered_plan(
 def _read(path: Path, key: str, signature: str) -> Plan | None:
     """None if the plan has to be made again, for whatever reason."""
     try:
-        document = json.loads(path.read_bytes())
+        document: Any = parse_json(path.read_bytes())
         if document["key"] != key or document["code"] != signature:
             return None
         for kind, file, pattern, fingerprint, state in document["uses"]:
@@ -52,5 +54,5 @@ def _read(path: Path, key: str, signature: str) -> Plan | None:
             if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
                 return None
         return read_trusted_plan_json(document["plan"])
-    except (OSError, ValueError, KeyError, TypeError, IndexError, N6Error):
+    except (OSError, N6Error, *WRONG_FIELDS):
         return None

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from n6build.base.bounded import decode_json, parse_json
 from n6build.base.errors import N6Error
 
 T = TypeVar("T")
@@ -82,11 +83,9 @@ class Call:
 
     def parameters_as(self, kind: type[T]) -> T:
         """kind: a dataclass with the parameters' names. Raises N6-STEP-006 if they do not match its types."""
-        import msgspec  # noqa: PLC0415 - a build that runs nothing need not wait for it.
-
         try:
-            return msgspec.json.decode(self.parameters, type=kind)
-        except msgspec.MsgspecError as error:
+            return decode_json(self.parameters.encode(), kind)
+        except ValueError as error:
             raise N6Error("N6-STEP-006", f"parameters are not those of {kind.__name__}: {error}") from error
 
 
@@ -144,7 +143,7 @@ def _check(step: Step) -> None:
 
 def _is_canonical(text: str) -> bool:
     try:
-        return text == "{}" or canonical(json.loads(text)) == text
+        return text == "{}" or canonical(parse_json(text)) == text
     except (TypeError, ValueError):
         return False
 

@@ -5,15 +5,15 @@ It does not change with the values of the weights, and neither does anything mad
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.reloc.layout import PoolContent, PoolDescriptor, PoolType
+from n6build.reloc.layout import PoolDescriptor
 from n6build.reloc.pools import ParamsPart, PoolTable
 
 
@@ -52,15 +52,8 @@ def description_json(description: RelocDescription) -> str:
 def read_description(path: Path) -> RelocDescription:
     """Raises N6-RELOC-008 where the file is not such a description."""
     try:
-        values = json.loads(read_bytes(path))
-        values["pools"] = tuple(
-            PoolDescriptor(**{**pool, "type": PoolType(pool["type"]), "content": PoolContent(pool["content"])})
-            for pool in values["pools"]
-        )
-        values["params"] = tuple((file, size) for file, size in values["params"])
-        values["outputs"] = tuple(values["outputs"])
-        return RelocDescription(**values)
-    except (ValueError, TypeError, KeyError) as error:
+        return decode_json(read_bytes(path), RelocDescription)
+    except ValueError as error:
         raise N6Error(
             "N6-RELOC-008", f"is not a description of a relocatable model: {error}", where=path.name
         ) from error

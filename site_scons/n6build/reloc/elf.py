@@ -7,7 +7,6 @@ separate table. Anything else cannot be loaded, and is refused here with the nam
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from bisect import bisect_right
@@ -16,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import ENUM_RELOC_TYPE_ARM
 from elftools.elf.relocation import RelocationSection
 
+from n6build.base.elf_damage import content_of, open_elf, sound_elf
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_bytes, read_text
+from n6build.base.files import is_file, read_text
 from n6build.reloc.layout import (
     FIXED_HEADER_BYTES,
     HEADER_FIELDS,
@@ -81,10 +80,8 @@ class LinkedModel:
 def read_linked_model(path: Path, map_file: Path | None = None) -> LinkedModel:
     """map_file: of the linker; with it errors name the object. Raises N6-RELOC-010 (not a linked model), N6-RELOC-011 (an
     undefined symbol), N6-RELOC-012 and N6-RELOC-013 (what a loader cannot rebase)."""
-    try:
-        return _read(ELFFile(io.BytesIO(read_bytes(path))), path, _Places.read(map_file))
-    except (ELFError, struct.error, UnicodeDecodeError, KeyError, ValueError, AttributeError, TypeError) as error:
-        raise N6Error("N6-RELOC-010", f"is not a linked model: {error}", where=path.name) from error
+    with sound_elf("N6-RELOC-010", path, "is not a linked model"):
+        return _read(open_elf(path), path, _Places.read(map_file))
 
 
 def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
@@ -92,7 +89,7 @@ def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
     if not all(sections.values()):
         missing = ", ".join(name for name, section in sections.items() if not section)
         raise N6Error("N6-RELOC-010", f"is not a linked model: it has no section {missing}", where=path.name)
-    read_only, data = bytes(sections[".flash"].data()), bytes(sections[".data"].data())
+    read_only, data = content_of(sections[".flash"]), content_of(sections[".data"])
     if len(read_only) < FIXED_HEADER_BYTES:
         raise N6Error("N6-RELOC-010", "is not a linked model: its header is cut off", where=path.name)
     words = struct.unpack_from(f"<{len(HEADER_FIELDS)}I", read_only)
@@ -101,7 +98,7 @@ def _read(elf: ELFFile, path: Path, places: _Places) -> LinkedModel:
         raise N6Error("N6-RELOC-010", "is not a linked model: its header does not match its sections", where=path.name)
     relocations = sorted(set(_words_to_relocate(elf, sections, places)))
     blobs = elf.get_section_by_name(".params")
-    model = LinkedModel(read_only, data, tuple(relocations), header, bytes(blobs.data()) if blobs else b"")
+    model = LinkedModel(read_only, data, tuple(relocations), header, content_of(blobs) if blobs else b"")
     _check_words(model, places)
     return model
 
@@ -151,7 +148,7 @@ def _name(elf: ELFFile, symbol: Any) -> str:
 
 def _is_entry_point(address: int, flash: Any) -> bool:
     """The loader reads these from the file and adds the base itself: from behind the header's words to the first code."""
-    words = struct.unpack_from(f"<{min(flash['sh_size'] // WORD, 64)}I", flash.data())
+    words = struct.unpack_from(f"<{min(flash['sh_size'] // WORD, 64)}I", content_of(flash))
     first = len(HEADER_FIELDS)
     context = next((index for index in range(first, len(words)) if segment(words[index]) == Segment.RAM), first)
     return bool(flash["sh_addr"] + first * WORD <= address <= flash["sh_addr"] + context * WORD)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 
 Entry = Mapping[str, Any]
@@ -70,11 +71,11 @@ def _read(data: bytes, where: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
         document = (
-            json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant) if text.strip() else {}
+            parse_json(text, object_pairs_hook=_without_doubles, parse_constant=_no_constant) if text.strip() else {}
         )
     except json.JSONDecodeError as error:
         raise _not_json(f"{where}:{error.lineno}", error.msg) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _not_json(where, str(error)) from error
     if not isinstance(document, dict):
         raise N6Error("N6-EDITOR-002", "is not an object", where=where, hint="correct it; nothing was written")

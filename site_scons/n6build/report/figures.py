@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Meta, MsgspecError, Struct
-from msgspec.json import decode
+from msgspec import Meta, Struct
 
+from n6build.base.bounded import decode_json
 from n6build.base.console import clipped, printable
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, to_json
@@ -110,7 +110,7 @@ def read_sizes(path: Path) -> SizesFile:
     wrote it in another format, N6-FILE-002 and N6-FILE-003."""
     data = read_at_most(path, _MOST_BYTES)
     try:
-        head = decode(data, type=_Head)
+        head = decode_json(data, _Head)
         if head.format == FORMAT and head.version != VERSION:
             what = (
                 f"version {head.version} of the format, by n6build {printable(head.n6build)}; this one reads {VERSION}"
@@ -119,12 +119,11 @@ def read_sizes(path: Path) -> SizesFile:
             raise N6Error("N6-SIZES-002", what, where=str(path), hint=hint)
         if head.format != FORMAT:
             raise ValueError(f"its format is '{printable(clipped(head.format, 40))}'")
-        found = decode(data, type=SizesFile)
+        found = decode_json(data, SizesFile)
         if len({each.identity for each in found.applications}) < len(found.applications):
             raise ValueError("an application is listed twice")
         return found
-    # Text of JSON is UTF-8; numbers and depth are bounded by the reader.
-    except (MsgspecError, ValueError, RecursionError) as error:
+    except ValueError as error:
         hint = "sizes.json of a build of the base branch, or merge_report.json"
         what = f"is not a file of sizes: {printable(str(error))}"
         raise N6Error("N6-SIZES-001", what, where=str(path), hint=hint) from error

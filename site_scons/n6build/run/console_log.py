@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_EPOCH = re.compile(r"n6 run (\d+) epoch (\d+) start=(\d+) core=(\d+) end=(\d+)")
-_OUTPUT = re.compile(r"n6 run (\d+) output (\d+) ([0-9a-fA-F]*)")
-_CYCLES = re.compile(r"n6 run (\d+) cycles=(\d+)")
+# More digits than any counter has are noise.
+_NUMBER = "[0-9]{1,19}"
+_EPOCH = re.compile(rf"n6 run ({_NUMBER}) epoch ({_NUMBER}) start=({_NUMBER}) core=({_NUMBER}) end=({_NUMBER})")
+_OUTPUT = re.compile(rf"n6 run ({_NUMBER}) output ({_NUMBER}) ([0-9a-fA-F]*)")
+_CYCLES = re.compile(rf"n6 run ({_NUMBER}) cycles=({_NUMBER})")
 _ERROR = re.compile(r"n6 (?:fsbl|appli) error (\S+) (.*)")
-_DONE = re.compile(r"n6 done runs=(\d+)")
-_CLOCK = re.compile(r"n6 appli start .*\bclock=(\d+)")
-_MODEL = re.compile(r"n6 model (\S+) slot=([ab]) revision=(\d+) .*\bok")
+_DONE = re.compile(rf"n6 done runs=({_NUMBER})")
+_CLOCK = re.compile(rf"n6 appli start .*\bclock=({_NUMBER})")
+_MODEL = re.compile(rf"n6 model (\S+) slot=([ab]) revision=({_NUMBER}) .*\bok")
 _REFUSED = re.compile(r"n6 model (\S+) slot=([ab]) refused (.*)")
 _FAULT = re.compile(r"n6 fault (.*)")
 

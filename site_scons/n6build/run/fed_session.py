@@ -109,8 +109,13 @@ def run_fed(
         made = read_at_most(tensors.with_name("tensors.out"), len(data))
         done = read_at_most(tensors.with_name("tensors.done"), _MOST_BYTES_OF_NUMBERS)
         record = read_npu_record(tensors.with_name("record"))
-    handed = _Handed(made, frozenset(map(int, done.split())), record)
+    handed = _Handed(made, _whole_numbers(done), record)
     return tuple(_outcomes(prepared, handed, log)), findings
+
+
+def _whole_numbers(lines: bytes) -> frozenset[int]:
+    """Without what is cut off at the end of a program that was killed."""
+    return frozenset(int(line) for line in lines.split(b"\n")[:-1] if line.isdigit() and len(line) < 10)
 
 
 def _prepared(index: int, network: FedNetwork) -> _Prepared:

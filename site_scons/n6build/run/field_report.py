@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Meta, MsgspecError, Struct
-from msgspec.json import decode
+from msgspec import Meta, Struct
 
+from n6build.base.bounded import decode_json
 from n6build.base.console import clipped, printable
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, sha256, to_json
@@ -138,7 +138,7 @@ def read_field_report(path: Path) -> FieldReport:
     begin, end = data.rfind(_BEGINS.encode()), data.rfind(_ENDS.encode())
     text = data[begin + len(_BEGINS) : end] if 0 <= begin < end else b""
     try:
-        head = decode(text, type=_Head)
+        head = decode_json(text, _Head)
         if head.format != FORMAT:
             raise ValueError("its format is another one")
         if head.version != VERSION:
@@ -146,8 +146,8 @@ def read_field_report(path: Path) -> FieldReport:
                 f"version {head.version} of the format, by n6build {printable(head.n6build)}; this one reads {VERSION}"
             )
             raise N6Error("N6-FIELD-004", what, where=str(path), hint="read it with that n6build")
-        return decode(text, type=FieldReport)
-    except (MsgspecError, ValueError, RecursionError) as error:
+        return decode_json(text, FieldReport)
+    except ValueError as error:
         what = f"is not a field report: {printable(clipped(str(error), 200))}"
         raise N6Error(
             "N6-FIELD-003", what, where=str(path), hint="scons field-report writes field_report.md"

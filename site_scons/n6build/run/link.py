@@ -15,6 +15,8 @@ from typing import Protocol
 
 from cobs import cobs
 
+from n6build.base.c_format import Struct
+from n6build.base.console import printable
 from n6build.base.errors import N6Error
 from n6build.formats.link import (
     ANSWER,
@@ -50,6 +52,13 @@ _REFUSALS: dict[int, str] = {
 }
 
 
+# Silence and text of a firmware that starts, as a multiple of the patience with silence alone.
+_LONGEST_START = 60
+# The number of an epoch is a half-word in a request.
+_MOST_EPOCHS = 1 << 16
+
+# Characters of a line of another firmware in a message.
+_SHOWN = 80
 _UNANSWERED = "is this firmware on the board (scons flash), does it run (boot selectors), and is the port its console?"
 
 
@@ -112,13 +121,15 @@ class Link:
     longest_line: int = LONGEST_LINE
     _sequence: int = 0
     _received: bytearray = field(default_factory=bytearray)
-    _lines: int = 0
+    _own_lines: int = 0
     _foreign_line: str = ""
 
     def hello(self, patience_s: float = 5.0) -> Hello:
-        """patience_s: seconds of silence. Raises N6-LINK-001 where nobody answers, N6-LINK-008 where another firmware does,
-        N6-LINK-002 for another version of the protocol, N6-LINK-005 for a board that keeps restarting."""
-        deadline, lines = self.now() + patience_s, self._lines
+        """patience_s: seconds without a line of this firmware, which may print for a minute for each of them. Raises N6-LINK-001
+        where nobody answers, N6-LINK-008 where another firmware does, N6-LINK-002 for another version of the
+        protocol, N6-LINK-005 for a board that keeps restarting."""
+        begin = self.now()
+        deadline, lines = begin + patience_s, self._own_lines
         starts = 0
         while True:
             try:
@@ -135,24 +146,27 @@ class Link:
             except N6Error as error:
                 if error.id != "N6-LINK-001":
                     raise
-                if self._lines > lines and not self._foreign_line:
-                    deadline, lines = self.now() + patience_s, self._lines
+                if self._own_lines > lines:
+                    deadline = min(self.now(), begin + _LONGEST_START * patience_s) + patience_s
+                    lines = self._own_lines
                 if self.now() > deadline:
                     if self._foreign_line:
-                        what = f"another firmware is on the board; it says '{self._foreign_line}'"
+                        what = f"another firmware is on the board; it says '{printable(self._foreign_line)}'"
                         raise N6Error("N6-LINK-008", what, hint="scons flash programs this one") from error
                     raise
-        answer = HELLO_ANSWER.unpack(payload)
+        answer = _unpacked(HELLO_ANSWER, payload, Type.HELLO)
         if answer["version"] != VERSION:
             what = f"the firmware speaks version {answer['version']} of the protocol, n6build speaks {VERSION}"
             raise N6Error("N6-LINK-002", what, hint="scons flash programs the firmware of this checkout")
+        if not answer["cpu_hz"]:
+            raise _wrong_answer(Type.HELLO, "has a clock of 0 Hz")
         return Hello(answer["networks"], answer["cpu_hz"])
 
     def network(self, index: int) -> NetworkInfo:
         """index: of the network in the application. Raises as `request`."""
         payload = self.request(Type.NETWORK, NETWORK_REQUEST.pack(index=index))
-        name = payload[NETWORK_ANSWER.size :].decode("utf-8", "replace")
-        return NetworkInfo(name, **NETWORK_ANSWER.unpack(payload))
+        values = _unpacked(NETWORK_ANSWER, payload, Type.NETWORK)
+        return NetworkInfo(payload[NETWORK_ANSWER.size :].decode("utf-8", "replace"), **values)
 
     def write_input(self, index: int, data: bytes) -> None:
         """data: all inputs of the network, one after another. Raises as `request`."""
@@ -162,21 +176,28 @@ class Link:
 
     def run(self, index: int) -> int:
         """Cycles of one inference. Raises as `request`."""
-        return RUN_ANSWER.unpack(self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s))["cycles"]
+        payload = self.request(Type.RUN, RUN_REQUEST.pack(index=index), self.run_s)
+        return _unpacked(RUN_ANSWER, payload, Type.RUN)["cycles"]
 
     def read_output(self, index: int, size: int) -> bytes:
         """size: bytes of all outputs, which come one after another. Raises as `request`."""
-        starts = range(0, size, DATA_MAX)
-        wanted = [OUTPUT_REQUEST.pack(index=index, offset=start, size=min(DATA_MAX, size - start)) for start in starts]
-        return b"".join(self.requests(Type.OUTPUT, wanted))
+        sizes = {start: min(DATA_MAX, size - start) for start in range(0, size, DATA_MAX)}
+        wanted = [OUTPUT_REQUEST.pack(index=index, offset=start, size=part) for start, part in sizes.items()]
+        answers = self.requests(Type.OUTPUT, wanted)
+        for part, answer in zip(sizes.values(), answers, strict=True):
+            if len(answer) != part:
+                raise _wrong_answer(Type.OUTPUT, f"has {len(answer)} bytes, {part} were asked for")
+        return b"".join(answers)
 
     def epoch_cycles(self, index: int, count: int) -> list[EpochCycles]:
         """Of the last inference, at most `count` epochs; fewer where the firmware has fewer. Raises as `request`."""
         cycles: list[EpochCycles] = []
-        while len(cycles) < count:
+        while len(cycles) < min(count, _MOST_EPOCHS):
             payload = self.request(Type.EPOCHS, EPOCHS_REQUEST.pack(index=index, first=len(cycles)))
             if not payload:
                 break
+            if len(payload) % EPOCH.size:
+                raise _wrong_answer(Type.EPOCHS, f"has {len(payload)} bytes, no whole number of epochs")
             cycles += [EpochCycles(**EPOCH.unpack(payload, at)) for at in range(0, len(payload), EPOCH.size)]
         return cycles[:count]
 
@@ -257,16 +278,27 @@ class Link:
         restarted = False
         lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
         for line in lines:
-            self._lines += 1
+            self._own_lines += line.startswith("n6 ")
             self.on_text(line)
             restarted = restarted or "n6 appli start" in line or "n6 fsbl start" in line
         if any(line.startswith("n6 ") for line in lines):
             self._foreign_line = ""
         elif lines and not self._foreign_line and data.isascii():
-            self._foreign_line = lines[0]
+            self._foreign_line = lines[0][:_SHOWN]
         check_going(read_console(lines))
         if restarted:
             raise Restarted
+
+
+def _unpacked(struct: Struct, payload: bytes, kind: Type) -> dict[str, int]:
+    if len(payload) < struct.size:
+        raise _wrong_answer(kind, f"has {len(payload)} bytes of at least {struct.size}")
+    return struct.unpack(payload)
+
+
+def _wrong_answer(kind: Type, what: str) -> N6Error:
+    hint = "another firmware may be on the board: scons flash programs that of this build"
+    return N6Error("N6-LINK-010", f"the answer to {kind.name} {what}", hint=hint)
 
 
 def _message(frame: bytes) -> bytes | None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import serial
 from serial.tools import list_ports
 
-from n6build.base.console import say
+from n6build.base.console import printable, say
 from n6build.base.errors import N6Error
 from n6build.flash.boot_selectors import running
 from n6build.hardware.board import Board
@@ -29,6 +29,7 @@ from n6build.run.registers import registers_of
 from n6build.run.session import NetworkOutcome, Outcome, RunModel, longest_line, outcome_of
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.findings import show_findings
+from n6build.virtual_board.findings_file import read_findings, unmodelled_of
 from n6build.virtual_board.run import (
     GUEST_HZ,
     HANGS_S,
@@ -37,8 +38,6 @@ from n6build.virtual_board.run import (
     NorBoot,
     end,
     nor_command,
-    read_findings,
-    unmodelled_of,
 )
 from n6build.virtual_board.source_lines import Places
 
@@ -57,6 +56,10 @@ _VIRTUAL_SILENCE = 45_000_000_000
 _VIRTUAL_WINDOW = 16
 _RESTARTS = 3
 _STREAM_S = 0.05
+# Of a port that takes nothing more.
+_WRITE_S = 10.0
+# Where nobody says how many there are.
+_MOST_EPOCHS = 4096
 
 
 @dataclass(frozen=True)
@@ -166,10 +169,17 @@ def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutco
         cycles = link.run(index)
         inference = Inference({0: link.read_output(index, info.output_bytes)}, cycles)
         if number == 0:
-            inference.epoch_cycles = dict(enumerate(link.epoch_cycles(index, info.epochs), 1))
+            inference.epoch_cycles = dict(
+                enumerate(link.epoch_cycles(index, min(info.epochs, _most_epochs(network))), 1)
+            )
         inferences.append(inference)
     expected = _in_turn(rows(network.expected), network.runs) if network.expected else []
     return outcome_of(network.model, network.artifacts, inferences, expected, _in_turn(network.labels, network.runs))
+
+
+def _most_epochs(network: LinkedNetwork) -> int:
+    """Where the files of the network say it, an answer of the board makes it no more."""
+    return len(network.artifacts.blocks) or _MOST_EPOCHS
 
 
 def _in_turn(values: Sequence[T], count: int) -> list[T]:
@@ -180,7 +190,7 @@ def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
     model, artifacts = network.model, network.artifacts
     wanted = sum(port.bytes for port in artifacts.inputs), sum(port.bytes for port in artifacts.outputs)
     if info.name != model.name or (info.input_bytes, info.output_bytes) != wanted:
-        what = f"the board runs {info.name} ({info.input_bytes} bytes in, {info.output_bytes} out), not {model.name}"
+        what = f"the board runs {printable(info.name)} ({info.input_bytes} bytes in, {info.output_bytes} out), not {model.name}"
         raise N6Error(
             "N6-LINK-004", f"{what} ({wanted[0]} in, {wanted[1]} out)", hint="scons flash programs this build"
         )
@@ -293,7 +303,7 @@ def serial_link(port: str, baud: int, on_text: Callable[[str], None]) -> Iterato
     """port: such as /dev/ttyACM0. baud: bits per second. Raises N6-LINK-006 where it cannot be opened, N6-LINK-009 where it
     breaks."""
     try:
-        stream: Any = serial.serial_for_url(port, baud, timeout=_STREAM_S)
+        stream: Any = serial.serial_for_url(port, baud, timeout=_STREAM_S, write_timeout=_WRITE_S)
     except serial.SerialException as error:
         raise N6Error(
             "N6-LINK-006",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from n6build.base.bounded import decode_json
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes
@@ -140,11 +141,9 @@ class Started:
 
 def read_outcome(path: Path) -> Outcome:
     """Of run.json. Raises N6-RUN-007 where the file is not the result of a run."""
-    import msgspec  # noqa: PLC0415 - planning reads no results.
-
     try:
-        return msgspec.json.decode(read_bytes(path), type=Outcome)
-    except msgspec.MsgspecError as error:
+        return decode_json(read_bytes(path), Outcome)
+    except ValueError as error:
         raise N6Error("N6-RUN-007", f"is not a result of a run: {error}", where=path.name, hint="scons run") from error
 
 

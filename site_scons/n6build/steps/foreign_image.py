@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from n6build.base.bounded import decode_json
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
 from n6build.base.paths import project_path
 from n6build.hardware.board import Board
@@ -75,8 +77,10 @@ def make(call: Call) -> None:
 
 
 def placed_files(image: Path, listed: Path) -> list[FlashFile]:
-    """Of what this step wrote: the parts of a manifest."""
-    import msgspec  # noqa: PLC0415 - planning reads no lists.
-
-    placed = msgspec.json.decode(read_bytes(listed), type=Placed)
+    """Of what this step wrote: the parts of a manifest. Raises N6-IMAGE-007."""
+    try:
+        placed = decode_json(read_bytes(listed), Placed)
+    except ValueError as error:
+        what = f"is not a list of what is placed in flash: {error}"
+        raise N6Error("N6-IMAGE-007", what, where=listed.name, hint="remove it, and build again") from error
     return [FlashFile(each.slot, image, each.address, each.offset, each.length) for each in placed.pieces]

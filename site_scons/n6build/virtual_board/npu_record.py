@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 
@@ -62,8 +62,8 @@ def epochs_in(lines: Iterable[bytes], file: str) -> Iterator[NpuEpoch]:
 
 def _epoch(line: bytes, where: str) -> NpuEpoch:
     try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        values: Any = parse_json(line)
+    except ValueError as error:
         raise _no_record("is not a line of JSON", where) from error
     found = _Object(values, where)
     units = found.values.get("units")

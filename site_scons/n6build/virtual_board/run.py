@@ -8,7 +8,6 @@ stands still.
 
 from __future__ import annotations
 
-import json
 import queue
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.virtual_board.board_values import board_values
 from n6build.virtual_board.findings import Finding, Unmodelled
+from n6build.virtual_board.findings_file import read_findings, unmodelled_of
 from n6build.virtual_board.npu_files import NO_FILES, NpuFiles
 from n6build.virtual_board.recording import Recording
 from n6build.virtual_board.source_lines import Places
@@ -162,18 +162,6 @@ class RunOptions(TypedDict, total=False):
     on_line: Callable[[str], None]
     longest_line: int
     gdb: bool
-
-
-class Summary(TypedDict, total=False):
-    """What the emulator writes when it ends. ended: why, at a limit. pc: hexadecimal, where the program was. cleaned: pairs
-    of hexadecimal addresses. unmodelled: address, program counter, reads, writes."""
-
-    ended: str
-    pc: str
-    instructions: int
-    banks_on: list[str]
-    cleaned: list[tuple[str, str]]
-    unmodelled: list[tuple[str, str, int, int]]
 
 
 def run_nor(
@@ -336,46 +324,25 @@ def _forward(stream: IO[str], arrived: queue.Queue[str | None], longest_line: in
     arrived.put(None)
 
 
-def read_findings(path: Path, places: Places) -> tuple[list[Finding], Summary]:
-    """path: what the emulator has written. The summary is empty if the emulator did not end properly."""
-    findings: list[Finding] = []
-    summary: Summary = {}
-    for text in path.read_text().splitlines() if path.is_file() else []:
-        entry = json.loads(text)
-        if entry["kind"] == "summary":
-            summary = entry
-        else:
-            findings.append(Finding(entry["kind"], entry["text"], places.of(int(entry["pc"], 16))))
-    return findings, summary
-
-
-def unmodelled_of(summary: Summary, places: Places) -> tuple[Unmodelled, ...]:
-    """Registers that no model answers, by address."""
-    return tuple(
-        Unmodelled(int(address, 16), places.of(int(pc, 16)), reads, writes)
-        for address, pc, reads, writes in summary.get("unmodelled", ())
-    )
-
-
 def _result(path: Path, watched: _Watched, programs: Sequence[Path]) -> RunResult:
     places = Places(programs)
     findings, summary = read_findings(path, places)
     # The summary is written at every proper end, even if the emulator gave up before the first instruction.
-    started = bool(findings or summary.get("ended")) or int(summary.get("instructions", 0)) > 0
+    started = bool(findings or summary.ended) or summary.instructions > 0
     if watched.exit_code and not started:
         reason = next((line for line in watched.errors.splitlines() if line.strip()), "no message")
         raise N6Error("N6-VB-006", f"the emulator ended: {reason}")
     ended: Ended = "stopped" if watched.exit_code is None else "exited"
-    if watched.exit_code == LIMIT_STATUS and summary.get("ended"):
-        ended = _ENDS.get(summary["ended"], "exited")
+    if watched.exit_code == LIMIT_STATUS and summary.ended:
+        ended = _ENDS.get(summary.ended, "exited")
     return RunResult(
         lines=watched.lines,
         findings=tuple(findings),
         ended=ended,
         exit_code=watched.exit_code if ended == "exited" else None,
-        instructions=int(summary.get("instructions", 0)),
-        banks_on=tuple(summary.get("banks_on", ())),
-        cleaned=tuple((int(start, 16), int(end, 16)) for start, end in summary.get("cleaned", ())),
+        instructions=summary.instructions,
+        banks_on=summary.banks_on,
+        cleaned=summary.cleaned,
         unmodelled=unmodelled_of(summary, places),
-        at=places.of(int(summary.get("pc", "0"), 16)),
+        at=places.of(summary.pc),
     )

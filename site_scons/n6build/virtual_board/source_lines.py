@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import bisect
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
-from n6build.base.elf_damage import elf_damage
-from n6build.base.files import read_bytes
+from n6build.base.elf_damage import elf_damage, open_elf, symbols_in
 
 # sh_flags, SHF_EXECINSTR.
 _EXECUTABLE = 4
@@ -73,7 +69,7 @@ def symbols_of(program: Path) -> dict[str, int]:
     """Name -> address, Thumb bit cleared, of functions and labels; of two with one name, the first. Empty for a damaged file."""
     found: dict[str, int] = {}
     try:
-        for symbol in _symbols(ELFFile(io.BytesIO(read_bytes(program)))):
+        for symbol in symbols_in(open_elf(program)):
             if symbol["st_info"]["type"] in ("STT_FUNC", "STT_NOTYPE") and symbol["st_shndx"] != "SHN_UNDEF":
                 found.setdefault(str(symbol.name), symbol["st_value"] & ~1)
     except elf_damage():
@@ -88,9 +84,10 @@ class _Program:
     @cached_property
     def _elf(self) -> ELFFile | None:
         try:
-            return ELFFile(io.BytesIO(read_bytes(self._path)))
+            elf: ELFFile = open_elf(self._path)
         except elf_damage():
             return None
+        return elf
 
     @cached_property
     def _functions(self) -> list[_Function]:
@@ -99,7 +96,7 @@ class _Program:
         try:
             found = [
                 _Function(symbol["st_value"] & ~1, symbol["st_size"], str(symbol.name))
-                for symbol in _symbols(self._elf)
+                for symbol in symbols_in(self._elf)
                 if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
             ]
         except elf_damage():
@@ -152,12 +149,6 @@ class _Program:
             except elf_damage():
                 continue
         return None
-
-
-def _symbols(elf: ELFFile) -> Iterator[Any]:
-    section = elf.get_section_by_name(".symtab")
-    if isinstance(section, SymbolTableSection):
-        yield from section.iter_symbols()
 
 
 def _line_in(dwarf: DWARFInfo, unit: CompileUnit, pc: int) -> tuple[str, int] | None:

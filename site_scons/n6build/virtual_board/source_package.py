@@ -72,7 +72,7 @@ def _is_of(version: str, release: str) -> bool:
 
 def as_source_list(text: str) -> str:
     """A file of one-line entries: `deb` becomes `deb-src`."""
-    return re.sub(r"^\s*deb\s", "deb-src ", text, flags=re.MULTILINE)
+    return re.sub(r"^[ \t]*deb\s", "deb-src ", text, flags=re.MULTILINE)
 
 
 def as_source_stanzas(text: str) -> str:

@@ -7,10 +7,11 @@ window in the target's pack; no public one is known.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
 from n6build.flash.command_line import (
@@ -31,9 +32,9 @@ def _probes(command: Path) -> dict[str, str]:
     """Unique id -> board or probe, of all that pyOCD sees."""
     said = run_command(command, ["json", "--probes"], LIST_TIMEOUT_S)
     try:
-        boards = json.loads(said.output[said.output.index("{") :])["boards"]
-        return {str(each["unique_id"]): str(each["board_name"]) for each in boards}
-    except (ValueError, KeyError, TypeError) as error:
+        found: Any = parse_json(said.output[said.output.index("{") :])
+        return {str(each["unique_id"]): str(each["board_name"]) for each in found["boards"]}
+    except WRONG_FIELDS as error:
         what = "the list of probes is not JSON as pyOCD 0.46 writes it"
         raise N6Error("N6-FLASH-007", what, where=command.name) from error
 

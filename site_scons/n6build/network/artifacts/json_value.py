@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base import bounded
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 
@@ -97,9 +98,9 @@ def read_json(path: Path) -> JsonValue:
 def parse_json(text: bytes, file: str) -> JsonValue:
     """file: for messages. Raises N6-NET-020 where the text is not JSON."""
     try:
-        return JsonValue(json.loads(text), file)
+        return JsonValue(bounded.parse_json(text, MAX_BYTES), file)
     except json.JSONDecodeError as error:
         where = f"{file}:{error.lineno}:{error.colno}"
         raise N6Error("N6-NET-020", f"is not JSON: {error.msg}", where=where, hint="is the file complete?") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error

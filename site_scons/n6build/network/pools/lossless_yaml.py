@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import yaml
 
+from n6build.base.bounded import WRONG_FIELDS, check_yaml
 from n6build.base.errors import N6Error
 from n6build.network.pools.strict_json import Number
 
@@ -53,11 +54,12 @@ def to_yaml(document: object, kind: str) -> str:
 def from_yaml(text: str, file: str) -> tuple[str, object]:
     """(kind, document). Raises N6-MPOOL-003 where the text is not what `to_yaml` writes."""
     try:
+        check_yaml(text)
         document = yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         where = f"{file}:{error.problem_mark.line + 1}" if error.problem_mark else file
         raise N6Error("N6-MPOOL-003", f"is not YAML: {error.problem}", where=where) from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, *WRONG_FIELDS) as error:
         raise N6Error("N6-MPOOL-003", f"is not YAML: {error}", where=file) from error
     if not isinstance(document, dict) or len(document) != 1 or not isinstance(next(iter(document)), str):
         raise N6Error(

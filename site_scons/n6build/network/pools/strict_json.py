@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 
 MAX_BYTES = 4 << 20
@@ -20,8 +21,6 @@ def parse_strict(data: bytes, file: str, id: str) -> object:
     """Objects as dicts in their order, numbers as `Number`. Raises N6Error `id` with file, line and column for anything that is
     not strict JSON, for non-ASCII characters, for a key that appears twice, for more than 4 MiB."""
     hint = "the network compiler would stop with 'memory pool JSON ERROR': no comments, no non-ASCII characters"
-    if len(data) > MAX_BYTES:
-        raise N6Error(id, f"has {len(data)} bytes, {len(data) - MAX_BYTES} more than is read", where=file)
     wrong = next((position for position, byte in enumerate(data) if byte > 0x7F), None) if not data.isascii() else None
     if wrong is not None:
         raise N6Error(id, f"byte 0x{data[wrong]:02X} is not ASCII", where=_position(data, wrong, file), hint=hint)
@@ -38,14 +37,19 @@ def parse_strict(data: bytes, file: str, id: str) -> object:
         raise N6Error(id, f"{name} is not a JSON number", where=file, hint=hint)
 
     try:
-        return json.loads(
-            text, object_pairs_hook=unique, parse_int=Number, parse_float=Number, parse_constant=no_constant
+        return parse_json(
+            text,
+            MAX_BYTES,
+            object_pairs_hook=unique,
+            parse_int=Number,
+            parse_float=Number,
+            parse_constant=no_constant,
         )
     except json.JSONDecodeError as error:
         where = f"{file}:{error.lineno}:{error.colno}"
         raise N6Error(id, f"is not strict JSON: {error.msg}", where=where, hint=hint) from error
-    except RecursionError as error:
-        raise N6Error(id, "is nested too deeply", where=file) from error
+    except ValueError as error:
+        raise N6Error(id, str(error), where=file) from error
 
 
 def _position(data: bytes, offset: int, file: str) -> str:

@@ -12,8 +12,8 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import read_bytes
 from n6build.network.pools.strict_json import parse_strict, strict_text
 
-# A text, a comment, or a continued line inside a text.
-_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.|\\\n)*"|//[^\n]*|/\*', re.DOTALL)
+# A text, whether it ends or not, with continued lines; or a comment.
+_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*', re.DOTALL)
 
 
 @dataclass(frozen=True)

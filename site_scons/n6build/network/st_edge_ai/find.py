@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.environment import CORE_DIR, Environment
 from n6build.base.errors import N6Error
 from n6build.base.files import digest_of, files_in, is_file, to_json, write_atomically
@@ -123,10 +124,10 @@ def installed_version(installation: Installation, environment: Mapping[str, str]
     """
     key = [str(installation.executable), digest_of_tool(installation)]
     try:
-        known = json.loads((notes / _NOTE).read_text()) if notes is not None else {}
+        known: Any = parse_json((notes / _NOTE).read_bytes()) if notes is not None else {}
         if known["executable"] == key:
             return parse_version(known["version"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, N6Error, *WRONG_FIELDS):
         pass
     try:
         result = subprocess.run(

@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any
 
+from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 
 # An absolute path of any system, where it is in quotes, or after a blank or an equals sign.
@@ -44,8 +45,8 @@ def _normalised_comment(comment: str) -> str:
 def normalised_c_info(data: bytes, file: str) -> str:
     """For c_info. file: for messages. Raises N6-NET-020 where it is not JSON."""
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        document: Any = parse_json(data)
+    except ValueError as error:
         raise N6Error("N6-NET-020", f"is not JSON: {error}", where=file) from error
     if isinstance(document, dict) and isinstance(document.get("environment"), dict):
         document["environment"] = _without_host(document["environment"])

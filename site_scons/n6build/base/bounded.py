@@ -1,0 +1,87 @@
+"""JSON and YAML of others, bounded in size and depth before a parser sees them: a few kilobytes of brackets overflow the stack of
+YAML's parser in C, and what nests deeper than any real file makes trouble in whoever walks through it later."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+# The deepest real file is a plan, whose parameters nest six levels deep.
+MAX_LEVELS = 64
+# Files that are larger have a limit of their own.
+MAX_JSON_BYTES = 256 << 20
+# board.yaml of a large project has 10 KB.
+MAX_YAML_BYTES = 1 << 20
+# An alias repeats what it names, so that a few lines can name billions of values.
+MAX_YAML_ALIASES = 100
+# For `except`, where fields of such a file are read: a value may be of any type and size, and a number infinite.
+WRONG_FIELDS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+_STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
+_OTHER_BYTES = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def parse_json(data: bytes | str, most: int = MAX_JSON_BYTES, **hooks: Callable[..., object]) -> object:
+    """most: bytes, or characters of a text. hooks: of json.loads. Raises ValueError for what is not JSON, is larger or nests
+    deeper; as json.JSONDecodeError, which has the place, where that is known."""
+    _check_json(data, most)
+    value: object = json.loads(data, **hooks)  # type: ignore[arg-type]
+    return value
+
+
+def decode_json(data: bytes, type: type[T]) -> T:
+    """A value of this type, by msgspec. Raises ValueError where the text is none, is too large or nests too deep."""
+    import msgspec  # noqa: PLC0415 - planning reads no results.
+
+    _check_json(data, MAX_JSON_BYTES)
+    try:
+        return msgspec.json.decode(data, type=type)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _check_json(data: bytes | str, most: int) -> None:
+    if len(data) > most:
+        raise ValueError(f"has {len(data)} bytes, {len(data) - most} more than is read")
+    text = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    if text[:4].count(b"\0"):
+        raise ValueError("is not UTF-8 text")
+    if text.count(b"[") + text.count(b"{") <= MAX_LEVELS:
+        return
+    brackets = _STRING.sub(b"", text).translate(None, _OTHER_BYTES)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_LEVELS:
+        raise ValueError(f"nests more than {MAX_LEVELS} levels deep")
+
+
+def check_yaml(text: str) -> None:
+    """Raises ValueError for a text that is too large, nests too deep or has too many aliases. The events of a YAML text come
+    without recursion, as far as it is YAML; what is not is for its parser to say."""
+    import yaml  # noqa: PLC0415 - many steps read none.
+
+    if len(text) > MAX_YAML_BYTES:
+        raise ValueError(f"has {len(text)} characters, {len(text) - MAX_YAML_BYTES} more than is read")
+    level = aliases = 0
+    try:
+        for event in yaml.parse(text, Loader=_yaml_loader()):
+            level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            aliases += isinstance(event, yaml.AliasEvent)
+            if level > MAX_LEVELS:
+                raise ValueError(f"nests more than {MAX_LEVELS} levels deep")
+            if aliases > MAX_YAML_ALIASES:
+                raise ValueError(f"has more than {MAX_YAML_ALIASES} aliases")
+    except yaml.YAMLError:
+        return
+
+
+@functools.cache
+def _yaml_loader() -> Any:
+    import yaml  # noqa: PLC0415 - many steps read none.
+
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,0 +1,67 @@
+"""NumPy's files of arrays, read without believing what their headers say of sizes."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+import zlib
+from tokenize import TokenError
+from typing import TYPE_CHECKING
+
+from n6build.base.bounded import WRONG_FIELDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_DAMAGE = (
+    *WRONG_FIELDS,
+    SyntaxError,
+    TokenError,
+    EOFError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def array_of(data: bytes) -> NDArray[np.generic]:
+    """Of a .npy file, read-only. Raises ValueError where it is none, or has objects."""
+    try:
+        return _array_of(data)
+    except _DAMAGE as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def arrays_of(data: bytes) -> dict[str, NDArray[np.generic]]:
+    """Of an .npz file as numpy.savez writes it, which compresses nothing. Raises ValueError where it is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as found:
+            members = found.infolist()
+            if sum(each.file_size for each in members) > len(data):
+                raise ValueError("has members that are compressed")
+            return {each.filename.removesuffix(".npy"): _array_of(found.read(each)) for each in members}
+    except _DAMAGE as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def _array_of(data: bytes) -> NDArray[np.generic]:
+    import numpy as np  # noqa: PLC0415 - planning reads no arrays.
+    from numpy.lib import format as npy  # noqa: PLC0415
+
+    file = io.BytesIO(data)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    version = npy.read_magic(file)
+    if version not in readers:
+        raise ValueError(f"version {version[0]}.{version[1]} of the format is not known")
+    shape, is_fortran, dtype = readers[version](file)
+    if dtype.hasobject or min(shape, default=0) < 0:
+        raise ValueError(f"has values of type {dtype} and shape {shape}")
+    size, found = math.prod(shape) * dtype.itemsize, len(data) - file.tell()
+    if size != found:
+        raise ValueError(f"says that it has {size} bytes of values, and has {found}")
+    flat = np.frombuffer(data, dtype, offset=file.tell()) if size else np.empty(math.prod(shape), dtype)
+    return flat.reshape(shape, order="F" if is_fortran else "C")

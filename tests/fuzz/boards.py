@@ -1,0 +1,174 @@
+"""What a board sends and holds, and what emulators and programmers say of one."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import wave
+import zlib
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import numpy as np
+from n6build.base.bounded import WRONG_FIELDS
+from n6build.compare import worker
+from n6build.compare.tensors import Port, ReferenceTensor
+from n6build.flash.command_line import Said
+from n6build.flash.programmers import openocd, pyocd, stm32cubeprogrammer
+from n6build.hardware.boards import load_board
+from n6build.memory_plan.vectors import read_vectors
+from n6build.reloc.reader import parse_reloc_file
+from n6build.reloc.show import as_text, report_json
+from n6build.reloc.slots import Identity, SelfTest, name_crc32, newer_layout, read_trailer, slot_chunks, stored_bytes
+from n6build.reloc.verify import ram_of, verify
+from n6build.run.console_log import ends_run, read_console
+from n6build.run.field_readings import readings_of
+from n6build.run.registers import registers_of
+from n6build.virtual_board.findings_file import read_findings, unmodelled_of
+from n6build.virtual_board.npu_record import read_npu_record
+from n6build.virtual_board.recording import convert_recording
+from n6build.virtual_board.source_lines import Places
+from reloc.synthetic import synthetic_model
+from reloc.test_slots import Board as SlotBoard
+
+from fuzz.target import Parse, Target, of_file
+
+BOARD = load_board("nucleo-n657")
+RAM = ram_of(BOARD)
+VERSION = (1, 1, 3, 8)
+_CONSOLE = b"""n6 appli start board=nucleo clock=600000000
+n6 model network slot=a revision=7 bytes=100 ok
+n6 model other slot=b refused N6-FW-049 damaged
+n6 run 0 epoch 1 start=1 core=2 end=3
+n6 run 0 output 0 00ff
+n6 run 0 cycles=1320
+n6 fault HardFault
+n6 appli error N6-FW-001 text
+n6 done runs=1
+"""
+_FINDINGS = b"""{"kind": "cache", "text": "an uncleaned line", "pc": "0x34000400"}
+{"kind": "summary", "ended": "until", "instructions": 12, "pc": "0x34000400", "banks_on": ["AXISRAM1"],
+"cleaned": [["0x0", "0x20"]], "unmodelled": [["0x40000000", "0x34000400", 1, 2]]}
+""".replace(b',\n"cleaned', b', "cleaned')
+_RECORD = {"network": 0, "place": 1, "label": 2, "by": "blob", "instructions": 5}
+_UNIT = {"unit": "CONVACC0", "what": "3x3", "macs": 9, "first": "0x34000000", "end": "0x34000100", "frames": 1}
+
+
+def _field_line(name: bytes, address: int, value: int) -> bytes:
+    check = zlib.crc32(name) ^ address ^ (~value & 0xFFFF_FFFF)
+    return b"n6 field fsbl %s 0x%08x 0x%08x 0x%08x\n" % (name, address, value, check)
+
+
+def _console(data: bytes, folder: Path) -> None:
+    lines = data.decode("utf-8", "replace").splitlines()
+    read_console(lines)
+    any(ends_run(line) for line in lines)
+
+
+def _findings(path: Path) -> None:
+    places = Places([])
+    _, summary = read_findings(path, places)
+    registers_of(BOARD, unmodelled_of(summary, places))
+
+
+def _model(data: bytes, folder: Path) -> None:
+    model = parse_reloc_file(data, "model.bin")
+    as_text(model)
+    report_json(model, [("model.bin", len(data))])
+    verify(model, None, RAM, VERSION)
+
+
+def _slot_image() -> list[bytes]:
+    return [b"".join(slot_chunks([synthetic_model(VERSION)], Identity(name_crc32("keyword"), 1), SelfTest(b"abc", 4)))]
+
+
+def _slot(data: bytes, folder: Path) -> None:
+    """A board's flash with these bytes in slot A."""
+    board = SlotBoard(folder, parse_reloc_file(synthetic_model(VERSION), "model.bin"))
+    board.nor[: len(data[: 1 << 18])] = data[: 1 << 18]
+    board.offer(b"abc")
+    board.update()
+
+
+def _trailer(data: bytes, folder: Path) -> None:
+    read_trailer(data, 100)
+    newer_layout(data, 100)
+    stored_bytes(data, 100)
+
+
+def _vectors() -> list[bytes]:
+    found = []
+    for array in (np.arange(12, dtype=np.int8).reshape(3, 4), np.ones((2, 2), ">f4")):
+        file = io.BytesIO()
+        np.save(file, array)
+        found.append(file.getvalue())
+    return found
+
+
+def _answer() -> list[bytes]:
+    values = np.arange(4, dtype=np.int8)
+    tensor = ReferenceTensor("t", "Conv", ("x",), (1, 4), True, "int8", 0.5, 1, values)
+    port = Port("x", "int8", (1, 4), 0.5, 0)
+    return [worker._pack_answer(worker.Answer("", False, ((values,),), (tensor,), (port,), (port,)))]
+
+
+def _answered(data: bytes, folder: Path) -> None:
+    try:
+        worker.unpack_answer(data)
+    except WRONG_FIELDS:
+        # Which the one who asked turns into an error with the model's name.
+        return
+
+
+def _wave() -> list[bytes]:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(16_000)
+        writer.writeframes(bytes(64))
+    return [file.getvalue()]
+
+
+def _said_by(programmer: ModuleType) -> Parse:
+    def parse(data: bytes, folder: Path) -> None:
+        said = Said(data.decode("utf-8", "replace"), 0)
+        said.complaint("otherwise")
+        with mock.patch.object(programmer, "run_command", return_value=said, create=True):
+            programmer._probes(folder)
+        programmer._identity(said.output, BOARD)
+
+    return parse
+
+
+_FIELDS = b"".join(_field_line(name, 0x56000000, 5) for name in (b"BSEC.SR", b"RCC.CR"))
+_CUBE = (
+    b"ST-LINK SN  : 004100\nBoard Name  : NUCLEO-N657\nDevice ID   : 0x486\nBoard       : NUCLEO-N657\nError: none\n"
+)
+_PYOCD = b'text {"boards": [{"unique_id": "0041", "board_name": "NUCLEO-N657"}]}'
+
+BOARDS = (
+    Target("console", lambda: [_CONSOLE], _console),
+    Target(
+        "field registers",
+        lambda: [_FIELDS],
+        lambda data, _: readings_of(data.decode("utf-8", "replace").splitlines(), BOARD.soc),
+    ),
+    Target("emulator's findings", lambda: [_FINDINGS], of_file("findings.jsonl", _findings)),
+    Target(
+        "record of the NPU",
+        lambda: [json.dumps({**_RECORD, "units": [_UNIT]}).encode() + b"\n"],
+        of_file("r.jsonl", read_npu_record),
+    ),
+    Target("relocatable model", lambda: [synthetic_model(VERSION)], _model),
+    Target("model's slot", _slot_image, _slot),
+    Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),
+    Target(".npy", _vectors, of_file("inputs.npy", inspect.unwrap(read_vectors))),
+    Target("answer of an interpreter (.npz)", _answer, _answered),
+    Target(".wav", _wave, of_file("a.wav", lambda path: convert_recording(path, path.with_name("heard")))),
+    Target("STM32CubeProgrammer's words", lambda: [_CUBE], _said_by(stm32cubeprogrammer)),
+    Target("pyOCD's words", lambda: [_PYOCD], _said_by(pyocd)),
+    Target("OpenOCD's words", lambda: [b"0x44000000: 00006486\n"], _said_by(openocd)),
+)

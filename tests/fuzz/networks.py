@@ -1,0 +1,125 @@
+"""Networks and what compilers make of them."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import one_op_models as ops
+from n6build.network.artifacts.c_info_reader import read_c_info
+from n6build.network.artifacts.network_c import parse_network_c
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.network.ll_aton import read_ll_aton_version
+from n6build.network.model_facts import read_model_facts
+from n6build.network.pools.mpool import parse_mpool
+from n6build.network.reference.compile import compile_network
+from n6build.network.reference.onnx.reader import read_onnx_graph
+from n6build.network.reference.tflite_reader import read_graph
+from n6build.network.st_edge_ai.compiler_profile import parse_profiles, profile_of
+from n6build.network.st_edge_ai.find import parse_version
+from n6build.network.st_edge_ai.log import read_log
+from n6build.network.st_edge_ai.normalise import normalised_c_info
+from n6build.npu.blobs import read_blobs
+from n6build.npu.disassemble import blob_lines
+from n6build.npu.names import names_of
+from n6build.npu.source_settings import epochs_of_source
+from n6build.npu.trace import trace_lines
+from network.host_network import extflash
+from network.network_c_texts import CORES, network_c
+from npu.test_blobs import IN_CONTAINER, WORDS, header
+from npu.test_trace import BLOB, NETWORK, words
+from one_op_models import Quantisation
+from onnx_models import onnx_model, qdq_convolution
+from virtual_board.npu.model import NPU, as_bytes
+
+from fuzz.descriptions import POOLS
+from fuzz.target import Target, of_file
+
+NAMES = names_of(NPU)
+C_FILE = network_c(CORES[-1]).encode()
+_ONE, _OTHER = Quantisation(0.05, 3), Quantisation(0.11, -7)
+TFLITE = ops.fully_connected(1, np.ones((4, 8), np.int8), np.zeros(4, np.int32), [0.01] * 4, _ONE, _OTHER)
+POOL = ops.pad((1, 4, 4, 2), ((0, 0), (1, 1), (1, 1), (0, 0)), _ONE)
+_TRACE = "\n".join(
+    ["epoch 0 0", "w 0x1a000 0x00000001", "run 0", "blob 0x70000000", *words(BLOB), "epoch 0 1", "run 3"]
+)
+_VERSION = b"".join(b"#define LL_ATON_VERSION_%s 3\n" % part for part in (b"MAJOR", b"MINOR", b"MICRO", b"DEV"))
+_LOG = b"ST Edge AI Core v4.0.1-20500 abcdef\n  50.0% done\nE101(InvalidModelError): it is none\nINTERNAL ERROR: at a.cc:17\n"
+_PROFILE = b'{"Globals": {}, "Profiles": {"default": {"memory_pool": "a.mpool", "options": "-O3 \\\n--Os"}}} // end\n'
+_SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
+  static const LL_Convacc_InitTypeDef CONVACC0_init = { .simd = 1, .kernelWidth = 3, .batchDepth = 1, };
+  LL_Convacc_Init(0, &CONVACC0_init);
+}
+"""
+
+
+def _c_info() -> bytes:
+    """Of a network with one operator, as our own compiler describes it."""
+    with TemporaryDirectory() as folder:
+        model = Path(folder) / "network.tflite"
+        model.write_bytes(TFLITE)
+        compile_network(model, extflash(), Path(folder) / "out")
+        (described,) = (Path(folder) / "out").glob("*_c_info.json")
+        return described.read_bytes()
+
+
+def _compiled(data: bytes, folder: Path) -> None:
+    path = folder / "subject.tflite"
+    path.write_bytes(data)
+    compile_network(path, extflash(), folder / "out")
+
+
+def _artifacts(data: bytes, folder: Path) -> None:
+    """A folder with network.c and its weights."""
+    (folder / "network.c").write_bytes(data)
+    (folder / "network_atonbuf.xSPI2.raw").write_bytes(bytes(4704))
+    inspect.unwrap(read_artifacts)(folder, "network")
+
+
+def _blobs(path: Path) -> None:
+    for blob in read_blobs(path):
+        list(blob_lines(blob, NAMES))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+NETWORKS = (
+    Target(".tflite", lambda: [TFLITE, POOL], of_file("model.tflite", read_graph), [b"TFL3"]),
+    Target(".tflite, compiled", lambda: [TFLITE, POOL], _compiled, [b"TFL3"]),
+    Target(".tflite, facts", lambda: [TFLITE], of_file("facts.tflite", read_model_facts), [b"TFL3"]),
+    Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
+    Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),
+    Target("c_info", lambda: [_c_info()], of_file("network_c_info.json", read_c_info)),
+    Target(
+        "c_info, normalised",
+        lambda: [b'{"environment": {"generated_time": "t", "a": "/home/x/a.c"}}'],
+        lambda data, _: normalised_c_info(data, "c"),
+    ),
+    Target("network.c", lambda: [C_FILE], lambda data, _: parse_network_c(_text(data), "network.c")),
+    Target("folder of a network", lambda: [C_FILE], _artifacts),
+    Target("mpool", lambda: [POOLS], lambda data, _: parse_mpool(data, "a.mpool")),
+    Target(
+        "compiler's profiles",
+        lambda: [_PROFILE],
+        lambda data, _: profile_of(parse_profiles(data, "n.json"), "default", "n.json"),
+    ),
+    Target("compiler's log", lambda: [_LOG], lambda data, _: read_log(_text(data))),
+    Target(
+        "compiler's version",
+        lambda: [b"ST Edge AI Core v4.0.1-20500 abcdef\n"],
+        lambda data, _: parse_version(_text(data)),
+    ),
+    Target("ll_aton_version.h", lambda: [_VERSION], of_file("ll_aton_version.h", read_ll_aton_version)),
+    Target("blobs in binaries", lambda: [as_bytes(WORDS), as_bytes(IN_CONTAINER)], of_file("a.bin", _blobs)),
+    Target("blobs in headers", lambda: [header(WORDS).encode(), header(IN_CONTAINER).encode()], of_file("a.h", _blobs)),
+    Target("NPU settings in C", lambda: [_SETTINGS], lambda data, _: list(epochs_of_source(_text(data), NAMES))),
+    Target(
+        "NPU trace",
+        lambda: [_TRACE.encode()],
+        lambda data, _: list(trace_lines(_text(data).splitlines(), NAMES, [NETWORK])),
+    ),
+)

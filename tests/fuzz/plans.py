@@ -1,0 +1,97 @@
+"""What the planning of a build reads again: its ledger, plans, digests, and what compilers and Graphviz say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from n6build.plan.boxes import Edge
+from n6build.plan.closure import library_code
+from n6build.plan.compile_commands import write_compile_commands
+from n6build.plan.depfile import first_rule, read_depfile
+from n6build.plan.explain import reasons_for
+from n6build.plan.graphviz import _read as read_layout
+from n6build.plan.known_code import known_code
+from n6build.plan.ledger import ledger_path, read_ledger
+from n6build.plan.local import read_plan_file
+from n6build.plan.plan import Plan, plan_json
+from n6build.plan.remember import _read as read_remembered
+from n6build.plan.signature import signed_parts
+from plan.plan_samples import application_plan
+
+from fuzz.target import Target, of_file
+
+PLAN = application_plan()
+STEP = PLAN.steps[0]
+PARTS = signed_parts(STEP, library_code(), "/project")
+EMPTY = Plan((), {})
+_ENTRY = {
+    "format": 1,
+    "name": STEP.name,
+    "parts": {**PARTS, "sources": ["a.c"], "parameters": '{"a":{"b":[1,2]}}', "tools": [["gcc", "0" * 64]]},
+    "inputs": {"a.c": "0" * 64, "absent.h": ""},
+    "outputs": {STEP.name: [1, 2, 3, 4, "0" * 64]},
+    "reason": "it has never been made in this build folder",
+    "origin": "here",
+    "seconds": 0.5,
+}
+_REMEMBERED = {
+    "key": '{"a":1}',
+    "code": "c",
+    "uses": [["content", "/nowhere", "", "", [1, 2, 3, 4]]],
+    "plan": plan_json(PLAN),
+}
+
+
+def _ledger(data: bytes, folder: Path) -> None:
+    path = ledger_path(folder)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    ledger = read_ledger(folder)
+    list(reasons_for(STEP, ledger, PARTS))
+
+
+def _known_code(data: bytes, folder: Path) -> None:
+    path = folder / ".n6build" / "code.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    known_code(folder)
+
+
+def _layout(data: bytes, folder: Path) -> None:
+    try:
+        read_layout(data.decode("utf-8", "replace"), 2, [Edge(0, 1, after=False)])
+    except (ValueError, KeyError, IndexError):
+        # Which its caller takes for no layout.
+        return
+
+
+PLANS = (
+    Target("ledger", lambda: [json.dumps(_ENTRY).encode() + b"\n"], _ledger),
+    Target("plan.json", lambda: [json.dumps(plan_json(PLAN)).encode()], of_file("plan.json", read_plan_file)),
+    Target(
+        "remembered plan",
+        lambda: [json.dumps(_REMEMBERED).encode()],
+        of_file("plan.json", lambda path: read_remembered(path, '{"a":1}', "c")),
+    ),
+    Target(
+        "known code", lambda: [b'{"state": "a", "digests": {"n6build.base.files": "' + b"0" * 64 + b'"}}'], _known_code
+    ),
+    Target(
+        "compile commands",
+        lambda: [b'[{"directory": "/a", "file": "a.c", "arguments": ["gcc", "a.c"]}]'],
+        of_file("c.json", lambda path: write_compile_commands(path.with_name("made.json"), EMPTY, Path("/a"), [path])),
+    ),
+    Target(
+        "depfile",
+        lambda: [b"build/a.o: firmware/a.c \\\n firmware/a\\ b.h firmware/$$c.h\n\nfirmware/a.h:\n"],
+        lambda data, folder: (read_depfile(data), first_rule(data)),
+    ),
+    Target(
+        "Graphviz' layout",
+        lambda: [
+            b"graph 1 3.5 2\nnode 0 1 1 1 1\nnode 1 2 2 1 1\nedge 0 1 4 1 1 1.2 1.2 1.4 1.4 2 2 solid black\nstop\n"
+        ],
+        _layout,
+    ),
+)

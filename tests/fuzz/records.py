@@ -1,0 +1,123 @@
+"""What n6build itself has written into the build folder or beside it: records of boards, and results of steps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from n6build.base.span import Span
+from n6build.checks.run import Result
+from n6build.checks.run import read_results as read_checks
+from n6build.flash.model_update import read_running, remember_running
+from n6build.flash.receipt import Receipt, read_receipt, still_holds, write_receipt
+from n6build.flash.record import other_format, read_record, without, write_record
+from n6build.image.manifest import FlashManifest, check_overlap, manifest_json, read_manifest
+from n6build.matrix.result import PairResult
+from n6build.matrix.result import read_results as read_matrix
+from n6build.memory_plan.plan import MemoryPlan, plan_json, read_plan
+from n6build.reloc.description import RelocDescription, description_json, read_description
+from n6build.report.figures import SizesFile, read_sizes, sizes_json
+from n6build.report.merge import merge_report
+from n6build.run.field_report import FieldReport, field_report_text, read_field_report
+from n6build.run.session import Outcome, read_outcome
+from n6build.run.table import run_junit
+from n6build.steps.foreign_image import Placed, placed_files
+
+from fuzz.target import Target, json_of, of_file, sample_of
+
+BOARD = "nucleo-n657"
+ADDRESS = 0x70000000
+_RECEIPT = Receipt(BOARD, "virtual", (ADDRESS,), {ADDRESS: "0" * 64})
+
+
+def _record(path: Path) -> None:
+    other_format(path)
+    write_record(path, without(read_record(path, BOARD), [Span(ADDRESS, 4096)]))
+
+
+def _receipt(path: Path) -> None:
+    read_receipt(path)
+    receipt = path.with_name("sound_receipt")
+    write_receipt(receipt, _RECEIPT)
+    # As a record of the virtual board, and as the receipt that is compared with one.
+    still_holds(receipt, path, receipt)
+    still_holds(path, path, receipt)
+
+
+def _running(path: Path) -> None:
+    read_running(path)
+    remember_running(path, {"other": (1, 2)})
+
+
+def _manifest(path: Path) -> None:
+    manifest = read_manifest(path)
+    manifest_json(manifest)
+    check_overlap(manifest)
+
+
+def _outcome(path: Path) -> None:
+    outcome = read_outcome(path)
+    run_junit(outcome)
+    outcome.raise_if_wrong()
+
+
+def _sizes(path: Path) -> None:
+    sizes = read_sizes(path)
+    sizes_json(sizes)
+    merge_report(sizes, sizes)
+
+
+RECORDS = (
+    Target(
+        "flash record",
+        lambda: [
+            json.dumps(
+                {
+                    "format": 1,
+                    "board": BOARD,
+                    "identity": {"board": "NUCLEO-N657", "device_id": "0x486"},
+                    "sectors": {"0x70000000": "0" * 64},
+                    "witnesses": [{"address": "0x70000000", "size": 4096, "sha256": "1" * 64}],
+                }
+            ).encode()
+        ],
+        of_file("record.json", _record),
+    ),
+    Target(
+        "flash receipt",
+        lambda: [
+            json.dumps(
+                {
+                    "format": 1,
+                    "board": BOARD,
+                    "probe": "virtual",
+                    "programmed": ["0x70000000"],
+                    "sectors": {"0x70000000": "0" * 64},
+                }
+            ).encode()
+        ],
+        of_file("receipt.json", _receipt),
+    ),
+    Target("running models", lambda: [b'{"model": {"slot": 0, "revision": 7}}'], of_file("board.models", _running)),
+    Target("flash manifest", lambda: [json_of(FlashManifest)], of_file("flash_manifest.json", _manifest)),
+    Target("run.json", lambda: [json_of(Outcome, watched=None, findings=[])], of_file("run.json", _outcome)),
+    Target("matrix.json", lambda: [json.dumps([sample_of(PairResult)]).encode()], of_file("matrix.json", read_matrix)),
+    Target("checks.json", lambda: [json.dumps([sample_of(Result)]).encode()], of_file("checks.json", read_checks)),
+    Target(
+        "memory_plan.json", lambda: [json_of(MemoryPlan)], of_file("p.json", lambda path: plan_json(read_plan(path)))
+    ),
+    Target(
+        "reloc description",
+        lambda: [json_of(RelocDescription)],
+        of_file("network_reloc.json", lambda path: description_json(read_description(path))),
+    ),
+    Target(
+        "sizes.json", lambda: [json_of(SizesFile, format="n6build sizes", version=1)], of_file("sizes.json", _sizes)
+    ),
+    Target(
+        "field report",
+        lambda: [b"# Text\n\n```json\n" + json_of(FieldReport, format="n6build field report", version=1) + b"\n```\n"],
+        of_file("field_report.md", lambda path: field_report_text(read_field_report(path))),
+    ),
+    Target("placed images", lambda: [json_of(Placed)], of_file("placed.json", lambda path: placed_files(path, path))),
+)

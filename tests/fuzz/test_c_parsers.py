@@ -1,0 +1,27 @@
+"""What the firmware reads of flash and of its console, on the host: no input makes it touch anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.c_parsers import C_PARSERS, CParser, built, tried
+
+INPUTS = 20_000
+
+
+@pytest.mark.parametrize("parser", C_PARSERS, ids=lambda each: each.program)
+def test_damaged_input_is_refused_without_touching_anything_else(parser: CParser, tmp_path: Path) -> None:
+    program = built(parser, tmp_path)
+    found = tried(parser, program, INPUTS, 1)
+    assert not found.said
+    # A sound part of them is understood, or the others would not get far.
+    assert found.reached > INPUTS // 100
+
+
+def test_the_sanitizer_sees_a_loader_that_believes_what_a_pool_is_called(tmp_path: Path) -> None:
+    """A copied pool that is said to hold activations was not compared with the weights that it is copied from."""
+    parser = next(each for each in C_PARSERS if each.program == "reloc")
+    program = built(parser, tmp_path, {"return type == N6_RELOC_POOL_COPY ||": "return"})
+    assert "in place_pools" in tried(parser, program, 300_000, 1).said

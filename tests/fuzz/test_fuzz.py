@@ -1,0 +1,47 @@
+"""No file, record, log or board ends a build with a traceback, or without an end: `make fuzz` tries the same for longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzz.found import FOUND
+from fuzz.mutation import mutated
+from fuzz.target import tried
+from fuzz.targets import TARGETS
+
+
+@cache
+def seeds_of(name: str) -> Sequence[bytes]:
+    return TARGETS[name].seeds()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_each_seed_is_read(name: str, tmp_path: Path) -> None:
+    """Otherwise its damaged copies would not get far."""
+    for seed in seeds_of(name):
+        trial = tried(TARGETS[name], seed, tmp_path)
+        assert trial.result == "read", trial.said
+
+
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_what_was_found_stays_mended(name: str, data: bytes, tmp_path: Path) -> None:
+    trial = tried(TARGETS[name], data, tmp_path)
+    assert trial.result in ("read", "refused"), trial.said
+
+
+@settings(max_examples=250, deadline=None)
+@given(name=st.sampled_from(sorted(TARGETS)), random=st.randoms(use_true_random=False))
+def test_damaged_input_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, name: str, random: Random) -> None:
+    target = TARGETS[name]
+    seeds = seeds_of(name)
+    folder = tmp_path_factory.getbasetemp() / f"fuzz {name.replace('/', '_')}"
+    folder.mkdir(exist_ok=True)
+    trial = tried(target, mutated(random.choice(seeds), seeds, target.words, random), folder)
+    assert trial.result in ("read", "refused"), trial.said

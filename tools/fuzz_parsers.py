@@ -1,0 +1,179 @@
+"""Damaged inputs for every parser of outside data: `python tools/fuzz_parsers.py [TARGET...] --seconds N | --inputs N`.
+
+Says for each parser how many inputs it was given, how many ended in a traceback or did not end, and how long the slowest took.
+The parsers and their seeds are those of tests/fuzz. With --atheris, coverage leads the mutations, where that is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests"), str(ROOT / "tools")]
+
+_GUIDED = "--atheris"
+if _GUIDED in sys.argv:
+    import atheris
+
+    # Only what is imported in the block says which lines an input reaches.
+    _instrumented: contextlib.AbstractContextManager[object] = atheris.instrument_imports(include=["n6build"])
+else:
+    _instrumented = contextlib.nullcontext()
+with _instrumented:
+    from fuzz.c_parsers import C_PARSERS, CParser, built
+    from fuzz.c_parsers import tried as tried_on_host
+    from fuzz.mutation import mutated
+    from fuzz.target import Target, Trial, tried
+    from fuzz.targets import TARGETS
+
+# Of the firmware's, for each of ours: they are that much faster.
+_C_INPUTS_EACH = 10
+_C_INPUTS = 1_000_000
+# A parser that needs more of its own has no bound.
+_MOST_MEMORY = 2 << 30
+_SHOWN_BYTES = 200
+# Files there stay in memory.
+_SCRATCH = Path("/dev/shm")
+
+
+@dataclass
+class Tally:
+    """Of one target. found: where a traceback or hang is -> the trial, and the input."""
+
+    inputs: int = 0
+    read: int = 0
+    tracebacks: int = 0
+    hangs: int = 0
+    slowest_s: float = 0.0
+    found: dict[str, tuple[Trial, bytes]] = field(default_factory=dict)
+
+    def add(self, trial: Trial, data: bytes) -> None:
+        """data: the input."""
+        self.inputs += 1
+        self.read += trial.result == "read"
+        self.slowest_s = max(self.slowest_s, trial.seconds)
+        if trial.result in ("traceback", "hang"):
+            self.tracebacks += trial.result == "traceback"
+            self.hangs += trial.result == "hang"
+            known = self.found.get(trial.where)
+            if known is None or len(data) < len(known[1]):
+                self.found[trial.where] = trial, data
+
+
+def fuzzed(target: Target, seconds: float | None, inputs: int | None, seed: int, folder: Path) -> Tally:
+    """Until so many seconds have passed, or so many inputs were tried; the seeds themselves come first."""
+    random, tally, seeds = Random(f"{target.name} {seed}"), Tally(), list(target.seeds())
+    end = time.monotonic() + seconds if seconds else None
+    with _silent():
+        for data in seeds:
+            tally.add(tried(target, data, folder), data)
+        while (end is None or time.monotonic() < end) and (inputs is None or tally.inputs < inputs):
+            data = mutated(random.choice(seeds), seeds, target.words, random)
+            tally.add(tried(target, data, folder), data)
+    return tally
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without what parsers and the libraries that they call print."""
+    sys.stdout.flush()
+    kept = os.dup(1), os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        for number, file in enumerate(kept, 1):
+            os.dup2(file, number)
+            os.close(file)
+        os.close(nowhere)
+
+
+def guided(target: Target, seconds: float, folder: Path) -> None:
+    """By Atheris, which ends the process at the first traceback."""
+
+    def one(data: bytes) -> None:
+        trial = tried(target, data, folder)
+        if trial.result in ("traceback", "hang"):
+            raise RuntimeError(trial.said)
+
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for number, data in enumerate(target.seeds()):
+        (corpus / str(number)).write_bytes(data)
+    atheris.Setup([sys.argv[0], str(corpus), f"-max_total_time={int(seconds)}"], one)
+    atheris.Fuzz()
+
+
+def fuzzed_on_host(parser: CParser, inputs: int, seed: int, folder: Path) -> Tally:
+    """Of the firmware; what a sanitizer objects to counts as a traceback."""
+    program = built(parser, folder)
+    found = tried_on_host(parser, program, inputs, seed + 1)
+    tally = Tally(found.inputs, found.reached, int(bool(found.said)))
+    if found.said:
+        tally.found[parser.program] = Trial("traceback", 0.0, found.said, parser.program), b""
+    return tally
+
+
+def _row(name: str, tally: Tally) -> str:
+    slowest = f"{1000 * tally.slowest_s:.0f} ms" if tally.slowest_s else ""
+    return f"| {name} | {tally.inputs:,} | {tally.tracebacks} | {tally.hangs} | {slowest} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status 1 where a parser had a traceback or a hang."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="part of a name; default: all")
+    parser.add_argument("--seconds", type=float, help="for each target")
+    parser.add_argument("--inputs", type=int, help="for each target")
+    parser.add_argument("--seed", type=int, default=0, help="another one makes other inputs")
+    parser.add_argument("--keep", type=Path, help="folder for inputs that were not survived")
+    parser.add_argument(_GUIDED, action="store_true", help="let coverage lead the mutations of one target")
+    options = parser.parse_args(arguments)
+    wrong = 0
+    print("| parser | inputs | tracebacks | hangs | slowest |\n|---|---|---|---|---|", flush=True)
+    for name, tally in _tallies(options):
+        print(_row(name, tally), flush=True)
+        for where, (trial, data) in tally.found.items():
+            wrong += 1
+            print(f"  {where}: {trial.said.strip().splitlines()[-1]}\n    {data[:_SHOWN_BYTES]!r}", file=sys.stderr)
+            if options.keep:
+                options.keep.mkdir(parents=True, exist_ok=True)
+                (options.keep / f"{name} {where}".replace("/", "_")).write_bytes(data)
+    return min(wrong, 1)
+
+
+def _tallies(options: argparse.Namespace) -> Iterator[tuple[str, Tally]]:
+    """Those of the chosen parsers, one after another."""
+    seconds = options.seconds if options.seconds or options.inputs else 2.0
+
+    def is_chosen(name: str) -> bool:
+        return not options.targets or any(part in name for part in options.targets)
+
+    for parser in filter(lambda each: is_chosen(each.name), C_PARSERS):
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = _C_INPUTS_EACH * options.inputs if options.inputs else _C_INPUTS
+            yield parser.name, fuzzed_on_host(parser, inputs, options.seed, Path(folder))
+    # Sanitizers need more than that of addresses.
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    for target in filter(lambda each: is_chosen(each.name), TARGETS.values()):
+        with tempfile.TemporaryDirectory(dir=_SCRATCH if _SCRATCH.is_dir() else None) as folder:
+            if options.atheris:
+                guided(target, seconds or 60.0, Path(folder))
+            yield target.name, fuzzed(target, seconds, options.inputs, options.seed, Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
