@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from n6build.base.console import say
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import cannot_write, write_atomically
 
 _MAGIC = b"n6build database 1\n"
 _HEAD = len(_MAGIC) + 32
@@ -57,7 +57,20 @@ class DatabaseModule:
 
     def open(self, name: str, *_: object) -> Database:
         """name: of the file, without its suffix. A database that is not there is made, whatever else is asked for."""
-        return Database(Path(f"{name}.dblite"), self._may_write)
+        return Database(_file(name), self._may_write)
+
+
+def remove_database(name: str) -> None:
+    """name: as for `DatabaseModule.open`. Ends with status 2 where the file cannot be removed."""
+    try:
+        _file(name).unlink(missing_ok=True)
+    except OSError as error:
+        sys.stderr.write(f"{cannot_write(_file(name), error)}\n")
+        raise SystemExit(2) from None
+
+
+def _file(name: str) -> Path:
+    return Path(f"{name}.dblite")
 
 
 def _content(data: bytes) -> dict[str, bytes]:

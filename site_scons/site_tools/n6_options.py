@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from n6_database import DatabaseModule
+from n6_database import DatabaseModule, remove_database
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.options.choices import Choices, Invocation, choices_of
@@ -16,7 +16,10 @@ from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
 from n6scons import failing_build, in_top, may_write, reported
-from SCons.Script import Dir, GetLaunchDir, Help, SConsignFile
+from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
+
+# The name that SCons has for it with hash_format sha256.
+_DATABASE = ".sconsign_sha256"
 
 
 def generate(env: Any) -> None:
@@ -94,5 +97,7 @@ def _print(target: Any, source: Any, env: Any) -> None:
 
 
 def _database(env: Any) -> None:
-    # The name that SCons has for it with hash_format sha256.
-    SConsignFile(".sconsign_sha256", DatabaseModule(may_write))
+    is_cleaning = GetOption("clean")
+    if is_cleaning and may_write():
+        remove_database(_DATABASE)
+    SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning))

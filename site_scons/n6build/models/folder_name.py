@@ -17,7 +17,7 @@ def folder_name(text: str) -> str:
     that a name cannot have do not share a folder."""
     if is_folder_name(text):
         return text
-    left = re.sub(r"[^\w.-]|^[.-]", "_", text, flags=re.ASCII)[:_LONGEST]
+    left = re.sub(r"[^\w.-]|^[.-]", "_", text, flags=re.ASCII)[:_LONGEST] or "_"
     return f"{left}-{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:_DIGITS]}"
 
 

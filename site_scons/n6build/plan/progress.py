@@ -10,6 +10,7 @@ from n6build.base.console import line, printable, say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.command import shown_command
+from n6build.plan.leftovers import tidied
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 
@@ -33,6 +34,12 @@ def say_times(site: Site) -> None:
         times[step.stage] = times.get(step.stage, 0.0) + step.seconds
     parts = ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in times.items())
     say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")
+
+
+def say_kept(build: Path) -> None:
+    """Prints what is still in the build folder after it was cleaned."""
+    for path, why in tidied(build):
+        say("Kept", path, why)
 
 
 def note_error(error: N6Error, build: Path) -> None:

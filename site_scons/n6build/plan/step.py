@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from n6build.base.errors import N6Error
-from n6build.base.paths import check_text
 
 T = TypeVar("T")
 
@@ -40,7 +39,7 @@ class Step:
     always: runs whenever its outputs are asked for. shared: whether another checkout may take what it made. quiet: prints no
     line of its own. made_at: file:line of the code that made it, for messages.
 
-    Raises N6-STEP-005 to -008 for fields that are not valid, N6-FILE-004 for a path that is not UTF-8.
+    Raises N6-STEP-005 to -008 for fields that are not valid.
     """
 
     verb: str
@@ -141,7 +140,6 @@ def _check(step: Step) -> None:
     for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
             raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "paths have no '.', '..' or '//' in them")
-        check_text(path)
 
 
 def _is_canonical(text: str) -> bool:
