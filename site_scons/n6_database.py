@@ -8,11 +8,11 @@ what is up to date. The entries in it are pickles of SCons; whoever can write to
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write, write_atomically
@@ -40,7 +40,9 @@ class Database(dict[str, bytes]):
         """SCons calls this once, at the end of a build. Ends with status 2 where the file cannot be written."""
         if dict(self) == self._known or not self._may_write():
             return
-        content = msgspec.msgpack.encode(dict(self))
+        # JSON knows no bytes: each becomes the letter of its number.
+        text = json.dumps({folder: entries.decode("latin-1") for folder, entries in sorted(self.items())})
+        content = text.encode()
         try:
             write_atomically(self._path, _MAGIC + hashlib.sha256(content).digest() + content)
         except N6Error as error:
@@ -77,4 +79,4 @@ def _content(data: bytes) -> dict[str, bytes]:
     """Raises ValueError for anything but a whole file."""
     if data[:_HEAD] != _MAGIC + hashlib.sha256(data[_HEAD:]).digest():
         raise ValueError("no digest of the content")
-    return msgspec.msgpack.decode(data[_HEAD:], type=dict[str, bytes])
+    return {folder: entries.encode("latin-1") for folder, entries in json.loads(data[_HEAD:]).items()}
