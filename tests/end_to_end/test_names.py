@@ -43,6 +43,7 @@ from SCons.Script import DefaultEnvironment, Environment, SetOption
 DefaultEnvironment(tools=[])
 SetOption("hash_format", "sha256")
 env = Environment(tools=["n6", "n6_options", "n6_application"])
+env.N6Database()
 for number, way in enumerate(json.load(open("ways.json"))):
     # Each has a virtual board of its own.
     choices = replace(env.N6Options(way["arguments"]), pair=str(number))
