@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from n6build.base.errors import N6Error
+from SCons.Errors import StopError
 from SCons.Node.FS import File
 from SCons.Scanner.C import CScanner
 
@@ -17,6 +19,12 @@ class _ReadFile(File):  # type: ignore[misc]
     def get_max_drift_csig(self) -> None:
         # Not "", which SCons 4.5 would take for the signature.
         return None
+
+    def missing(self) -> bool:
+        """Raises StopError, as whoever asks would, but as an error of n6build."""
+        if super().missing():
+            raise StopError(str(N6Error("N6-FILE-002", "cannot read: no such file", where=str(self))))
+        return False
 
 
 def file_node(env: Any, path: str) -> Any:

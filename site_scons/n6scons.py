@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from n6_ready import ready
 from n6build.base.errors import N6Error
+from n6build.base.files import cannot_write
 from n6build.base.paths import project_path
 from n6build.base.requirements import missing_package
 from n6build.plan.progress import note_error
 from SCons.Errors import BuildError
+from SCons.Script import GetOption
+from SCons.Util import Unbuffered
 
 T = TypeVar("T")
 
@@ -34,6 +39,44 @@ def in_top(method: Callable[..., T]) -> Callable[..., T]:
     return done
 
 
+def may_write() -> bool:
+    """Whether this call of SCons may write files: not if it only shows what it would do, answers a question or helps."""
+    return not (GetOption("no_exec") or GetOption("question") or GetOption("help"))
+
+
+def ready_to_print(*streams: TextIO | None) -> None:
+    """Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback. streams: as the
+    process was given them; None for one that was closed, for which SCons' own printing would end with a traceback. Where nobody
+    reads any more, SCons goes on; it flushes by itself, and another flush would end a step."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, Unbuffered):
+            stream.file = stream.file or Path(os.devnull).open("w")  # noqa: SIM115 - to the end of the process.
+            stream.flush = _flushed_already
+
+
+def _flushed_already() -> None:
+    """In place of a flush."""
+
+
+@contextmanager
+def last_words() -> Iterator[None]:
+    """For what is said and written after the build, when SCons catches nothing any more: nobody may be reading."""
+    try:
+        yield
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            sys.stderr.write(f"{cannot_write(None, error)}\n")
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+
+
 @contextmanager
 def reported(env: Any, at: str | None = None) -> Iterator[None]:
     """For work done while SConscript files are read. Prints an N6Error and ends with status 2: SCons would add its own
@@ -42,7 +85,8 @@ def reported(env: Any, at: str | None = None) -> Iterator[None]:
         yield
     except N6Error as error:
         error.where = error.where or at
-        note_error(error, Path(env["N6_BUILD"]))
+        if may_write():
+            note_error(error, Path(env["N6_BUILD"]))
         sys.stderr.write(f"{error}\n")
         raise SystemExit(2) from None
 
@@ -56,5 +100,6 @@ def failing_build(node: Any, build: Path) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise BuildError(node=node, errstr=str(missing_package(error)), exitstatus=2) from None
     except N6Error as error:
-        note_error(error, build)
+        if may_write():
+            note_error(error, build)
         raise BuildError(node=node, errstr=str(error), exitstatus=2) from None

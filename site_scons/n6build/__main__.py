@@ -10,6 +10,7 @@ or 141 if nobody reads what it prints.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import select
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 
 from n6build.base.environment import is_asked_to_complete
 from n6build.base.errors import N6Error
+from n6build.base.files import cannot_write
 from n6build.base.requirements import check_python, missing_package
 
 
@@ -42,6 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not _reader_is_gone():
             raise
         return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"{cannot_write(None, error)}\n")
+        return 2
     return 0
 
 

@@ -11,7 +11,6 @@ checkouts share).
 from __future__ import annotations
 
 import atexit
-import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,18 +35,16 @@ with ready():
     from n6build.plan.lock import locked_build_folder
     from n6build.plan.perform import Site, is_current, taken_over
     from n6build.plan.plan import Plan, joined
-    from n6build.plan.progress import say_times, shown_line
+    from n6build.plan.progress import say_kept, say_times, shown_line
     from n6build.plan.signature import signature
     from n6build.plan.step import Step
-    from n6scons import failing_build, in_top, reported
+    from n6scons import failing_build, in_top, last_words, may_write, ready_to_print, reported
     from SCons.Action import FunctionAction
     from SCons.Environment import Environment
     from SCons.Script import GetOption
 
-# Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
-for stream in (sys.__stdout__, sys.__stderr__):  # SCons has wrapped the others.
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")
+# SCons has wrapped the others.
+ready_to_print(sys.__stdout__, sys.__stderr__)
 
 
 def generate(env: Any) -> None:
@@ -72,9 +69,12 @@ def site_of(env: Any) -> Site:
     if not hasattr(build.attributes, "n6_site"):
         folder = Path(build.get_abspath())
         top = Path(env.fs.Top.get_abspath())
-        if _may_write():
-            build.attributes.n6_lock = locked_build_folder(folder)
-        site = Site(top, folder, known_code(folder), read_ledger(folder), dict(read_environment().commands))
+        if may_write():
+            with reported(env):
+                build.attributes.n6_lock = locked_build_folder(folder)
+        with reported(env):
+            ledger = read_ledger(folder, may_write=may_write())
+        site = Site(top, folder, known_code(folder), ledger, dict(read_environment().commands))
         build.attributes.n6_site = site
         atexit.register(_at_the_end, site)
     return build.attributes.n6_site  # type: ignore[no-any-return]
@@ -173,11 +173,10 @@ class _Work:
                 do_step(self._step, self._site, headers=headers)
 
 
-def _may_write() -> bool:
-    return not (GetOption("no_exec") or GetOption("question") or GetOption("help"))
-
-
 def _at_the_end(site: Site) -> None:
-    if _may_write():
-        say_times(site)
-        keep_known_code(site.code, site.build)
+    with last_words():
+        if may_write():
+            say_times(site)
+            keep_known_code(site.code, site.build)
+        if may_write() and GetOption("clean"):
+            say_kept(site.build)

@@ -15,8 +15,8 @@ from typing import Any
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
 from n6build.steps.planning import planned
-from n6scons import failing_build, in_top, reported
-from SCons.Script import BUILD_TARGETS, GetOption
+from n6scons import failing_build, in_top, may_write, reported
+from SCons.Script import BUILD_TARGETS
 
 
 def generate(env: Any) -> None:
@@ -36,8 +36,7 @@ def _plan(env: Any, choices: Choices, targets: Collection[str], at: str | None =
     that it follows from changes."""
     with reported(env, at):
         choices = replace(choices, build=env["N6_BUILD"], c_flags=(*choices.c_flags, *env["N6_CCFLAGS"]))
-        # A dry run writes nothing.
-        return planned(choices, targets, env.N6Site(), keep=not GetOption("no_exec"))
+        return planned(choices, targets, env.N6Site(), keep=may_write())
 
 
 def _show(env: Any, plan: Plan, targets: Collection[str]) -> bool:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.base.console import say
+from n6build.base.console import say, show
 from n6build.base.files import write_atomically
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
-from n6scons import in_top, reported
+from n6scons import in_top, may_write, reported
 from SCons.Node import executed, up_to_date
-from SCons.Script import GetBuildFailures, GetOption, SetOption
+from SCons.Script import GetBuildFailures, SetOption
 from SCons.Script.Main import OptionsParser
 
 
@@ -61,7 +61,7 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
         plan = plan_of(each)
         pairs.append(_Pair(each.board, each.models[0], plan, plan.goals["run"][0], env.N6Steps(plan)))
     env.AlwaysBuild(env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs]))
-    if not GetOption("no_exec"):
+    if may_write():
         atexit.register(_tell, env, Path(env["N6_BUILD"]) / "matrix", pairs, base)
 
 
@@ -77,7 +77,7 @@ def _tell(env: Any, folder: Path, pairs: list[_Pair], base: Any) -> None:
     write_atomically(folder / "matrix.json", results_json(results))
     write_atomically(folder / "matrix.xml", matrix_junit(rows))
     write_atomically(folder / "matrix.html", page(rows))
-    print(table(rows), end="", flush=True)
+    show(table(rows))
     written = [
         Path(path)
         for pair in pairs

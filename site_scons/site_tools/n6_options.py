@@ -1,5 +1,6 @@
 """SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
-settings files; env.N6Answer(targets) for targets that only print information: lists, doctor."""
+settings files; env.N6Answer(targets) for targets that only print information: lists, doctor. env.N6Database(), for a project that
+n6build alone builds, replaces SCons' database (n6_database)."""
 
 from __future__ import annotations
 
@@ -7,20 +8,25 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from n6_database import DatabaseModule, remove_database
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
-from n6scons import in_top, reported
-from SCons.Script import Dir, GetLaunchDir, Help
+from n6scons import failing_build, in_top, may_write, reported
+from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
+
+# The name that SCons has for it with hash_format sha256.
+_DATABASE = ".sconsign_sha256"
 
 
 def generate(env: Any) -> None:
-    """Adds N6Options and N6Answer to the environment. SCons calls this for tools=['n6_options']."""
+    """Adds N6Options, N6Answer and N6Database to the environment. SCons calls this for tools=['n6_options']."""
     env.AddMethod(in_top(_options), "N6Options")
     env.AddMethod(in_top(_answer), "N6Answer")
+    env.AddMethod(_database, "N6Database")
 
 
 def exists(env: Any) -> bool:
@@ -86,4 +92,12 @@ def _help() -> str:
 def _print(target: Any, source: Any, env: Any) -> None:
     from n6build.command_line.lists import print_list
 
-    print_list(str(target[0]), env["N6_CMSIS"])
+    with failing_build(target[0], Path(env["N6_BUILD"])):
+        print_list(str(target[0]), env["N6_CMSIS"])
+
+
+def _database(env: Any) -> None:
+    is_cleaning = GetOption("clean")
+    if is_cleaning and may_write():
+        remove_database(_DATABASE)
+    SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning))

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.embed.host_build import HostBuild, Planning, check_folder
-from n6build.embed.makefile import makefile
+from n6build.embed.makefile import included, makefile
 from n6build.embed.places import MAKEFILE
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step
@@ -268,3 +268,14 @@ def test_a_program_with_a_runtime_of_its_own_does_not_wait_for_the_library(tmp_p
     assert done(tmp_path, "N6_LINKED=0", "app.elf") == []
     assert (tmp_path / "app.elf").exists()
     assert done(tmp_path, "app.elf") == ["out/libn6networks.a"]
+
+
+def test_n6build_s_own_makefile_is_named_and_never_carried_out(tmp_path: Path) -> None:
+    place = tmp_path / "it is $HOME #1/n6build.mk"
+    place.parent.mkdir()
+    place.write_text("all:\n\t@echo found\n")
+    (tmp_path / "Makefile").write_text(included(str(place)))
+    assert make(tmp_path).stdout == "found\n"
+    for folder in ("$(shell touch PWNED)", "`touch PWNED`", "a;b", "a,b"):
+        with pytest.raises(N6Error, match="N6-EMBED-001"):
+            included(f"/{folder}/n6build.mk")

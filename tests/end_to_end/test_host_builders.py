@@ -238,7 +238,7 @@ def test_an_elf_file_of_the_host_without_a_network_goes_to_flash(host: Project) 
     assert [segment["name"] for segment in manifest["segments"]] == ["fsbl", "appli"]
 
 
-@pytest.mark.parametrize("name", ["with space", "w$x${y}", "näme"])
+@pytest.mark.parametrize("name", ["with space", "${__import__('os').system('touch PWNED')}`touch PWNED`", "näme"])
 def test_folders_of_the_host_may_have_any_name(project: Project, tmp_path: Path, name: str) -> None:
     theirs = tmp_path / name
     theirs.mkdir()
@@ -248,6 +248,7 @@ def test_folders_of_the_host_may_have_any_name(project: Project, tmp_path: Path,
     write(host, APPLI.replace("env.", "app = env.", 1) + "Default(app.files)\n")
     result = host.scons()
     assert result.status == 0, result.output
+    assert not list(tmp_path.rglob("PWNED"))
 
 
 def test_the_header_for_hosts_is_c_and_cpp() -> None:

@@ -1,17 +1,20 @@
-"""Names from outside are names: nothing in them is carried out, and nothing breaks because of them."""
+"""Names from outside are names: nothing in them is carried out, and nothing breaks because of them. Every way in is tried, and
+what cannot be supported is refused."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from end_to_end.conftest import Project, make_project
 
-# Each would make the file PWNED if SCons substituted it, or a shell saw it.
-SUBSTITUTED = "${open(chr(80)+chr(87)+chr(78)+chr(69)+chr(68),chr(119)).name}"
+# Each would make the file PWNED if SCons substituted it, or a shell saw it. A comma would part it from another model.
+SUBSTITUTED = "${__import__('os').system('touch PWNED')}"
 NAMES = [
     SUBSTITUTED,
     "`touch PWNED`",
@@ -23,93 +26,168 @@ NAMES = [
     "back\\slash",
     "$HOME $$ $SOURCE ${TARGET}",
     "#hash",
-    "@file",
     "-o",
-    "per%cent *?[star]",
+    "per%cent *?[star] {{ 7 * 7 }}",
     "Zürich 漢字",
+    "new\nline",
+    "e\x1b]0;title\x07\x1b[2J",
+    ".hidden",
+    "..",
+]
+# Of the project's own SConstruct, for many applications at once; those that are only planned have their nodes.
+SCRIPT = """
+import json
+from dataclasses import replace
+from SCons.Script import DefaultEnvironment, Environment, SetOption
+
+DefaultEnvironment(tools=[])
+SetOption("hash_format", "sha256")
+env = Environment(tools=["n6", "n6_options", "n6_application"])
+env.N6Database()
+for number, way in enumerate(json.load(open("ways.json"))):
+    # Each has a virtual board of its own.
+    choices = replace(env.N6Options(way["arguments"]), pair=str(number))
+    plan = env.N6Plan(choices, way["goals"])
+    nodes = env.N6Steps(plan)
+    env.Default([nodes[path] for path in nodes if way["made"] and path.endswith(way["made"])])
+"""
+# Options that name files, which a plan names and only a board, a page or an editor has to do with; with what they are planned.
+PLANNED = [
+    ({}, ("fsbl", "appli", "linker_map", "linker_script", "data"), ("flash", "run")),
+    ({"board": "stm32n6570-dk"}, ("audio", "svd", "base"), ("flash", "run", "vscode", "merge-report")),
 ]
 
 
-def assert_nothing_was_run(project: Project) -> None:
-    assert not list(project.root.rglob("PWNED"))
-    assert not list(project.home.rglob("PWNED"))
+def assert_nothing_was_run(folder: Path) -> None:
+    assert not list(folder.rglob("PWNED"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_name_of_a_model_file(project: Project, name: str) -> None:
-    folder = project.root / "models/mine"
-    folder.mkdir()
-    shutil.copy(project.root / "models/anomaly/anomaly.tflite", folder / f"{name}.tflite")
-    (folder / "model.yaml").write_text(f"name: mine\nfile: {json.dumps(f'{name}.tflite')}\n")
-    result = project.scons("model=mine", "network")
+def ways_of(root: Path, number: int, name: str, compiled: Path) -> Iterator[dict[str, object]]:
+    """Lays out files with this name, and says how an application may be made of them. number: of the name. compiled: a
+    network."""
+    own = root / "models/anomaly"
+
+    def way(made: str, *goals: str, **arguments: str) -> dict[str, object]:
+        return {"arguments": arguments, "goals": goals, "made": made}
+
+    for folder in ("bare", f"described/{name}", f"compiled/{name}"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    shutil.copy(own / "anomaly.tflite", root / "bare" / f"{name}.tflite")
+    bare = {"model": f"bare/{name}.tflite", "probe": "virtual"}
+    rows = f"files/{name}.npy"
+    yield way("network.c", "network", "flash", "run", **bare, inputs=rows, expected=rows)
+
+    file = name if name.isprintable() else "plain"
+    described = {
+        "name": f"mine-{number}",
+        "file": f"{file}.tflite",
+        "description": name,
+        "quality": {"metric": name, "value": 1.0, "on": name},
+        "made_by": name,
+        "classes": [name, "b"],
+        "vectors": {"inputs": f"{file}.npy", "labels": [name]},
+        "reference": {"waive": name},
+        "checks": {"waive": {"N6-CHECK-014": name}},
+    }
+    shutil.copy(own / "anomaly.tflite", root / f"described/{name}/{file}.tflite")
+    shutil.copy(own / "inputs.npy", root / f"described/{name}/{file}.npy")
+    (root / f"described/{name}/model.yaml").write_text(json.dumps(described))
+    yield way("network.c", "network", model=f"described/{name}")
+
+    for path in compiled.iterdir():
+        shutil.copy(path, root / f"compiled/{name}" / (f"{name}.xSPI2.raw" if path.suffix == ".raw" else path.name))
+    yield way("network.c", "network", model=f"compiled/{name}", profile="noextmem")
+
+    for more, options, goals in PLANNED:
+        yield way("", *goals, **bare, **more, **dict.fromkeys(options, f"files/{name}.npy"))
+
+
+def file_system(root: Path) -> dict[str, object]:
+    """The way in of a description whose pattern matches files with these names."""
+    folder = root / "rom" / SUBSTITUTED
+    folder.mkdir(parents=True)
+    for name in NAMES:
+        if name.isascii() and name.isprintable():
+            (folder / f"{name}.txt").write_text("label\n")
+    entries = {"0": {"size": 65536, "entries": [{"type": "txt", "path": "*.txt"}]}}
+    (folder / f"{SUBSTITUTED}.json").write_text(json.dumps(entries))
+    arguments = {"board": "openmv-n6", "model": "anomaly", "romfs": f"rom/{SUBSTITUTED}/{SUBSTITUTED}.json"}
+    return {"arguments": arguments, "goals": ["romfs"], "made": "romfs0.img"}
+
+
+def test_every_way_in(project: Project) -> None:
+    assert project.scons("model=anomaly", "network").status == 0
+    compiled = project.root / "build/nucleo-n657/anomaly/network"
+    ways = [way for number, name in enumerate(NAMES) for way in ways_of(project.root, number, name, compiled)]
+    ways.append(file_system(project.root))
+    (project.root / "ways.json").write_text(json.dumps(ways))
+    (project.root / "SConstruct").write_text(SCRIPT)
+    cache = project.home / SUBSTITUTED
+    result = project.scons(N6BUILD_CACHE=str(cache))
     assert result.status == 0, result.output
-    assert result.actions == ["Network mine/network/network.c"]
-    assert_nothing_was_run(project)
-
-
-def test_a_file_name_that_drives_a_terminal_is_refused(project: Project) -> None:
-    folder = project.root / "models/mine"
-    folder.mkdir()
-    (folder / "model.yaml").write_text('name: mine\nfile: "a\\nb\\e[2J.tflite"\n')
-    result = project.scons("model=mine", "network")
-    assert result.status == 2
-    assert "models/mine/model.yaml:2: file: error N6-YAML-004" in result.output
-    assert "\x1b[2J" not in result.output
+    assert not set("\x1b\x07") & set(result.output)
+    # A bare file, a description and a folder with a compiled network.
+    folders = {action for action in result.actions if action.startswith("Network")}
+    assert len(folders) == 3 * len(NAMES)
+    assert "Romfs romfs/romfs0.img" in result.actions
+    assert [path.name for path in sorted((project.root / "build").iterdir()) if path.name != ".n6build"] == [
+        "nucleo-n657",
+        "openmv-n6",
+    ]
+    assert cache.is_dir()
+    assert_nothing_was_run(project.root.parent)
 
 
 @pytest.mark.parametrize(
-    "name", ["we ird$x`b&", f"{SUBSTITUTED}", 'it\'s "mine" (1)'], ids=["shell", "scons", "quotes"]
+    "name",
+    [
+        f'it\'s "mine" (1) & $x`touch PWNED`$(touch PWNED);#%{SUBSTITUTED}',
+        pytest.param("-o new\nline\x1b[2J\\", marks=pytest.mark.slow),
+    ],
+    ids=["shell and scons", "control characters"],
 )
 def test_the_name_of_the_checkout(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / name.replace("/", "_")
+    folder = tmp_path / name
     folder.mkdir()
     project = make_project(folder)
     result = project.scons("model=anomaly", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
     assert "10 of 10 outputs equal" in result.output
     assert project.scons("model=anomaly", "probe=virtual", "flash").actions == []
-    assert_nothing_was_run(project)
-    assert not list(tmp_path.rglob("PWNED"))
+    assert "\x1b" not in result.output
+    assert_nothing_was_run(tmp_path)
 
 
-def test_names_of_a_compiled_network(project: Project) -> None:
-    """Its folder, and its weights."""
-    assert project.scons("model=anomaly", "network").status == 0
-    # A comma would part it from another model.
-    name = "${__import__('os').system('touch PWNED')}"
-    folder = project.root / f"st {name}"
-    shutil.copytree(project.root / "build/nucleo-n657/anomaly/network", folder)
-    (weights,) = folder.glob("*.raw")
-    weights.rename(folder / f"{name}.xSPI2.raw")
-    result = project.scons(f"model=./{folder.name}", "build")
-    assert result.status == 0, result.output
-    assert_nothing_was_run(project)
+REFUSED = [
+    ("models/mine/model.yaml", {"name": "mine", "file": "a\nb\x1b[2J.tflite"}, "model.yaml:1: file: error N6-YAML-004"),
+    ("models/mine/model.yaml", {"name": "../mine", "file": "x"}, "model.yaml:1: name: error N6-MODEL-007"),
+    ("models/mine/model.yaml", {"name": "fsbl", "file": "x"}, "model.yaml:1: name: error N6-MODEL-007"),
+]
 
 
-def test_names_that_a_description_of_a_file_system_matches(project: Project) -> None:
-    folder = project.root / "rom"
-    folder.mkdir()
-    (folder / f"{SUBSTITUTED}.txt").write_text("label\n")
-    description = {"0": {"size": 4096, "entries": [{"type": "txt", "path": "*.txt"}]}}
-    (folder / "romfs_config.json").write_text(json.dumps(description))
-    result = project.scons("romfs=rom/romfs_config.json", "romfs")
-    assert result.status == 0, result.output
-    assert_nothing_was_run(project)
+@pytest.mark.parametrize(("file", "content", "message"), REFUSED, ids=["terminal", "way out", "another's folder"])
+def test_a_description_with_such_a_name_is_refused_where_models_are_listed(
+    project: Project, file: str, content: dict[str, str], message: str
+) -> None:
+    path = project.root / file
+    path.parent.mkdir()
+    path.write_text(json.dumps(content))
+    result = project.scons("models")
+    assert (result.status, "Traceback" in result.output) == (2, False)
+    assert f"models/mine/{message}" in result.output
+    assert "\x1b" not in result.output
 
 
-@pytest.mark.parametrize("name", ["../evil", "a/b", "${x}", "a b"])
-def test_a_board_whose_name_leaves_its_folder(project: Project, name: str) -> None:
-    project.replace("boards/nucleo-n657/board.yaml", "name: nucleo-n657", f"name: {json.dumps(name)}")
-    result = project.scons("build")
+def test_a_name_that_is_not_utf_8_is_refused(project: Project) -> None:
+    name = os.fsdecode(b"mod\xffel.tflite")
+    shutil.copy(project.root / "models/anomaly/anomaly.tflite", project.root / name)
+    result = project.scons(f"model={name}", "network")
+    assert (result.status, "Traceback" in result.output) == (2, False)
+    assert "mod\\udcffel.tflite: error N6-FILE-004" in result.output
+
+
+def test_a_file_that_is_not_there_is_named_without_driving_the_terminal(project: Project) -> None:
+    result = project.scons("model=anomaly", "data=no\x1b[2Jthing@0x70180000", "build/nucleo-n657/anomaly/data_1.bin")
     assert result.status == 2
-    assert "boards/nucleo-n657/board.yaml:1: name: error N6-YAML-004" in result.output
-    assert not (project.root / "evil").exists()
-
-
-def test_a_cache_in_a_folder_with_a_strange_name(project: Project) -> None:
-    cache = project.root / SUBSTITUTED.replace("/", "_")
-    assert project.scons("model=anomaly", f"cache={cache}", "network").status == 0
-    assert cache.is_dir()
-    shutil.rmtree(project.root / "build")
-    assert project.scons("model=anomaly", f"cache={cache}", "network").status == 0
-    assert_nothing_was_run(project)
+    assert "no\\x1b[2Jthing: error N6-FILE-002" in result.output
+    assert "\x1b" not in result.output

@@ -372,3 +372,15 @@ def test_openocd_erases_by_the_sector_of_the_board() -> None:
     odd = replace(BOARD, nor=replace(BOARD.nor, sector=8192))
     with pytest.raises(N6Error, match="N6-FLASH-017"):
         openocd_script(odd, "0041", [])
+
+
+@pytest.mark.parametrize("desk", ["openocd"], indirect=True)
+@pytest.mark.parametrize("serial", ["x; exec touch PWNED", "[exec touch PWNED]", "../../x", "-x", "a\nb"])
+def test_what_a_device_calls_itself_is_no_command(
+    desk: Desk, serial: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("n6build.flash.programmers.openocd.list_ports.comports", lambda: [_Port(serial)])
+    for probe in ("auto", f"openocd:{serial}"):
+        with pytest.raises(N6Error, match="N6-FLASH-029"):
+            programmer_of(tmp_path, probe=probe)
+    assert not list(tmp_path.rglob("PWNED"))

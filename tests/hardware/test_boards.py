@@ -101,6 +101,26 @@ LIES = [
     ),
     ("a chip that is not described", "soc: stm32n657", "soc: stm32n6577", "did you mean 'stm32n657'"),
     ("a clock profile that is none", "clock_profile: hsi", "clock_profile: hse", "clock_profile: error N6-BOARD-003"),
+    ("a title that ends a comment", "title: NUCLEO", 'title: "*/ int x; /*" # ', "title: error N6-YAML-004"),
+    ("a title that is carried out", "title: NUCLEO-N657X0-Q", "title: ${x}", "title: error N6-YAML-004"),
+    ("a title for a terminal", "title: NUCLEO-N657X0-Q", 'title: "\\e[2J"', "'\\x1b[2J' is not a title"),
+    ("an alias that is a way out", "[nucleo-n657x0-q]", "[../x]", "aliases.0: error N6-YAML-004"),
+    ("a part that ends a line", "part: MX25UM51245G", 'part: "a\\nb"', "nor.part: error N6-YAML-004"),
+    (
+        "a loader from elsewhere",
+        "external_loader: MX",
+        "external_loader: ../MX",
+        "programmer.external_loader: error N6-YAML-004",
+    ),
+    (
+        "a target that is an option",
+        "pyocd_target: stm",
+        "pyocd_target: --stm",
+        "programmer.pyocd_target: error N6-YAML-004",
+    ),
+    ("a pool that is no name", "  octoFlash:", '  "a;b":', "pools.a;b: error N6-YAML-004"),
+    ("weights in another folder", "fname: xSPI2", "fname: ../xSPI2", "pools.octoFlash.fname: error N6-YAML-004"),
+    ("a pin in other digits", "tx: PE5", "tx: PE\uff15", "console.tx: error N6-YAML-004"),
 ]
 
 
@@ -213,3 +233,17 @@ def test_a_key_may_not_stand_twice(boards: Path) -> None:
 def test_a_profile_that_the_board_lacks_is_refused() -> None:
     with pytest.raises(N6Error, match="no profile 'noextmen'\n  hint: did you mean 'noextmem'"):
         load_board("nucleo-n657").profile("noextmen")
+
+
+@pytest.mark.parametrize("name", ["flash", "matrix", "virtual_board", "nucleo-n657-field"])
+def test_a_board_does_not_share_the_folder_of_other_build_products(boards: Path, name: str) -> None:
+    (boards / "nucleo-n657").rename(boards / name)
+    edit(boards, f"{name}/board.yaml", "name: nucleo-n657", f"name: {name}")
+    with pytest.raises(N6Error, match="name: error N6-BOARD-015"):
+        load_board(name, boards)
+
+
+@pytest.mark.parametrize("title", ["NUCLEO-N657X0-Q (rev. C01)", "M\u00fcller & S\u00f6hne +1", "\u677f 2"])
+def test_a_title_may_be_in_any_language(boards: Path, title: str) -> None:
+    edit(boards, "nucleo-n657/board.yaml", "title: NUCLEO-N657X0-Q", f"title: {title}")
+    assert load_board("nucleo-n657", boards).title == title

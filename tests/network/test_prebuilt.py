@@ -141,7 +141,7 @@ def test_a_folder_without_a_network(tmp_path: Path) -> None:
 def test_a_folder_with_network_c_is_a_model(tmp_path: Path) -> None:
     folder = put(tmp_path / "my net", {"network.c": network_c(RELEASE_2)})
     model = load_model(str(folder))
-    assert (model.name, model.file, model.network.folder) == ("my_net", None, ".")
+    assert (model.name, model.file, model.network.folder) == ("my_net-b973a0eb", None, ".")
     assert network_names([model]) == ["network"]
 
 
@@ -263,3 +263,9 @@ def test_networks_that_st_compiled_for_the_npu(
     compiled = [CompiledNetwork("m", artifacts, NO_VECTORS, False)]
     (image,) = make_plan(board, "extflash", compiled, external_regions(board)).images
     assert (image.source, image.in_place) == (address, True)
+
+
+@pytest.mark.parametrize("name", ["a b", "-o", 'a"};', "a\nb", "net-1", "1st", "é", "$(touch PWNED)"])
+def test_a_network_is_called_as_a_symbol_of_c(tmp_path: Path, name: str) -> None:
+    with pytest.raises(N6Error, match="N6-MODEL-007"):
+        find_network(put(tmp_path, {f"{name}.c": ""}))

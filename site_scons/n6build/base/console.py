@@ -1,10 +1,13 @@
-"""Every line that a build prints, in one shape: an aligned verb, what it acts on, and why or how much.
+"""All that a build prints: lines in one shape (an aligned verb, what it acts on, and why or how much), tables, and what other
+programs and boards say.
 
-Colour only on a terminal, and never if NO_COLOR is set.
+Colour only on a terminal, and never if NO_COLOR is set. Nothing else drives a terminal: names come from models, texts from boards
+and compilers, and their control characters are shown, not sent.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 
@@ -12,11 +15,17 @@ from n6build.base import environment
 
 _VERB_WIDTH = 11
 _STYLES = {"verb": "36", "good": "32", "bad": "31", "dim": "2"}
+_OWN = re.compile(rf"(\x1b\[(?:{'|'.join((*_STYLES.values(), '0'))})m)")
 
 
 @cache
 def _colour() -> bool:
-    return sys.stdout.isatty() and environment.wants_colour()
+    return _is_terminal() and environment.wants_colour()
+
+
+def _is_terminal() -> bool:
+    # Of a process without one, SCons makes an object without a file.
+    return bool(getattr(sys.stdout, "isatty", bool)())
 
 
 def without_colour() -> None:
@@ -30,19 +39,29 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if _colour() else text
 
 
-def line(verb: str, subject: str, detail: str = "") -> str:
-    """'Compile     firmware/fsbl/main.c'; detail follows the subject after a comma."""
-    return f"{styled(verb.rjust(_VERB_WIDTH), 'verb')} {subject}" + (f", {detail}" if detail else "")
+def line(verb: str, subject: str, detail: str = "", style: str = "") -> str:
+    """'Compile     firmware/fsbl/main.c'; detail follows the subject after a comma. style: of the detail, as for `styled`."""
+    text = f"{styled(printable(verb).rjust(_VERB_WIDTH), 'verb')} {printable(subject)}"
+    told = printable(detail)
+    return f"{text}, {styled(told, style) if style else told}" if detail else text
 
 
-def say(verb: str, subject: str, detail: str = "") -> None:
+def say(verb: str, subject: str, detail: str = "", style: str = "") -> None:
     """Prints a `line` and flushes it, so that it comes before the output of programs started next."""
-    print(line(verb, subject, detail), flush=True)
+    print(line(verb, subject, detail, style), flush=True)
+
+
+def show(text: str) -> None:
+    """Prints lines that are in their shape already, such as a table. Only line breaks, tabs and what `styled` puts there reach
+    the terminal as they are."""
+    if text:
+        parts = _OWN.split(text.removesuffix("\n")) if _colour() else [text.removesuffix("\n")]
+        print("".join(part if number % 2 else printable_lines(part) for number, part in enumerate(parts)), flush=True)
 
 
 def progress(verb: str, subject: str, percent: int) -> None:
     """One line that is overwritten on a terminal; nothing is printed to a log file."""
-    if sys.stdout.isatty():
+    if _is_terminal():
         filled = percent * 30 // 100
         end = "\n" if percent >= 100 else ""
         print(f"\r{line(verb, subject)} [{'#' * filled:<30}] {percent:3} %", end=end, flush=True)
@@ -62,6 +81,13 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
+
+
+def printable_lines(text: str) -> str:
+    """As `printable`, but line breaks and tabs stay what they are."""
+    if text.isprintable():
+        return text
+    return re.sub(r"[^\n\t]+", lambda found: printable(found[0]), text)
 
 
 def clipped(text: str, columns: int) -> str:

@@ -7,7 +7,10 @@ the text and in `build/last_error.json`, because SCons exits with 2 whatever wen
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+from n6build.base.console import printable, printable_lines
 
 
 class N6Error(Exception):
@@ -24,16 +27,21 @@ class N6Error(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"error {self.id}: {self.what}"
+        text = f"error {self.id}: {_indented(self.what)}"
         if self.where:
-            text = f"{self.where}: {text}"
+            text = f"{printable(self.where)}: {text}"
         if self.hint:
-            text += f"\n  hint: {self.hint}"
+            text += f"\n  hint: {_indented(self.hint)}"
         return text
 
     def as_dict(self) -> dict[str, str | None]:
         """id, what, where and hint, for last_error.json."""
         return {"id": self.id, "what": self.what, "where": self.where, "hint": self.hint}
+
+
+def _indented(text: str) -> str:
+    """Texts quote names and other programs: neither drives a terminal, nor looks like a line of its own."""
+    return re.sub(r"\n(?!  )", "\n  ", printable_lines(text))
 
 
 # Known words whose similarity to the given one differs by less than this are equally near.

@@ -48,11 +48,16 @@ def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: boo
         os.chmod(temporary, 0o666 & ~umask)  # noqa: PTH101
         os.replace(temporary, path)  # noqa: PTH105
     except OSError as error:
-        hint = "free some space and build again" if error.errno == errno.ENOSPC else None
-        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path), hint=hint) from error
+        raise cannot_write(path, error) from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def cannot_write(path: Path | None, error: OSError) -> N6Error:
+    """N6-FILE-001, for who writes other than as a whole. path: None where it is not known, such as that of stdout."""
+    hint = "free some space and build again" if error.errno == errno.ENOSPC else None
+    return N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path) if path else None, hint=hint)
 
 
 def read_bytes(path: Path) -> bytes:

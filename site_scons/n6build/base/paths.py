@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from n6build.base.environment import project_folder
+from n6build.base.errors import N6Error
 
 LIBRARY = Path(__file__).resolve().parents[1]
 _INSTALLED = LIBRARY / "_data"
@@ -20,6 +21,17 @@ TEMPLATES = FIRMWARE / "templates"
 def own_folder(folder: Path) -> Path:
     """The folder of this name in the project, whose content comes before that of `folder`."""
     return project_folder() / folder.name
+
+
+def check_text(path: str) -> str:
+    """The path itself. Raises N6-FILE-004 if it is not UTF-8: it could be in no plan, no record and no C."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise N6Error(
+            "N6-FILE-004", "the name of a file or folder is not UTF-8", where=path, hint="rename it"
+        ) from None
+    return path
 
 
 def project_path(path: str | Path) -> str:

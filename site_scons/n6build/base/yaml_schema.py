@@ -11,6 +11,7 @@ import functools
 import re
 import types
 import typing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -68,6 +69,12 @@ Size = Annotated[int, _SizeSyntax()]
 # Becomes the name of a folder, a target and a text in C; it must not lead out of the checkout.
 Name = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.-]*", "a name: letters, digits, '_', '.' and '-'")]
 Identifier = Annotated[str, Pattern(r"[A-Za-z_][A-Za-z0-9_]*", "a C identifier")]
+# What a maker prints on a board or a part: in comments of C and of scripts, on pages and terminals.
+Title = Annotated[
+    str, Pattern(r"(?u:\w)(?u:[\w .,:()+&/-]){0,79}", "a title: up to 80 letters, digits and any of '_ .,:()+&/-'")
+]
+# A file beside a tool, never a way out of its folder.
+PlainFile = Annotated[str, Pattern(r"[A-Za-z0-9_][\w.+ -]*", "the name of a file without its folder")]
 # A user's file: anything but characters that end a line or control a terminal.
 FileName = Annotated[str, Pattern(r"[^\0-\x1f\x7f]+", "the name of a file")]
 Address = Annotated[int, Range(0, 0xFFFF_FFFF)]
@@ -194,10 +201,11 @@ def _missing(document: Document, path: tuple[str | int, ...], name: str, hint: A
 
 
 def _convert_mapping(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> dict[str, Any]:
-    inner = typing.get_args(kind)[1]
-    return {
-        name: _convert(document, inner, value, (*path, name)) for name, value in _pairs(document, node, path).items()
-    }
+    key, inner = typing.get_args(kind)
+    found = _pairs(document, node, path)
+    for name in found:
+        _check_notes(document, name, (*path, name), typing.get_args(key)[1:])
+    return {name: _convert(document, inner, value, (*path, name)) for name, value in found.items()}
 
 
 def _convert_sequence(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> tuple[Any, ...]:
@@ -243,12 +251,16 @@ def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tup
             value = _convert_scalar(document, int, node, path)
     else:
         value = _convert(document, base, node, path)
+    _check_notes(document, value, path, notes)
+    return value
+
+
+def _check_notes(document: Document, value: Any, path: tuple[str | int, ...], notes: Sequence[Any]) -> None:
     for note in notes:
         if isinstance(note, Range) and not note.low <= value <= note.high:
             raise _fail(document, path, f"{value} is outside {note.low}..{note.high}")
         if isinstance(note, Pattern) and not re.fullmatch(note.regex, str(value), re.ASCII):
             raise _fail(document, path, f"{value!r} is not {note.of}")
-    return value
 
 
 def _convert_scalar(document: Document, kind: Any, node: yaml.Node, path: tuple[str | int, ...]) -> Any:

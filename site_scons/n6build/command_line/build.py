@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.base.console import say, without_colour
+from n6build.base.console import say, show, without_colour
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
@@ -43,9 +42,7 @@ def carry_out(asked: Asked) -> None:
     try:
         _plan_or_build(asked, choices, invocation)
     except N6Error as error:
-        # Where that cannot be written, the error says so itself.
-        with suppress(N6Error):
-            note_error(error, Path(choices.build))
+        note_error(error, Path(choices.build))
         raise
 
 
@@ -80,13 +77,13 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> No
 
 
 def _build(plan: Plan, goals: tuple[str, ...], site: Site, *, jobs: int | None, verbose: bool) -> None:
-    def show(step: Step) -> None:
+    def announce(step: Step) -> None:
         shown = shown_line(step, verbose=verbose)
         if shown is not None:
-            print(shown, flush=True)
+            show(shown)
 
     try:
-        execute(plan, files_of(goals, plan), site, jobs=jobs, on_step=show)
+        execute(plan, files_of(goals, plan), site, jobs=jobs, on_step=announce)
     finally:
         say_times(site)
     if not site.done:

@@ -20,7 +20,7 @@ from n6build.command_line.arguments import CommandParser
 from n6build.embed.cmake import cmake_rules
 from n6build.embed.host_build import HostBuild, Planning, check_folder
 from n6build.embed.host_line import in_host
-from n6build.embed.makefile import makefile
+from n6build.embed.makefile import included, makefile
 from n6build.embed.places import INCLUDE_FOLDER, MAKEFILE
 from n6build.options.choices import Choices, choices_of
 from n6build.options.settings import resolve, settings_files
@@ -86,9 +86,7 @@ def _embed(asked: Namespace, given: Mapping[str, str]) -> None:
     _write(Path(build.plan_file), to_json(plan_json(build.plan)))
     _write(Path(folder) / COMPILE_COMMANDS, to_json(compile_commands(plan, Path.cwd())))
     if asked.kind == "make":
-        # Without asking n6build where its makefile is, as long as it is there.
-        found = f"$(wildcard {MAKEFILE}),$(shell n6build --makefile),$(error n6build is not in PATH)"
-        _write(Path(folder) / "n6build.mk", f"include $(or {found})\n")
+        _write(Path(folder) / "n6build.mk", included(str(MAKEFILE)))
     else:
         _write(Path(folder) / FOLDER / "command", _command(asked.command))
     write_atomically(Path(folder) / ("targets.mk" if asked.kind == "make" else "targets.cmake"), rules)

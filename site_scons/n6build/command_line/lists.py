@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.base.console import say, styled
+from n6build.base.console import say, show, styled
 
 
 def print_list(name: str, cmsis: Sequence[str]) -> None:
@@ -44,10 +44,10 @@ def _print_doctor(cmsis: Sequence[str]) -> None:
 
     for finding in examine(cmsis):
         if finding.found:
-            print(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
+            show(f"  {styled('found  ', 'good')} {finding.tool:<22}{finding.found:<20}{finding.why}")
         else:
             style = "bad" if finding.needed == "always" else "dim"
-            print(
+            show(
                 f"  {styled('missing', style)} {finding.tool:<22}{finding.needed + ':':<20}{finding.why}; {finding.fix}"
             )
-    print("\n".join(virtual_npu()))
+    show("\n".join(virtual_npu()))

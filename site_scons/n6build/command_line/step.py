@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from n6build.base.console import show
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -40,7 +41,7 @@ def _do(one: Step, plan: Plan, build: Path) -> None:
     site.plan = plan
     shown = shown_line(one, verbose=False)
     if shown is not None:
-        print(shown, flush=True)
+        show(shown)
     try:
         do_step(one, site)
     except N6Error:

@@ -31,6 +31,14 @@ def makefile(build: HostBuild) -> str:
     )
 
 
+def included(place: str) -> str:
+    """What a host's makefile includes: n6build's own, without asking n6build for its place as long as it is there. Raises
+    N6-EMBED-001."""
+    shown = name(place)
+    found = "$(or $(shell n6build --makefile),$(error n6build is not in PATH))"
+    return f"ifneq ($(wildcard {shown}),)\ninclude {shown}\nelse\ninclude {found}\nendif\n"
+
+
 def name(path: str) -> str:
     """A path as a target or prerequisite. Raises N6-EMBED-001."""
     check_name(path, "makefile", _REFUSED)

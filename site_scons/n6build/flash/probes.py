@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from n6build.flash.survey import check_board
 from n6build.hardware.board import Board
 
 AUTO = "auto"
+_SERIAL = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
 
 # In the order in which they are looked for.
@@ -29,7 +31,7 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
     """probe: 'auto', a serial number, or one of them after the name of a programmer, as in 'openocd:auto'.
 
     Raises N6-FLASH-010 (none), N6-FLASH-011 (several), N6-FLASH-012 (not that one), N6-FLASH-014 (another board), N6-FLASH-018
-    (no such programmer, or not installed).
+    (no such programmer, or not installed), N6-FLASH-029 (a serial number that is none).
     """
     named, _, serial = probe.rpartition(":")
     if not named and probe in PROGRAMMERS:
@@ -43,7 +45,7 @@ def programmer_of_probe(probe: str, board: Board) -> ProbeProgrammer:
         hint = did_you_mean(serial, [VIRTUAL]) if difflib.get_close_matches(serial, [VIRTUAL]) else attached
         raise N6Error("N6-FLASH-012", f"probe '{serial}' is not attached, says {kind.command}", hint=hint)
     check_board(probes[serial], board, serial)
-    return ProbeProgrammer(kind, command, serial, board, record_of_probe(serial))
+    return _attached(kind, command, serial, board)
 
 
 def name_of(programmer: ProbeProgrammer) -> str:
@@ -53,9 +55,17 @@ def name_of(programmer: ProbeProgrammer) -> str:
 
 def programmer_named(name: str, board: Board) -> ProbeProgrammer:
     """Does not list the attached probes again: that was done when it was chosen. Raises N6-FLASH-018 where the programmer is no
-    longer installed."""
+    longer installed, N6-FLASH-029 for a serial number that is none."""
     named, _, serial = name.rpartition(":")
     kind, command = _installed(named, serial)
+    return _attached(kind, command, serial, board)
+
+
+def _attached(kind: CommandLine, command: Path, serial: str, board: Board) -> ProbeProgrammer:
+    """A device tells its serial number itself; it goes into scripts of programmers, and into the name of a file."""
+    if not _SERIAL.fullmatch(serial):
+        what = f"{serial!a} is not a serial number: letters, digits, '_', '.' and '-'"
+        raise N6Error("N6-FLASH-029", what, where=kind.command, hint="unplug what calls itself so")
     return ProbeProgrammer(kind, command, serial, board, record_of_probe(serial))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.yaml_schema import Address, Name, Range, Since, Size
+from n6build.base.yaml_schema import Address, Identifier, Name, PlainFile, Range, Since, Size, Title
 from n6build.hardware.i2c import BusAddress, I2cDevice, I2cPart
 from n6build.hardware.nor import Mode, NorCommands
 from n6build.hardware.psram import PsramCommands
@@ -15,6 +15,10 @@ from n6build.hardware.soc import Clock, PoolFigures, Profile, Soc
 
 Alias = Literal["secure", "non-secure"]
 Severity = Literal["warning", "error"]
+
+# Folders of the build folder that are not a board's, and what follows the name of a board's folder.
+RESERVED = ("flash", "field", "matrix", "virtual_board")
+FIELD = "-field"
 
 # The pads at 1.8 V with their high-speed fuse blown (external memory chapter of the reference manual).
 _XSPI_LIMIT_HZ = 200_000_000
@@ -24,8 +28,8 @@ _XSPI_LIMIT_HZ = 200_000_000
 class Console:
     """tx, rx: pin of USART1 that sends or receives, such as PE5. alternate: function of both pins. baud: bits per second."""
 
-    tx: str
-    rx: str
+    tx: Identifier
+    rx: Identifier
     alternate: Annotated[int, Range(0, 15)]
     baud: Annotated[int, Range(1200, 4_000_000)]
 
@@ -34,7 +38,7 @@ class Console:
 class PortPins:
     """Pins of one port. port: such as GPION. lines: all of them, by number. alternate: their alternate function."""
 
-    port: str
+    port: Identifier
     lines: tuple[Annotated[int, Range(0, 15)], ...]
     alternate: Annotated[int, Range(0, 15)]
 
@@ -59,7 +63,7 @@ class Nor:
     one line. max_clock_hz: the fastest clock that part, board and pads allow. pins: of XSPI2.
     """
 
-    part: str
+    part: Title
     base: Address
     size: Size
     jedec_id: Annotated[int, Range(0, 0xFFFFFF)]
@@ -125,7 +129,7 @@ class Psram:
     supply: of the pads of both ports, at 1.8 V. control: clock, strobes and chip select. data: sixteen lines.
     """
 
-    part: str
+    part: Title
     commands: Name
     max_clock_hz: Annotated[int, Range(1_000_000, _XSPI_LIMIT_HZ)]
     supply: Literal["VDDIO2", "VDDIO3"]
@@ -138,9 +142,9 @@ class ExternalRam:
     """PSRAM in a memory-mapped window. memory: name of the window. size: bytes of the part. regions: its parts by name, one
     behind the other from its start. psram: None where only another program knows how to map it."""
 
-    memory: str
+    memory: Identifier
     size: Size
-    regions: dict[str, Region]
+    regions: dict[Identifier, Region]
     psram: Psram | None = None
 
 
@@ -150,7 +154,7 @@ class ExternalPool(PoolFigures):
     of the external RAM. size: bytes; without it, all of that."""
 
     slot: Literal["weights"] | None = None
-    region: str | None = None
+    region: Identifier | None = None
     size: Size | None = None
 
 
@@ -159,10 +163,10 @@ class ProgrammerHints:
     """external_loader: file name of ST's external loader for this NOR. pyocd_target: pyOCD's name of the chip. flash_boot:
     positions of the boot selectors for running. dev_boot: those for programming."""
 
-    external_loader: str
-    pyocd_target: str
-    flash_boot: str
-    dev_boot: str
+    external_loader: PlainFile
+    pyocd_target: Name
+    flash_boot: Title
+    dev_boot: Title
 
 
 @dataclass(frozen=True)
@@ -189,19 +193,19 @@ class BoardFile:
     """
 
     name: Name
-    title: str
+    title: Title
     soc: Name
-    clock_profile: str
-    max_speed: Annotated[str, Since("0.4.0", "max_speed: nominal (a profile that every board of this kind supports)")]
+    clock_profile: Name
+    max_speed: Annotated[Name, Since("0.4.0", "max_speed: nominal (a profile that every board of this kind supports)")]
     console: Console
     nor: Nor
     slots: Slots
     programmer: ProgrammerHints
-    pools: dict[str, ExternalPool]
-    aliases: tuple[str, ...] = ()
+    pools: dict[Identifier, ExternalPool]
+    aliases: tuple[Name, ...] = ()
     external_ram: ExternalRam | None = None
-    pool_sizes: dict[str, Size] = field(default_factory=dict)
-    smps_overdrive: str | None = None
+    pool_sizes: dict[Identifier, Size] = field(default_factory=dict)
+    smps_overdrive: Identifier | None = None
     alias: Alias = "secure"
     fuses: tuple[Fuse, ...] = ()
     i2c: tuple[I2cDevice, ...] = ()

@@ -10,7 +10,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, remembered
 from n6build.base.paths import BOARDS, own_folder
 from n6build.base.yaml_schema import Document, read_document
-from n6build.hardware.board import Board, BoardFile, OnBus
+from n6build.hardware.board import FIELD, RESERVED, Board, BoardFile, OnBus
 from n6build.hardware.board_rules import check_board, check_psram_size
 from n6build.hardware.i2c import load_i2c_part
 from n6build.hardware.nor import load_nor_commands
@@ -57,7 +57,7 @@ def load_board(name: str, folder: Path = BOARDS) -> Board:
 @remembered
 def read_board(path: Path) -> Board:
     """path: board.yaml; the chip's description is in the folder soc beside the board's, or in that of n6build, and so are those
-    of other parts. Raises N6-BOARD-002, N6-BOARD-012 (another name than its folder), N6-BOARD-013, N6-BOARD-014, those of
+    of other parts. Raises N6-BOARD-002, N6-BOARD-012 (another name than its folder), N6-BOARD-013 to N6-BOARD-015, those of
     `check_board`, N6-SOC-00x, N6-NOR-001, N6-PSRAM-001, N6-BUS-001, N6-BUS-002, N6-YAML-00x."""
     folder, name = path.parent.parent, path.parent.name
     document = _board_document(folder, name)
@@ -65,6 +65,9 @@ def read_board(path: Path) -> Board:
     if described.name != name:
         what = f"the board is called '{described.name}', its folder '{name}'"
         raise N6Error("N6-BOARD-012", what, where=document.where("name"), hint="give both the same name")
+    if name in RESERVED or name.endswith(FIELD):
+        what = f"'{name}' would share a folder with other build products"
+        raise N6Error("N6-BOARD-015", what, where=document.where("name"), hint="another name")
     soc_path = _described_in(folder / "soc", described.soc, "N6-BOARD-002", "chip", document.where("soc"))
     nor_path = _described_in(
         folder / "nor", described.nor.commands, "N6-BOARD-013", "NOR commands", document.where("nor", "commands")

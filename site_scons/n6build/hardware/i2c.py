@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error
-from n6build.base.yaml_schema import Address, Name, Range, read_document
+from n6build.base.yaml_schema import Address, Identifier, Name, Range, read_document
 
 Bus = Literal["I2C1", "I2C2", "I2C3", "I2C4"]
 # Seven bits; those below and above are reserved (I2C-bus specification, table of reserved addresses).
@@ -32,7 +32,7 @@ class I2cPart:
     address: BusAddress
     number_bytes: Annotated[int, Range(1, 2)]
     value_bytes: Annotated[int, Range(1, 4)]
-    registers: dict[str, I2cRegister] = field(default_factory=dict)
+    registers: dict[Identifier, I2cRegister] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from n6build.base.yaml_schema import Address, Range
+from n6build.base.yaml_schema import Address, Identifier, Range
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class NpuRegister:
     unmodelled: fields that the virtual NPU only knows as 0. values: of other fields, those that it knows."""
 
     offset: Address
-    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
+    fields: dict[Identifier, int | tuple[int, ...]] = field(default_factory=dict)
     reset: Address = 0
     count: Annotated[int, Range(1, 1024)] = 1
-    unmodelled: tuple[str, ...] = ()
-    values: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    unmodelled: tuple[Identifier, ...] = ()
+    values: dict[Identifier, tuple[int, ...]] = field(default_factory=dict)
 
     def known_values(self, name: str) -> tuple[int, ...] | None:
         """Of a field, those that the virtual NPU models; None: all."""
@@ -59,8 +59,8 @@ class Npu:
     clock, by name. sources, destinations: ports of the stream switch, by the name of the units that have them, in the order of
     their numbers. registers: by the name of the units that have them."""
 
-    units: dict[str, NpuUnits]
-    registers: dict[str, dict[str, NpuRegister]]
-    gates: dict[str, dict[str, int]]
-    sources: dict[str, tuple[str, ...]]
-    destinations: dict[str, tuple[str, ...]]
+    units: dict[Identifier, NpuUnits]
+    registers: dict[Identifier, dict[Identifier, NpuRegister]]
+    gates: dict[Identifier, dict[Identifier, int]]
+    sources: dict[Identifier, tuple[Identifier, ...]]
+    destinations: dict[Identifier, tuple[Identifier, ...]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.base.errors import N6Error, did_you_mean
-from n6build.base.yaml_schema import Address, Document, Range, Size, read_merged_document
+from n6build.base.yaml_schema import Address, Document, Identifier, Name, Range, Size, read_merged_document
 from n6build.formats.boot_header import HEADER_BYTES
 from n6build.hardware.cpu import CpuName
 from n6build.hardware.npu import Npu
@@ -25,8 +25,8 @@ SET_ALIAS, CLEAR_ALIAS = 0x800, 0x1000
 class BankPower:
     """rcc_field: the bank's bit in RCC MEMENR. ramcfg: the RAMCFG instance whose SRAMSD bit shuts the bank down."""
 
-    rcc_field: str
-    ramcfg: str
+    rcc_field: Identifier
+    ramcfg: Identifier
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class MemoryClock:
     """field: the memory's bit in RCC MEMENR. on_after_reset: whether it is set then. ramcfg: the RAMCFG instance that can
     shut it down, or empty."""
 
-    field: str
+    field: Identifier
     on_after_reset: bool = False
-    ramcfg: str = ""
+    ramcfg: Identifier = ""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Memory:
     power: BankPower | None = None
     clock: MemoryClock | None = None
     cached: bool = True
-    risaf: str = ""
+    risaf: Identifier = ""
 
     @property
     def end(self) -> int:
@@ -84,7 +84,7 @@ class Boot:
     payload_offset: Size
     max_image: Size
     slot_offsets: tuple[Address, ...]
-    clocks_left_on: dict[str, tuple[str, ...]]
+    clocks_left_on: dict[Identifier, tuple[Identifier, ...]]
     stack: Address
     revision_address: Address
 
@@ -121,8 +121,8 @@ class ClockGate:
     """The bit of an RCC enable register that a block of registers needs. field: empty if it is the block's name and EN.
     register: empty if it is the one that has this field."""
 
-    register: str = ""
-    field: str = ""
+    register: Identifier = ""
+    field: Identifier = ""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Register:
 
     offset: Address
     set_clear: bool = False
-    fields: dict[str, int | tuple[int, ...]] = field(default_factory=dict)
+    fields: dict[Identifier, int | tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ class Peripheral:
     """registers: by name. instances: addresses by name, of a peripheral that is there several times. base: its address, None
     for one with `instances`. size: of one, bytes. clock: None if it is always on."""
 
-    registers: dict[str, Register] = field(default_factory=dict)
+    registers: dict[Identifier, Register] = field(default_factory=dict)
     base: Address | None = None
-    instances: dict[str, Address] = field(default_factory=dict)
+    instances: dict[Identifier, Address] = field(default_factory=dict)
     size: Size = 0x400
     clock: ClockGate | None = None
 
@@ -168,7 +168,7 @@ class Pll:
 class Divider:
     """One of IC1, IC2, IC6, IC11. pll: whose output it divides. by: what."""
 
-    pll: str
+    pll: Identifier
     by: Annotated[int, Range(1, 256)]
 
 
@@ -177,8 +177,8 @@ class ClockProfile:
     """dividers: empty if CPU and buses stay on the oscillator. plls: by name. ahb_divider: of the buses' clock. overdrive:
     needs a raised core supply."""
 
-    plls: dict[str, Pll] = field(default_factory=dict)
-    dividers: dict[str, Divider] = field(default_factory=dict)
+    plls: dict[Identifier, Pll] = field(default_factory=dict)
+    dividers: dict[Identifier, Divider] = field(default_factory=dict)
     ahb_divider: Annotated[int, Range(1, 8)] = 1
     overdrive: bool = False
 
@@ -201,7 +201,7 @@ class PoolFigures:
     """What ST's compiler reckons with. fname: in the names of weights files. throughput, latency: of the memory. byte_width:
     of the bus, in bytes. freq_ratio: NPU clock / memory clock. read_power, write_power: mW."""
 
-    fname: str
+    fname: Name
     throughput: Level
     latency: Level
     byte_width: int
@@ -214,15 +214,15 @@ class PoolFigures:
 class InternalPool(PoolFigures):
     """A memory pool that is a whole memory of the chip. memory: its name."""
 
-    memory: str
+    memory: Identifier
 
 
 @dataclass(frozen=True)
 class Profile:
     """activations: names of pools in order of preference. weights: the pool that holds the initializers."""
 
-    activations: tuple[str, ...]
-    weights: str
+    activations: tuple[Identifier, ...]
+    weights: Identifier
 
 
 @dataclass(frozen=True)
@@ -235,31 +235,31 @@ class Soc:
     the oscillators. interrupts: numbers by name. dma_requests: numbers of hardware requests, by name. pools, profiles,
     clock_profiles: by name."""
 
-    name: str
+    name: Name
     cpu: CpuName
     device_id: int
     revision_id: int
     interrupt_count: int
-    memories: dict[str, Memory]
+    memories: dict[Identifier, Memory]
     boot: Boot
     load_and_run: LoadAndRun
     relocatable: Relocatable
     security_counters: SecurityCounters
     cache_line: int
     caches: Caches
-    bus_masters: dict[str, int]
-    interrupts: dict[str, int]
-    dma_requests: dict[str, int]
-    peripherals: dict[str, Peripheral]
+    bus_masters: dict[Identifier, int]
+    interrupts: dict[Identifier, int]
+    dma_requests: dict[Identifier, int]
+    peripherals: dict[Identifier, Peripheral]
     npu: Npu
     hsi_hz: int
     hse_hz: int
     msi_hz: int
     lsi_hz: int
     pll_limits: PllLimits
-    clock_profiles: dict[str, ClockProfile]
-    pools: dict[str, InternalPool]
-    profiles: dict[str, Profile]
+    clock_profiles: dict[Name, ClockProfile]
+    pools: dict[Identifier, InternalPool]
+    profiles: dict[Name, Profile]
 
     def clock(self, name: str) -> Clock:
         """The clocks of a profile. Raises KeyError for a name that is not in `clock_profiles`."""

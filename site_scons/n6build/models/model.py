@@ -12,6 +12,7 @@ from n6build.base.errors import N6Error, did_you_mean
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
+from n6build.models.folder_name import RESERVED, folder_name, is_folder_name
 from n6build.network.backend import check_sha256
 from n6build.network.backend_names import backend_names
 from n6build.network.prebuilt.folder import holds_network
@@ -205,18 +206,13 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
 
 
 def _bare(path: Path) -> Model:
-    return _model(ModelFile(name=_safe_name(path.stem), file=path.name), path.parent, None)
+    return _model(ModelFile(name=folder_name(path.stem), file=path.name), path.parent, None)
 
 
 def _bare_network(folder: Path, name: str, network: str | None) -> Model:
     """name: of the model. network: of the one that is meant, None where the folder has only one."""
     choices = NetworkChoices(folder=".", name=network)
-    return _model(ModelFile(name=_safe_name(name), network=choices), folder, None)
-
-
-def _safe_name(text: str) -> str:
-    """Fit for the name of a folder and for a string in C."""
-    return re.sub(r"[^\w.-]", "_", text, flags=re.ASCII)
+    return _model(ModelFile(name=folder_name(name), network=choices), folder, None)
 
 
 def _described(folder: Path, shown_as: str) -> Model:
@@ -258,8 +254,8 @@ def _reference(described: ModelFile, folder: Path) -> Path | None:
 
 
 def _check(model: ModelFile, folder: Path, document: Document) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", model.name, flags=re.ASCII):
-        hint = "letters, digits, '_', '.' and '-'"
+    if not is_folder_name(model.name):
+        hint = f"up to 80 letters, digits, '_', '.' and '-'; not {', '.join(sorted(RESERVED))}"
         raise N6Error(
             "N6-MODEL-007", f"'{model.name}' is not a valid name for a model", where=document.where("name"), hint=hint
         )

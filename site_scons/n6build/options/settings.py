@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.paths import check_text
 from n6build.options.choices import Choices, Invocation
 from n6build.options.option import Option, Setting, options_of
 
@@ -22,7 +23,7 @@ def resolve(
 ) -> dict[str, Setting]:
     """The setting of every option. folder: of the SConstruct. script: what a host's build script says, which only the command
     line may change. Raises N6-OPTION-001 (unknown), N6-OPTION-002 (value not
-    possible), N6-OPTION-004 (no effect), N6-YAML-00x."""
+    possible), N6-OPTION-004 (no effect), N6-FILE-004 (not UTF-8), N6-YAML-00x."""
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in settings_files(folder):
@@ -42,7 +43,9 @@ def resolve(
     for name, value in arguments.items():
         _known(name, options, None)
         settings[name] = Setting(value, "command line", name, is_explicit=True)
+    check_text(str(folder))
     for name, setting in settings.items():
+        check_text(setting.value)
         _check(options[name], setting, settings["loader"].value)
     return settings
 

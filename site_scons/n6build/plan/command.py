@@ -1,4 +1,5 @@
-"""Carries out the command of a step: an argument list without a shell, in the project's folder, with nothing on stdin."""
+"""Carries out the command of a step: an argument list without a shell, in the project's folder, with nothing on stdin. What it
+prints appears when it has ended, as text: compilers quote lines of sources, which may come from anywhere."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from n6build.base.console import show
 from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.plan.step import Step
@@ -33,11 +35,17 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     command = command_of(step)
     try:
         result = subprocess.run(
-            command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=None, stderr=subprocess.STDOUT, check=False
+            command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         status = result.returncode
     except OSError as error:
         raise N6Error("N6-STEP-011", f"cannot be run: {error.strerror}", where=command[0]) from error
+    show(result.stdout.decode("utf-8", "replace"))
     if status:
         how = f"ended with status {status}" if status > 0 else f"was stopped by signal {-status}"
         where = step.sources[0] if step.stage == "compile" and step.sources else step.name

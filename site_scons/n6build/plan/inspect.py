@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from n6build.base.console import show
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.explain import explanation, statuses
 from n6build.plan.graphviz import find_dot
@@ -21,7 +22,7 @@ def show_plan(plan: Plan, goals: Sequence[str], site: Site, *, verbose: bool) ->
     and N6-STEP-014 for a file that no step makes."""
     wanted = _wanted(plan, goals)
     found = statuses(wanted, site.ledger, site.code, str(site.top))
-    print(plan_text(found, goals, verbose=verbose), end="", flush=True)
+    show(plan_text(found, goals, verbose=verbose))
     write_plan(site.build / "plan.json", plan, goals)
     write_atomically(site.build / "plan.svg", plan_svg(wanted, dot=find_dot(dict(site.environment).get("PATH"))))
 
@@ -48,4 +49,4 @@ def explain(file: str, plan: Plan, site: Site) -> None:
     shown = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     found = {status.step.name: status for status in statuses(plan, site.ledger, site.code, str(site.top))}
     why = explanation(found[step.name], site.ledger.entries.get(step.name))
-    print(explain_text(shown, why), end="", flush=True)
+    show(explain_text(shown, why))

@@ -16,7 +16,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.file_lock import lock
-from n6build.base.files import write_atomically
+from n6build.base.files import cannot_write, write_atomically
 from n6build.plan.step import Step, canonical
 
 FOLDER = ".n6build"
@@ -54,16 +54,18 @@ class Ledger:
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def write(self, entry: Entry) -> None:
-        """Appends one line in one call: threads cannot mix theirs, and a kill leaves at most the last line incomplete."""
+        """Appends one line in one call: threads cannot mix theirs, and a kill leaves at most the last line incomplete. Raises
+        N6-FILE-001."""
         self.entries[entry.name] = entry
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         line = (canonical(_as_json(entry)) + "\n").encode()
-        with _alone(self.path):
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            try:
-                os.write(handle, line)
-            finally:
-                os.close(handle)
+        with _writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with _alone(self.path):
+                handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                try:
+                    os.write(handle, line)
+                finally:
+                    os.close(handle)
 
     def objections(self, step: Step) -> list[str]:
         """Outputs that are not as the step left them, one line each; none if the step is not in the ledger."""
@@ -88,13 +90,14 @@ def ledger_path(build: Path) -> Path:
     return build / FOLDER / "ledger.jsonl"
 
 
-def read_ledger(build: Path) -> Ledger:
-    """Ignores lines that are damaged or of another version. A file that has grown long is rewritten."""
+def read_ledger(build: Path, *, may_write: bool = True) -> Ledger:
+    """Ignores lines that are damaged or of another version. A file that has grown long is rewritten, if it may be written.
+    Raises N6-FILE-001."""
     path = ledger_path(build)
     data = _data(path)
     ledger = Ledger(path, _entries(data))
-    if data and (not data.endswith(b"\n") or _is_long(data, ledger.entries)):
-        with _alone(path):
+    if may_write and data and (not data.endswith(b"\n") or _is_long(data, ledger.entries)):
+        with _writing(path), _alone(path):
             # Other processes may have written meanwhile.
             data = _data(path)
             ledger.entries = _entries(data)
@@ -121,6 +124,15 @@ def _entries(data: bytes) -> dict[str, Entry]:
 
 def _is_long(data: bytes, entries: Mapping[str, Entry]) -> bool:
     return data.count(b"\n") > max(200, 3 * len(entries))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raises N6-FILE-001 where the block cannot write."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 @contextmanager

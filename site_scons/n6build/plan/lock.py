@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from n6build.base.console import say
-from n6build.base.errors import N6Error
 from n6build.base.file_lock import lock, try_lock
+from n6build.base.files import cannot_write
 from n6build.plan.ledger import FOLDER
 
 
@@ -19,12 +20,14 @@ def locked_build_folder(build: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        raise N6Error("N6-FILE-001", f"cannot write: {error.strerror}", where=str(path)) from error
+        raise cannot_write(path, error) from error
     if not try_lock(handle):
         other = os.read(handle, 20).decode("ascii", "replace").strip()
         say("Waiting", str(path.parent.parent.name), f"another build is using it (process {other or 'unknown'})")
         lock(handle)
-    os.ftruncate(handle, 0)
-    os.lseek(handle, 0, os.SEEK_SET)
-    os.write(handle, f"{os.getpid()}\n".encode())
+    # Who it is helps those that wait; on a full disk they do without.
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"{os.getpid()}\n".encode())
     return handle

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from n6build.base.console import line, say
+from n6build.base.console import line, printable, say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
 from n6build.plan.command import shown_command
+from n6build.plan.leftovers import tidied
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 
@@ -18,7 +20,7 @@ def shown_line(step: Step, *, verbose: bool) -> str | None:
     if step.quiet:
         return None
     if verbose and step.command:
-        return shown_command(step)
+        return printable(shown_command(step))
     return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
 
 
@@ -34,6 +36,14 @@ def say_times(site: Site) -> None:
     say("Time", f"{time.monotonic() - site.began:.2f} s", f"of which {parts}")
 
 
+def say_kept(build: Path) -> None:
+    """Prints what is still in the build folder after it was cleaned."""
+    for path, why in tidied(build):
+        say("Kept", path, why)
+
+
 def note_error(error: N6Error, build: Path) -> None:
-    """Writes the error to a file, since the exit status is 2 for any error. build: folder of all build products."""
-    write_atomically(build / "last_error.json", to_json(error.as_dict()))
+    """Writes the error to a file, since the exit status is 2 for any error. build: folder of all build products. Where that
+    cannot be written, the error that is printed has to do."""
+    with suppress(N6Error):
+        write_atomically(build / "last_error.json", to_json(error.as_dict()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.base.console import clipped, say, styled
+from n6build.base.console import clipped, say, show, styled
 from n6build.base.errors import N6Error
 from n6build.base.junit import Case, junit
 from n6build.run.comparison_text import percent
@@ -16,16 +16,16 @@ _RULE = "  " + "-" * 100
 
 def print_fed(outcome: FedOutcome) -> None:
     """A line for each buffer that was compared, the sum, then what was not compared and why."""
-    print(f"  {'epoch':<28}{'elements':>12}{'equal':>11}{'within 1':>11}{'max':>6}   buffer")
-    print(_RULE)
+    show(f"  {'epoch':<28}{'elements':>12}{'equal':>11}{'within 1':>11}{'max':>6}   buffer")
+    show(_RULE)
     for each in outcome.epochs:
         name = clipped(f"{each.epoch:>4}  {each.operators}", 28)
         equal, within_1 = (percent(count, each.elements) for count in (each.equal, each.within_1))
         line = f"  {name:<28}{each.elements:>12,}{equal:>11}{within_1:>11}{each.max:>6}"
-        print(f"{line}   {each.buffer}" + ("" if each.good else f"  {styled('outside its tolerance', 'bad')}"))
-    print(_RULE)
+        show(f"{line}   {each.buffer}" + ("" if each.good else f"  {styled('outside its tolerance', 'bad')}"))
+    show(_RULE)
     for one in outcome.not_compared:
-        print(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
+        show(f"  {one.epoch:>4}  {one.buffer}: not compared, {one.why}")
     say("Epochs", _sum(outcome), f"against {outcome.reference}")
 
 

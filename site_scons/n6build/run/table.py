@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from n6build.base.console import clipped, say, styled
+from n6build.base.console import clipped, say, show
 from n6build.base.junit import Case, junit
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.timed_epochs import timed_epochs
@@ -27,13 +27,13 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
         if len(networks) > 1:
             say("Model", network.model)
         for verdict in network.verdicts[:_SHOWN]:
-            compared = _comparison(verdict, exact=network.tolerance is None)
-            told = ", ".join(part for part in (_counted(verdict, outcome.counts), compared) if part)
-            say("Vector", f"{verdict.index}  {_answer(verdict)}", told)
+            told = ", ".join(part for part in (_answer(verdict), _counted(verdict, outcome.counts)) if part)
+            compared = verdict_text(verdict, exact=network.tolerance is None)
+            say("Vector", f"{verdict.index}  {told}", compared, "good" if verdict.passes else "bad")
         if len(network.verdicts) > _SHOWN:
             say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
         for text in (*epoch_table(network, artifacts, outcome), *_npu_table(network, artifacts)):
-            print(text)
+            show(text)
     for line in result_lines(outcome.networks):
         say("Result", line)
 
@@ -133,8 +133,3 @@ def _answer(verdict: Verdict) -> str:
     score = f" {verdict.score:.3f}" if verdict.score is not None else ""
     label = f" (label {verdict.label})" if verdict.label and verdict.label != verdict.answer else ""
     return f"{verdict.answer}{score}{label}"
-
-
-def _comparison(verdict: Verdict, *, exact: bool) -> str:
-    text = verdict_text(verdict, exact=exact)
-    return styled(text, "good" if verdict.passes else "bad") if text else ""

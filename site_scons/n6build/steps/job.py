@@ -10,7 +10,7 @@ from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
-from n6build.hardware.board import Board
+from n6build.hardware.board import FIELD, Board
 from n6build.hardware.boards import home_of_board, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
@@ -93,7 +93,7 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     runtime = runtime_of(choices, environment)
     toolchain = find_toolchain(environment, notes)
     trust = trust_of(choices)
-    board_folder = f"{choices.build}/{board.name}{'-field' if choices.field else ''}"
+    board_folder = f"{choices.build}/{board.name}{FIELD if choices.field else ''}"
     board_folder += f"-trust-{trust.level}" if trust else ""
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.base.environment import read_environment
-from n6build.base.paths import ROOT
+from n6build.base.paths import ROOT, check_text
 from n6build.flash.receipt import settled
 from n6build.options.choices import Choices
 from n6build.plan.ledger import FOLDER
@@ -33,7 +33,11 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     def make() -> Plan:
         from n6build.steps.application import application_plan
 
-        return application_plan(choices, environment, goals, programmer, notes)
+        plan = application_plan(choices, environment, goals, programmer, notes)
+        for step in plan.steps:
+            for path in (*step.outputs, *step.sources, *step.templates):
+                check_text(path)
+        return plan
 
     return with_code(settled(remembered_plan(key, site.build, site.code, _PLANNER, make, keep=keep)), site.code)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from n6build.base.console import show
 from n6build.base.files import write_atomically
 from n6build.plan.step import Call, Step
 from n6build.reloc.description import read_description
@@ -28,5 +29,5 @@ def make(call: Call) -> None:
 
     pools_of_each = [read_description(path).pools for path in call.sources]
     text = "".join(pool_table(pools, 0, [0] * len(pools)) for pools in pools_of_each)
-    print(text, end="", flush=True)
+    show(text)
     write_atomically(call.outputs[0], text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from n6build.base.console import show
 from n6build.base.files import write_atomically
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
@@ -37,6 +38,6 @@ def make(call: Call) -> None:
 
     text = "\n".join(summary(read_reloc_file(model)) for model in call.sources)
     if call.parameters_as(Parameters).shown:
-        print(text, end="", flush=True)
+        show(text)
     for output in call.outputs:
         write_atomically(output, text)

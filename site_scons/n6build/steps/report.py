@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.base.console import say
+from n6build.base.console import say, show
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -138,7 +138,7 @@ def make(call: Call) -> None:
     text = report_text(report)
     for path, content in zip(call.outputs, (report_html(report), text, report_json(report)), strict=True):
         write_atomically(path, content)
-    print(text, end="", flush=True)
+    show(text)
     say("Report", str(call.outputs[0]))
 
 

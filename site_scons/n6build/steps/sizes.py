@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.console import kib, say
+from n6build.base.console import kib, say, show
 from n6build.base.files import write_atomically
 from n6build.base.version import version
 from n6build.flash.program import counted, lacking_now
@@ -66,7 +66,7 @@ def make(call: Call) -> None:
     table = size_table(uses)
     write_atomically(call.outputs[0], table)
     write_atomically(call.outputs[1], sizes_json(SizesFile(given.n6build, (sizes_of(plan, listed, uses),))))
-    print(table, end="", flush=True)
+    show(table)
     _say_lacking(board, manifest, Path(given.virtual_board))
 
 

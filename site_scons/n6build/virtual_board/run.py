@@ -9,6 +9,7 @@ stands still.
 from __future__ import annotations
 
 import queue
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -247,7 +248,7 @@ def _run(
         command += arguments
         if gdb:
             command += ["-S", "-gdb", f"tcp:127.0.0.1:{GDB_PORT}"]
-            elves = " ".join(f"-ex 'add-symbol-file {program}'" for program in programs)
+            elves = " ".join(f"-ex {_gdb_word(program)}" for program in programs)
             say("Debugger", f"gdb-multiarch -ex 'target remote :{GDB_PORT}' {elves}")
         watched = _watch(command, stop, guest_time, on_line, longest_line)
         return _result(findings, watched, programs)
@@ -260,6 +261,11 @@ class _Watched:
     lines: tuple[str, ...]
     exit_code: int | None
     errors: str
+
+
+def _gdb_word(program: Path) -> str:
+    """The command that loads its symbols, for a shell. GDB parts words as a shell does."""
+    return shlex.quote(f"add-symbol-file {shlex.quote(str(program))}")
 
 
 def _watch(

@@ -77,7 +77,8 @@ class PrebuiltNetwork:
 
 
 def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
-    """name: of the network, needed where the folder holds several. Raises N6-PRE-001 (none), N6-PRE-002 (several)."""
+    """name: of the network, needed where the folder holds several. Raises N6-PRE-001 (none), N6-PRE-002 (several),
+    N6-MODEL-007 (no C identifier)."""
     found = _networks(folder)
     if name is not None and name not in found:
         hint = did_you_mean(name, found)
@@ -85,6 +86,9 @@ def find_network(folder: Path, name: str | None = None) -> PrebuiltNetwork:
     networks = _recognised(found)
     if name is None:
         name = _only_network(folder, networks)
+    if not (name.isascii() and name.isidentifier()):
+        what = f"'{name}' is not a valid name for a network: a C identifier"
+        raise N6Error("N6-MODEL-007", what, where=str(found[name]), hint="rename the file as its symbols are called")
     listed = (folder / pattern.format(name=name) for pattern in _COPIED)
     return PrebuiltNetwork(
         name=name,

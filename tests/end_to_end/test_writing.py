@@ -1,0 +1,193 @@
+"""What a call of scons writes, and what it says where it cannot: dry runs, cleaning, garbled databases, full disks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from end_to_end.conftest import Project, Result, make_project
+
+NETWORK = ("model=anomaly", "network")
+BOARD = ("model=anomaly", "probe=virtual", "flash", "run")
+DATABASE = ".sconsign_sha256.dblite"
+
+
+def tree(folder: Path) -> dict[str, tuple[str, int]]:
+    """Digest and time of each file, and each folder. Python's own cache of code is left out."""
+    return {
+        str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        if path.is_file()
+        else ("", 0)
+        for path in folder.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+
+
+def assert_told(result: Result, *texts: str) -> None:
+    assert "Traceback" not in result.output
+    assert 'File "' not in result.output
+    for text in texts:
+        assert text in result.output
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make_project(tmp_path_factory.mktemp("built"))
+    result = project.scons(*NETWORK)
+    assert result.status == 0, result.output
+    return project
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("-n", *BOARD), id="dry run"),
+        pytest.param(("-q", *NETWORK), id="question"),
+        pytest.param(("-n", "model=nowhere"), id="error"),
+        pytest.param(("-h",), id="help", marks=pytest.mark.slow),
+        pytest.param(("-n", "-c", *BOARD), id="dry clean", marks=pytest.mark.slow),
+        pytest.param(("boards",), id="list", marks=pytest.mark.slow),
+    ],
+)
+def test_a_call_that_builds_nothing_writes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
+    before = tree(project.root)
+    project.scons(*arguments)
+    assert tree(project.root) == before
+
+
+def test_nor_does_it_after_a_build_and_with_a_damaged_database(built: Project) -> None:
+    database, ledger = built.root / DATABASE, built.root / "build/.n6build/ledger.jsonl"
+    kept = database.read_bytes()
+    database.write_bytes(os.urandom(3000))
+    with ledger.open("ab") as file:
+        file.write(b'{"cut')
+    before = tree(built.root)
+    assert_told(built.scons("-n", *BOARD), f"Forgotten {DATABASE}, it cannot be read")
+    assert tree(built.root) == before
+    database.write_bytes(kept)
+
+
+@pytest.mark.parametrize("garbage", [b"\x80\x04garbage", b"", b"cposix\nsystem\n(S'touch PWNED'\ntR.", None], ids=repr)
+def test_a_garbled_database_is_told_and_made_again(built: Project, garbage: bytes | None) -> None:
+    """None: a sound one, cut."""
+    database = built.root / DATABASE
+    database.write_bytes(database.read_bytes()[:-1] if garbage is None else garbage)
+    result = built.scons(*NETWORK)
+    assert result.status == 0, result.output
+    assert_told(result, f"Forgotten {DATABASE}, it cannot be read")
+    # The ledger knows that it is up to date.
+    assert result.actions == []
+    assert not (built.root / "PWNED").exists()
+    assert "`network' is up to date" in built.scons(*NETWORK).output
+
+
+def test_an_edit_with_an_old_time_is_noticed(built: Project) -> None:
+    """SCons would trust a file older than two days, whatever is in it."""
+    model = built.root / "models/keyword/model.yaml"
+    other = built.root / "models/keyword/keyword.tflite"
+    times = {path: path.stat().st_mtime_ns - 10 * 86_400 * 10**9 for path in (model, other)}
+    for path, time in times.items():
+        os.utime(path, ns=(time, time))
+    assert built.scons("model=keyword", "network").actions == ["Network keyword/network/network.c"]
+    built.change_one_weight("keyword")
+    for path, time in times.items():
+        os.utime(path, ns=(time, time))
+    assert built.scons("model=keyword", "network").actions == ["Network keyword/network/network.c"]
+
+
+def test_cleaning_leaves_what_it_names(project: Project) -> None:
+    assert project.scons(*NETWORK).status == 0
+    assert project.scons("model=keyword", "network").status == 0
+    assert project.scons("model=nowhere").status == 2
+    first = project.scons("-c", *BOARD)
+    assert_told(first, "Kept build/.n6build, records", "Kept build/nucleo-n657, of other builds")
+    assert [path.name for path in (project.root / "build/nucleo-n657").iterdir()] == ["keyword"]
+    last = project.scons("-c", "model=keyword")
+    left = sorted(path.name for path in (project.root / "build").iterdir())
+    assert left == [".n6build"]
+    assert [line.split()[:2] for line in last.output.splitlines() if "Kept" in line] == [["Kept", "build/.n6build,"]]
+    assert not list(project.root.glob(".scons*"))
+
+
+@pytest.mark.parametrize("lines", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("command", ["scons", "n6build"])
+def test_nobody_reads_what_is_printed(built: Project, command: str, lines: int) -> None:
+    module = ["SCons", "-Q", "model=anomaly"] if command == "scons" else ["n6build"]
+    shutil.rmtree(built.root / "build/nucleo-n657/anomaly")
+    words = [sys.executable, "-m", *module, *(["network"] if command == "scons" else ["network", "model=anomaly"])]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(built.home), "PYTHONPATH": str(built.root / "site_scons")}
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(words, cwd=built.root, env=environment, text=True, **pipe) as process:  # type: ignore[call-overload]
+        for _ in range(lines):
+            process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == ""
+    assert process.returncode == (0 if command == "scons" else 141)
+
+
+def test_nothing_to_print_to(built: Project) -> None:
+    shutil.rmtree(built.root / "build/nucleo-n657/anomaly", ignore_errors=True)
+    call = f"exec {sys.executable} -m SCons -Q model=anomaly network"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(built.home), "PYTHONPATH": str(built.root / "site_scons")}
+    for to, told in ((">&-", ""), (">/dev/full", "error N6-FILE-001: cannot write: No space left on device")):
+        result = subprocess.run(
+            ["sh", "-c", f"{call} {to}"], cwd=built.root, env=environment, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in result.stderr
+        assert told in result.stderr
+        shutil.rmtree(built.root / "build/nucleo-n657/anomaly")
+
+
+@contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    done = subprocess.run(["mount", *options, str(folder)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("lefts", [(4, 200), pytest.param((0, 12, 40, 120, 330, 600), marks=pytest.mark.slow)])
+def test_a_full_disk(tmp_path: Path, lefts: tuple[int, ...]) -> None:
+    """Wherever the space ends, while an error is written, too. lefts: KiB that are free."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with mounted(folder, "-t", "tmpfs", "-o", "size=24m", "none"):
+        project = make_project(folder)
+        assert project.scons("boards").status == 0
+        space = os.statvfs(folder)
+        free = space.f_bavail * space.f_frsize
+        told = set()
+        for left in lefts:
+            (folder / "filler").write_bytes(bytes(free - (left << 10)))
+            for arguments in (NETWORK, ("model=nowhere",)):
+                result = project.scons(*arguments)
+                assert_told(result, "error N6-")
+                assert result.status == 2
+                told |= {line.split(":")[0].rpartition("/")[2] for line in result.output.splitlines() if "-001" in line}
+            (folder / "filler").unlink()
+            shutil.rmtree(project.root / "build", ignore_errors=True)
+        assert len(told) >= 2, told
+
+
+def test_a_read_only_checkout(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    with mounted(project.root, "--bind", str(project.root)):
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(project.root)], check=True)
+        assert project.scons("-n", *NETWORK).status == 0
+        assert project.scons("boards").status == 0
+        for arguments in (NETWORK, ("-c", *NETWORK), ("model=nowhere",)):
+            result = project.scons(*arguments)
+            assert_told(result, "error N6-FILE-001: cannot write: Read-only file system")
+            assert result.status == 2
