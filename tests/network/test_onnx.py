@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import qdq_models
+from n6build.compare.interpret import ports_of
+from n6build.compare.join import join
 from qdq_models import Layers, Qdq, Scale
 from samples import sample
 
@@ -183,6 +185,16 @@ def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]
 def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
     network, file = onnx_network(qdq_models.detector(seed, dtype))
     assert assert_equals_onnxruntime(network, file) > 15
+
+
+def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:
+    """So that a run on a board can be compared with onnxruntime."""
+    model = Qdq()
+    name = model.input((1, 6, 9), A)
+    outputs = [model.operator(kind, [name], OUT) for kind in ("Relu", "Abs")]
+    network, file = onnx_network(model.model(outputs[::-1]))
+    joined = join(network.artifacts.outputs, ports_of(file)[1], "output", channels_last=False)
+    assert [one.model.name for one in joined] == outputs[::-1]
 
 
 def test_yamnet(host_network: Build) -> None:

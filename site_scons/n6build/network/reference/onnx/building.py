@@ -138,7 +138,8 @@ class Building:
             output = self.tensor(name, "uint8", tensor.shape, unsigned(tensor.quantisation))
             return replace(held, tensor=self.operator("QUANTIZE", [tensor], output))
         if all(operator.output != tensor.index for operator in self._operators):
-            return self.reshaped(held, held.shape)
+            held = self.reshaped(held, held.shape)
+        self._tensors[held.tensor.index] = replace(held.tensor, name=name)
         return held
 
     def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:
