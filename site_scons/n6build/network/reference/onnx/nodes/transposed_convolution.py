@@ -43,7 +43,7 @@ def _phases(given: int, kernel: int, stride: int, padding: int, size: int) -> _P
 
 def _conv_transpose(node: Node, building: Building) -> Value:
     given, groups = node.quantised(0), int(node.attributes.get("group", 1))
-    weights = weights_of(node, node.constant(1), 1)
+    weights = weights_of(node, node.constant(1), 1 if groups == 1 else 0)
     if len(given.shape) != 4 or len(weights.shape) != 4 or groups < 1 or weights.shape[0] != given.shape[1]:
         what = f"weights {list(weights.shape)} in {groups} groups do not fit its input {list(given.shape)}"
         raise node.error("N6-NET-007", what, "transposed convolutions over height and width are supported")
