@@ -24,8 +24,8 @@ Array = NDArray[Any]
 
 # onnxruntime computes int8 in integers on processors of Arm, on others where it is told to.
 IN_INTEGERS = ("session.qdqisint8allowed", "1")
-# Of sums of two products in 16 bits: what uint8 activations and int8 weights would get on x86 processors without VNNI. int8 models
-# do not start with it.
+# Of sums of two products in 16 bits: what uint8 activations and int8 weights would get on x86 processors without VNNI. int8
+# models do not start with it.
 WITHOUT_SATURATION = ("session.x64quantprecision", "1")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import float_models
 import numpy as np
 import pytest
 import qdq_models
@@ -284,6 +285,18 @@ def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]
 def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
     network, file = onnx_network(qdq_models.detector(seed, dtype))
     assert assert_equals_onnxruntime(network, file) > 15
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "tensors"),
+    [("classifier", "int8", 8), ("detector", "uint8", 30), ("segmenter", "int8", 8), ("transformer", "int8", 25)],
+)
+def test_models_that_onnxruntime_has_quantised(
+    host_network: Build, tmp_path: Path, name: str, dtype: str, tensors: int
+) -> None:
+    file = float_models.quantised(name, dtype, tmp_path)
+    network = host_network(file)
+    assert assert_equals_onnxruntime(network, file, (0, 1)) >= tensors
 
 
 def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:
