@@ -72,11 +72,9 @@ class _Float:
         return self.node("LayerNormalization", name, self.weights(depth), self.weights(depth), epsilon=1e-6)
 
     def model(self, output: str) -> onnx.ModelProto:
-        ports = [
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)]
-            for name, shape in ((self.input, self._shape), (output, None))
-        ]
-        graph = helper.make_graph(self._nodes, "g", *ports, self._initializers)
+        taken = helper.make_tensor_value_info(self.input, TensorProto.FLOAT, self._shape)
+        given = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+        graph = helper.make_graph(self._nodes, "g", [taken], [given], self._initializers)
         made = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
         return onnx.shape_inference.infer_shapes(made)
 

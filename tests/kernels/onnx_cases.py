@@ -216,6 +216,11 @@ def _matmul(layers: Layers, rng: Random) -> bytes:
     return layers.model([layers.operator("MatMul", names, layers.any_scale(0.1))])
 
 
+def _table(layers: Layers, rng: Random) -> bytes:
+    name = layers.input((1, int(rng.integers(1, 100))), layers.any_scale(0.03))
+    return layers.model(layers.node("Tanh", [name]))
+
+
 _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_conv": _conv,
     "qlinear_depthwise_conv": _depthwise,
@@ -237,4 +242,5 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_quantize": _quantize,
     "qlinear_softmax": _quantised_softmax,
     "real_softmax": _softmax,
+    "real_table": _table,
 }

@@ -91,8 +91,9 @@ def quotient(shape: tuple[int, ...]) -> bytes:
 
 def resized(mode: str, height: int, width: int, shape: tuple[int, ...] = SHAPE) -> bytes:
     sizes = integers(*shape[:2], height, width)
-    options = {"mode": "linear", "coordinate_transformation_mode": mode}
-    return one("Resize", shape, out=A, constants=(NONE, NONE, sizes), **options)
+    return one(
+        "Resize", shape, out=A, constants=(NONE, NONE, sizes), mode="linear", coordinate_transformation_mode=mode
+    )
 
 
 def transposed_conv(shape: tuple[int, ...], weights: tuple[int, ...], *, dtype: str = "int8", **options: Any) -> bytes:
@@ -256,6 +257,7 @@ ONE_OPERATOR = {
     "softmax uint8": one("Softmax", (5, 12), out=unsigned(PROBABILITY), scales=(unsigned(A),), axis=-1),
     "softmax over the channels, coarse": one("Softmax", SHAPE, out=Scale(0.005, -100), scales=(Scale(0.4, 3),), axis=1),
     "softmax as an output": Qdq().ending("Softmax", SHAPE, A, axis=1),
+    "a function as an output": Qdq(14).ending("HardSwish", SHAPE, A),
     "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
     "flatten": one("Flatten", SHAPE, out=A),
     "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),

@@ -19,6 +19,7 @@ from qdq_models import Qdq, Scale
 
 A = Scale(0.031, -3)
 CLASSIFIER = qdq_models.classifier()
+MIXTURE = qdq_models.mixture()
 
 
 def edited(change: Callable[[Any], object], model: bytes = CLASSIFIER) -> bytes:
@@ -211,7 +212,7 @@ def test_a_model_of_float32_is_told_how_to_quantise_it(tmp_path: Path) -> None:
 @settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_any_damage_is_refused_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    damaged = bytearray(CLASSIFIER)
+    damaged = bytearray(data.draw(st.sampled_from([CLASSIFIER, MIXTURE])))
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(damaged) - 1))
         damaged[place] = data.draw(st.integers(0, 255))

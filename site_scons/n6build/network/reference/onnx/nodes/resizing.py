@@ -124,11 +124,13 @@ def _repeats(node: Node, given: int, made: int) -> bool:
 def _resized(node: Node, given: tuple[int, ...]) -> tuple[int, ...]:
     sizes = node.optional_constant(3)
     if sizes is not None and sizes.array.size == len(given):
-        return tuple(int(size) for size in sizes.array.reshape(-1))
-    scales = node.optional_constant(1 if node.type == "Upsample" else 2)
-    if scales is None or scales.array.size != len(given):
-        raise node.error("N6-NET-007", "has neither sizes nor scales for every dimension", "export the model again")
-    made = [int(np.floor(size * float(scale))) for size, scale in zip(given, scales.array.reshape(-1), strict=True)]
+        made = [int(size) for size in sizes.array.reshape(-1)]
+    else:
+        scales = node.optional_constant(1 if node.type == "Upsample" else 2)
+        if scales is None or scales.array.size != len(given):
+            raise node.error("N6-NET-007", "has neither sizes nor scales for every dimension", "export the model again")
+        factors = scales.array.reshape(-1).tolist()
+        made = [int(np.floor(size * float(factor))) for size, factor in zip(given, factors, strict=True)]
     if min(made) < 1 or max(made) > MOST_SIZE:
         raise node.error("N6-NET-005", f"makes the shape {made}", "export the model again")
     return tuple(made)

@@ -3,6 +3,7 @@ these phases put side by side. No product with a zero is computed."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from n6build.network.reference.onnx.operators.qlinear_conv import ConvOptions
 from n6build.network.reference.onnx.storage import channels_last
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
 from n6build.network.reference.onnx.windowing import Windowing, windowing_of
+from n6build.network.reference.windows import MAX_DIMENSION
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,17 @@ def _conv_transpose(node: Node, building: Building) -> Value:
         hint = "without dilations and auto_pad, in one group or with one channel in each, it is supported"
         raise node.error("N6-NET-008", "is dilated, has auto_pad, or groups of several channels", hint)
     sizes = _sizes(node, windowing, given.shape[2:])
+    channels = weights.shape[1] * groups
+    strides = windowing.strides
+    if min(sizes) < 1 or max(sizes) > MAX_DIMENSION or channels * math.prod(strides) > MAX_DIMENSION:
+        what = f"makes {channels} channels of {sizes}, with the strides {list(strides)}"
+        raise node.error("N6-NET-005", what, f"at most {MAX_DIMENSION} channels times strides, and so large an output")
     phases = [
         _phases(
             given.shape[2 + axis], windowing.window[axis], windowing.strides[axis], windowing.before[axis], sizes[axis]
         )
         for axis in range(2)
     ]
-    if min(sizes) < 1:
-        raise node.error("N6-NET-007", f"makes the sizes {sizes}", "export the model again")
-    channels = weights.shape[1] * groups
     made = Weights(
         _phase_weights(weights, phases, groups), _repeated(node.optional_constant(2), channels, phases, groups)
     )
