@@ -15,18 +15,6 @@ static inline float real_of(const n6k_real_layer_norm_t *op, int8_t element)
     return (float)(element - op->input_zero_point) * op->input_scale;
 }
 
-/* Without a call of the library, which compilers add for the square roots of negative numbers. */
-static inline float square_root(float x)
-{
-#if defined(__ARM_FP)
-    float root;
-    __asm__("vsqrt.f32 %0, %1" : "=t"(root) : "t"(x));
-    return root;
-#else
-    return __builtin_sqrtf(x);
-#endif
-}
-
 static float mean_of(const n6k_real_layer_norm_t *op, const int8_t *row)
 {
     double sum = 0;
@@ -48,7 +36,7 @@ static float inverse_deviation(const n6k_real_layer_norm_t *op, const int8_t *ro
         const float centred = real_of(op, row[i]) - mean;
         sum = __builtin_fmaf(centred, centred, sum);
     }
-    return 1.0f / square_root(sum / (float)op->depth + op->epsilon);
+    return 1.0f / n6k_square_root(sum / (float)op->depth + op->epsilon);
 }
 
 void n6k_plain_real_layer_norm(const n6k_real_layer_norm_t *op)

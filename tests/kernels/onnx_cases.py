@@ -185,6 +185,13 @@ def _layer_norm(layers: Layers, rng: Random) -> bytes:
     return layers.model([layers.operator("LayerNormalization", [name, *numbers], layers.any_scale(0.02))])
 
 
+def _instance_norm(layers: Layers, rng: Random) -> bytes:
+    shape = _image(rng, int(rng.integers(1, 12)))
+    name = layers.input(shape, layers.any_scale(0.03))
+    numbers = [layers.constant(rng.normal(1, 0.5, shape[1]).astype(np.float32)) for _ in range(2)]
+    return layers.model([layers.operator("InstanceNormalization", [name, *numbers], layers.any_scale(0.02))])
+
+
 def _prelu(layers: Layers, rng: Random) -> bytes:
     shape = _image(rng, int(rng.integers(1, 30)))
     name = layers.input(shape, layers.any_scale(0.03))
@@ -236,6 +243,7 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "real_min": _binary("Min"),
     "real_mean": _mean,
     "real_layer_norm": _layer_norm,
+    "real_instance_norm": _instance_norm,
     "real_prelu": _prelu,
     "real_resize": _resize,
     "qlinear_batch_matmul": _matmul,

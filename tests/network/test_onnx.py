@@ -180,6 +180,9 @@ ONE_OPERATOR = {
     "sum with axes as an input": one("ReduceSum", SHAPE, out=Scale(0.2, 5), constants=(integers(2, 3),)),
     "layer normalisation": per_channel("LayerNormalization", (1, 17, 48), (48,), (48,)),
     "layer normalisation without bias": per_channel("LayerNormalization", (1, 17, 64), (64,), epsilon=0.01),
+    "instance normalisation": per_channel("InstanceNormalization", SHAPE, (6,), (6,)),
+    "instance normalisation of whole vectors": per_channel("InstanceNormalization", (1, 5, 8, 8), (5,), (5,)),
+    "instance normalisation of few": per_channel("InstanceNormalization", (1, 5, 3), (5,), (5,)),
     "prelu": per_channel("PRelu", SHAPE, (6, 1, 1)),
     "prelu of one slope": per_channel("PRelu", SHAPE, (1,)),
     **{

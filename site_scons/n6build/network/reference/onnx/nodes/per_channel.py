@@ -1,4 +1,4 @@
-"""Nodes with a constant for each channel, computed in float32: LayerNormalization and PRelu."""
+"""Nodes with a constant for each channel, computed in float32: normalisations and PRelu."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from n6build.network.reference.graph import Tensor
 from n6build.network.reference.onnx.building import Building
 from n6build.network.reference.onnx.limits import LimitOptions
 from n6build.network.reference.onnx.node import Node, NodeFamily
+from n6build.network.reference.onnx.operators.real_instance_norm import InstanceNormOptions
 from n6build.network.reference.onnx.operators.real_layer_norm import LayerNormOptions
 from n6build.network.reference.onnx.storage import channels_last
 from n6build.network.reference.onnx.values import Float32, Held, Pending, Target, Value
@@ -40,6 +41,24 @@ def _layer_normalization(node: Node, building: Building) -> Value:
     return Pending(given.shape, make)
 
 
+def _instance_normalization(node: Node, building: Building) -> Value:
+    given = node.quantised(0)
+    rank = len(given.shape)
+    numbers = {"scale": node.constant(1).numbers().reshape(-1), "bias": node.constant(2).numbers().reshape(-1)}
+    if rank < 3 or given.shape[0] != 1 or any(each.size != given.shape[1] for each in numbers.values()):
+        what = f"its input has the shape {list(given.shape)}, or scale or bias other sizes"
+        raise node.error("N6-NET-007", what, "batch 1, channels and at least one dimension more are supported")
+    epsilon = float(np.float32(node.attributes.get("epsilon", 1e-5)))
+    order = channels_last(rank)
+
+    def make(target: Target) -> Held:
+        inputs = [building.ordered(given, order).tensor, *_constants(node, building, numbers)]
+        options = InstanceNormOptions(epsilon, target.low, target.high)
+        return building.made("InstanceNormalization", inputs, target, given.shape, order, options)
+
+    return Pending(given.shape, make)
+
+
 def _prelu(node: Node, building: Building) -> Value:
     given = node.quantised(0)
     slopes = node.constant(1)
@@ -65,4 +84,10 @@ def _constants(node: Node, building: Building, numbers: dict[str, Float32]) -> l
     return [building.constant(f"{node.outputs[0]} {name}", values) for name, values in numbers.items()]
 
 
-FAMILY = NodeFamily({"LayerNormalization": _layer_normalization, "PRelu": _prelu})
+FAMILY = NodeFamily(
+    {
+        "LayerNormalization": _layer_normalization,
+        "InstanceNormalization": _instance_normalization,
+        "PRelu": _prelu,
+    }
+)
