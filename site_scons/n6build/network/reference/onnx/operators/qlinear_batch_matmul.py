@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.descriptors import Kernel, Member, Structure
 from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import KernelCall, Scratch, operand
 from n6build.network.reference.onnx.limits import LimitOptions, limited_range
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.operators.batch_matmul import MATRICES
 from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import INT8, Problem, Rule, check_shape, shown
 
@@ -24,16 +25,7 @@ _KERNEL = Kernel(
     Structure(
         "n6k_qlinear_batch_matmul_t",
         (
-            Member("x", reads("int8_t")),
-            Member("y", reads("int8_t")),
-            Member("output", writes("int8_t")),
-            Member("scratch", writes("int32_t")),
-            Member("batches", "uint32_t"),
-            Member("rows", "uint32_t"),
-            Member("columns", "uint32_t"),
-            Member("depth", "uint32_t"),
-            Member("x_stride", "uint32_t"),
-            Member("y_stride", "uint32_t"),
+            *MATRICES,
             Member("scale", "float"),
             Member("x_zero_point", "int8_t"),
             Member("y_zero_point", "int8_t"),

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import KernelCall, Parameter
-from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.onnx.real_ends import REAL_MEMBERS, ends, real_arguments
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import FLOAT32, INT8, Problem, Rule, check_elements, check_elementwise
 
 _SCALE, _BIAS = 1, 2
@@ -26,10 +25,7 @@ _KERNEL = Kernel(
             Member("scale", reads("float")),
             Member("bias", reads("float")),
             Member("epsilon", "float"),
-            Member("input_scale", "float"),
-            Member("output_scale", "float"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
+            *REAL_MEMBERS,
         ),
         doc="Channel by channel: x * factor + (bias - mean * factor), divided by output_scale and rounded half to even. factor: "
         "scale / sqrt(variance + epsilon). The sums are those of real_mean with in_vectors; that of the squares begins with a "
@@ -61,21 +57,16 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 def _lower(operands: Operands) -> KernelCall:
     options, channels = _options(operands), operands.first.shape[-1]
-    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "pixels": operands.first.elements // channels,
             "channels": channels,
             "scale": Parameter(operands.required(_SCALE), "scale"),
             "bias": Parameter(operands.required(_BIAS), "bias"),
             "epsilon": options.epsilon,
-            "input_scale": given.scale,
-            "output_scale": target.scale,
-            "input_zero_point": given.zero_point,
-            "range": limited_range(operands.output, options.low, options.high),
+            **real_arguments(operands, options.low, options.high),
         },
     )
 

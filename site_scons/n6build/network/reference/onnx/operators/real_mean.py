@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from n6build.network.reference.descriptors import ENDS, Kernel, Member, Structure
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.onnx.real_ends import REAL_MEMBERS, ends, real_arguments
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import INT8, Problem, Rule, check_elements
 
 _KERNEL = Kernel(
@@ -24,10 +23,7 @@ _KERNEL = Kernel(
             Member("row_step", "uint32_t"),
             Member("step", "uint32_t"),
             Member("divisor", "float"),
-            Member("input_scale", "float"),
-            Member("output_scale", "float"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
+            *REAL_MEMBERS,
             Member("in_vectors", "uint8_t", note="0 or 1"),
         ),
         doc="One element of the output for each row of count elements, which lie step apart, rows row_step: their sum in "
@@ -66,21 +62,16 @@ def _check(operands: Operands) -> Iterator[Problem]:
 
 def _lower(operands: Operands) -> KernelCall:
     options = _options(operands)
-    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "rows": options.rows,
             "count": options.count,
             "row_step": options.row_step,
             "step": options.step,
             "divisor": float(options.divisor),
-            "input_scale": given.scale,
-            "output_scale": target.scale,
-            "input_zero_point": given.zero_point,
-            "range": limited_range(operands.output, options.low, options.high),
+            **real_arguments(operands, options.low, options.high),
             "in_vectors": int(options.in_vectors),
         },
     )

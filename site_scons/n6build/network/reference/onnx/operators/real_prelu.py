@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from n6build.network.reference.descriptors import ROWS, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import KernelCall, Parameter
-from n6build.network.reference.onnx.limits import LimitOptions, limited_range
+from n6build.network.reference.onnx.limits import LimitOptions
+from n6build.network.reference.onnx.real_ends import REAL_MEMBERS, real_arguments
 from n6build.network.reference.onnx.rows import row_arguments
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import FLOAT32, INT8, Problem, Rule, check_elements, check_elementwise
 
 _SLOPES = 1
@@ -22,10 +22,7 @@ _KERNEL = Kernel(
         (
             *ROWS,
             Member("slopes", reads("float")),
-            Member("input_scale", "float"),
-            Member("output_scale", "float"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
+            *REAL_MEMBERS,
         ),
         doc="Rows of depth elements: x, below 0 times the slope at its place in the row, divided by output_scale and rounded "
         "half to even.",
@@ -42,16 +39,12 @@ def _check(operands: Operands) -> Iterator[Problem]:
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, LimitOptions)
-    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
             **row_arguments(operands),
             "slopes": Parameter(operands.required(_SLOPES), "slopes"),
-            "input_scale": given.scale,
-            "output_scale": target.scale,
-            "input_zero_point": given.zero_point,
-            "range": limited_range(operands.output, options.low, options.high),
+            **real_arguments(operands, options.low, options.high),
         },
     )
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from n6build.network.reference.descriptors import ENDS, SHAPE, Kernel, Member, Structure, reads
 from n6build.network.reference.kernel_call import Constant, KernelCall
-from n6build.network.reference.onnx.limits import limited_range
-from n6build.network.reference.operands import Operands, required_quantisation
+from n6build.network.reference.onnx.real_ends import REAL_MEMBERS, ends, real_arguments
+from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.ranges import RANGE
 from n6build.network.reference.rules import INT8, Problem, Rule, check_nhwc
 from n6build.network.reference.windows import shape_of
 
@@ -28,10 +27,7 @@ _KERNEL = Kernel(
             Member("columns", reads("int32_t")),
             Member("row_weights", reads("float")),
             Member("column_weights", reads("float")),
-            Member("input_scale", "float"),
-            Member("output_scale", "float"),
-            Member("input_zero_point", "int8_t"),
-            Member("range", RANGE),
+            *REAL_MEMBERS,
         ),
         doc="rows, columns: for each of the output the two of the input that it lies between, near and far; row_weights and "
         "column_weights: what they count. Four weights times four real numbers, added in the order near row near column, near "
@@ -66,22 +62,17 @@ def _check(operands: Operands) -> Iterator[Problem]:
 def _lower(operands: Operands) -> KernelCall:
     options = operands.operator.options
     assert isinstance(options, ResizeOptions)
-    given, target = required_quantisation(operands.first), required_quantisation(operands.output)
     return KernelCall(
         _KERNEL,
         {
-            "input": operands.first,
-            "output": operands.output,
+            **ends(operands),
             "in": shape_of(operands.first),
             "out": shape_of(operands.output),
             "rows": Constant("int32", np.array(options.rows.places, np.int32)),
             "columns": Constant("int32", np.array(options.columns.places, np.int32)),
             "row_weights": Constant("float32", np.array(options.rows.weights, np.float32)),
             "column_weights": Constant("float32", np.array(options.columns.weights, np.float32)),
-            "input_scale": given.scale,
-            "output_scale": target.scale,
-            "input_zero_point": given.zero_point,
-            "range": limited_range(operands.output, options.low, options.high),
+            **real_arguments(operands, options.low, options.high),
         },
     )
 
