@@ -229,6 +229,29 @@ def detector(seed: int = 0, dtype: str = "int8") -> bytes:
     return layers.model([layers.operator("Transpose", [rows], target, perm=[0, 2, 1]), scores])
 
 
+def mixture() -> bytes:
+    """Nodes that have many ways to be wrong, one after another."""
+    layers = Layers(opset=17)
+    rng = np.random.default_rng(0)
+    scale = Scale(0.03, 5)
+    nothing = layers.constant(np.zeros(0, np.float32))
+    name = layers.input([1, 4, 5, 6], scale)
+    weights = layers.weights(rng.integers(-127, 128, (4, 3, 2, 2)).astype(np.int8), 0.01)
+    name = layers.operator("ConvTranspose", [name, weights], scale, strides=[2, 2], output_padding=[1, 0])
+    sizes = layers.constant(np.array([1, 3, 7, 9], np.int64))
+    name = layers.operator("Resize", [name, nothing, nothing, sizes], scale, mode="linear")
+    name = layers.operator("Gather", [name, layers.constant(np.array([2, 0]))], scale, axis=1)
+    numbers = [layers.constant(rng.normal(1, 0.1, 9).astype(np.float32)) for _ in range(2)]
+    name = layers.operator("LayerNormalization", [name, *numbers], scale)
+    name = layers.operator("PRelu", [name, layers.constant(np.array([[[0.1]], [[0.2]]], np.float32))], scale)
+    other = layers.operator("Transpose", [name], scale, perm=[0, 1, 3, 2])
+    name = layers.operator("MatMul", [name, other], scale)
+    name = layers.operator("ReduceMean", [name], scale, axes=[2, 3])
+    name = layers.operator("Expand", [name, layers.constant(np.array([1, 2, 3, 3]))], scale)
+    name = layers.operator("Pow", [name, layers.constant(np.float32(2))], scale)
+    return layers.model([layers.operator("Div", [name, other := layers.operator("Exp", [name], scale)], scale), other])
+
+
 def _silu(layers: Layers, name: str, scale: Scale) -> tuple[str, Scale]:
     gate = Scale(1 / 256, 0 if scale.dtype == "uint8" else -128, scale.dtype)
     target = layers.any_scale(scale.scale * 0.7)

@@ -28,28 +28,19 @@ void n6k_plain_batch_matmul(const n6k_batch_matmul_t *op)
 
 #if defined(__ARM_FEATURE_MVE)
 
-static int32_t sum_of(const int8_t *from, uint32_t count)
-{
-    int32_t sum = 0;
-    for (uint32_t i = 0; i < count; i += 16) {
-        sum = vaddvaq_s8(sum, vldrbq_z_s8(from + i, vctp8q(count - i)));
-    }
-    return sum;
-}
-
 /* What the sum of each column of the product starts with, but for the row's part. */
 static void start_columns(const n6k_batch_matmul_t *op, const int8_t *y, int32_t *starts)
 {
     for (uint32_t column = 0; column < op->columns; column++, y += op->depth) {
         const int32_t products = (int32_t)op->depth * op->x_zero_point * op->y_zero_point;
-        starts[column] = products - op->x_zero_point * sum_of(y, op->depth);
+        starts[column] = products - op->x_zero_point * n6k_sum_of(y, op->depth);
     }
 }
 
 static void multiply_row(const n6k_batch_matmul_t *op, const int8_t *x, const int8_t *y, const int32_t *starts,
                          int8_t *output)
 {
-    const int32_t of_row = op->y_zero_point * sum_of(x, op->depth);
+    const int32_t of_row = op->y_zero_point * n6k_sum_of(x, op->depth);
     for (uint32_t column = 0; column < op->columns; column += 4, y += 4 * op->depth) {
         const uint32_t count = op->columns - column < 4 ? op->columns - column : 4;
         const mve_pred16_t lanes = vctp32q(count);

@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
 /* The sum of x[i] * y[i], added to `sum`. */
 static inline int32_t n6k_plain_dot(const int8_t *x, const int8_t *y, uint32_t count, int32_t sum)
 {
@@ -17,6 +21,15 @@ static inline int32_t n6k_plain_dot(const int8_t *x, const int8_t *y, uint32_t c
 }
 
 #if defined(__ARM_FEATURE_MVE)
+
+static inline int32_t n6k_sum_of(const int8_t *from, uint32_t count)
+{
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < count; i += 16) {
+        sum = vaddvaq_s8(sum, vldrbq_z_s8(from + i, vctp8q(count - i)));
+    }
+    return sum;
+}
 
 /* Adds to each of four sums the dot product of x and a row; there are `rows` of them, 1 to 4, `stride` bytes apart. Sums beyond
  * the last row are of no use. */

@@ -33,6 +33,18 @@ static inline int8_t n6k_number_to_output(float number, int32_t offset, n6k_outp
     return (int8_t)n6k_clamp(n6k_nearest_even(number) - offset, range.clamp_min, range.clamp_max);
 }
 
+/* Without a call of the library, which compilers add for the square roots of negative numbers. */
+static inline float n6k_square_root(float x)
+{
+#if defined(__ARM_FP)
+    float root;
+    __asm__("vsqrt.f32 %0, %1" : "=t"(root) : "t"(x));
+    return root;
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
+
 #if defined(__ARM_FEATURE_MVE)
 
 /* As n6k_number_to_output, of four elements. */

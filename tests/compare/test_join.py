@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -136,3 +138,9 @@ def test_several_alike_are_told_apart_by_their_names_or_not_at_all() -> None:
     assert "may be 'a' or 'b' of the model" in refusal([buffer("c"), buffer("d")], model)
     assert "1 outputs, the model has 2" in refusal([buffer("a")], model)
     assert "the same one" in refusal([buffer("a"), buffer("a")], model)
+
+
+def test_several_alike_are_told_apart_by_the_names_that_the_compiler_gives_them() -> None:
+    network = [replace(buffer("Mul_3_out_0"), original="b"), replace(buffer("Mul_2_out_0"), original="a")]
+    joined = join(network, [port("a"), port("b")], "output", channels_last=False)
+    assert [one.place for one in joined] == [1, 0]

@@ -25,7 +25,8 @@ _OPTIONS = {option.name: option for option in OPTIONS}
 _CALLS = {"N6Error", "Finding", "Meaning", "_error", "_wrong", "_fail", "_failure", "_damaged", "_text", "fail"}
 _NAMES = {"hint", "what", "_HINTS", "_TEXTS", "_MESSAGE_HINTS", "_FIRMWARE_HINTS", "UNPLUG", "fix"}
 # In messages, but of other programs, or of a line of a table.
-_NOT_OURS = {"signo", "kind", "off"}
+# The last four are arguments of onnxruntime's quantize_static.
+_NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_type", "weight_type"}
 
 
 # Keys whose schema the backends have.

@@ -28,7 +28,7 @@ Random = np.random.Generator
 
 def random_case(kernel: str, rng: Random) -> Case:
     """Any call of a kernel, small enough to be quick."""
-    model = _MODELS[kernel](Layers(int(rng.integers(1 << 30)), 13, ("int8", "uint8")[int(rng.integers(2))]), rng)
+    model = _MODELS[kernel](Layers(int(rng.integers(1 << 30)), 18, ("int8", "uint8")[int(rng.integers(2))]), rng)
     graph = _graph(model)
     for operator in graph.operators:
         call = KINDS[operator.kind].lower(operands_of(graph, operator))
@@ -164,6 +164,70 @@ def _quantised_softmax(layers: Layers, rng: Random) -> bytes:
     return layers.model([layers.operator("Softmax", [name], layers.any_scale(1 / 256), axis=-1)])
 
 
+def _mean(layers: Layers, rng: Random) -> bytes:
+    """Over the last dimensions, or the first."""
+    axes = [[2, 3], [1], [1, 2]][int(rng.integers(3))]
+    name = layers.input(_image(rng, int(rng.integers(1, 12))), layers.any_scale(0.03))
+    made = layers.node("ReduceMean" if rng.random() < 0.7 else "ReduceSum", [name, *_axes(layers, axes)])
+    return layers.model([layers.qdq(made[0], layers.any_scale(0.01))])
+
+
+def _axes(layers: Layers, axes: list[int]) -> list[str]:
+    return [layers.constant(np.array(axes, np.int64))]
+
+
+def _layer_norm(layers: Layers, rng: Random) -> bytes:
+    shape = (1, int(rng.integers(1, 6)), int(rng.integers(1, 50)))
+    name = layers.input(shape, layers.any_scale(0.03))
+    numbers = [
+        layers.constant(rng.normal(1, 0.5, shape[-1]).astype(np.float32)) for _ in range(int(rng.integers(1, 3)))
+    ]
+    return layers.model([layers.operator("LayerNormalization", [name, *numbers], layers.any_scale(0.02))])
+
+
+def _instance_norm(layers: Layers, rng: Random) -> bytes:
+    shape = _image(rng, int(rng.integers(1, 12)))
+    name = layers.input(shape, layers.any_scale(0.03))
+    numbers = [layers.constant(rng.normal(1, 0.5, shape[1]).astype(np.float32)) for _ in range(2)]
+    return layers.model([layers.operator("InstanceNormalization", [name, *numbers], layers.any_scale(0.02))])
+
+
+def _prelu(layers: Layers, rng: Random) -> bytes:
+    shape = _image(rng, int(rng.integers(1, 30)))
+    name = layers.input(shape, layers.any_scale(0.03))
+    slopes = layers.constant(rng.normal(0, 0.5, (shape[1], 1, 1)).astype(np.float32))
+    return layers.model([layers.operator("PRelu", [name, slopes], layers.any_scale(0.03))])
+
+
+def _resize(layers: Layers, rng: Random) -> bytes:
+    shape = _image(rng, int(rng.integers(1, 30)))
+    scale = layers.any_scale(0.03)
+    nothing = layers.constant(np.zeros(0, np.float32))
+    sizes = np.array([*shape[:2], *rng.integers(1, 20, 2)], np.int64)
+    inputs = [layers.input(shape, scale), nothing, nothing, layers.constant(sizes)]
+    mode = ("half_pixel", "align_corners", "asymmetric")[int(rng.integers(3))]
+    made = layers.node("Resize", inputs, mode="linear", coordinate_transformation_mode=mode)
+    return layers.model([layers.qdq(made[0], layers.any_scale(0.03))])
+
+
+def _matmul(layers: Layers, rng: Random) -> bytes:
+    rows, depth, columns, batches = (int(size) for size in rng.integers(1, (9, 50, 20, 4)))
+    scales = [layers.any_scale(0.03) for _ in range(2)]
+    shared = rng.random() < 0.3
+    names = [
+        layers.input(shape, scale)
+        for shape, scale in zip(
+            ((1, batches, rows, depth), (1, 1 if shared else batches, depth, columns)), scales, strict=True
+        )
+    ]
+    return layers.model([layers.operator("MatMul", names, layers.any_scale(0.1))])
+
+
+def _table(layers: Layers, rng: Random) -> bytes:
+    name = layers.input((1, int(rng.integers(1, 100))), layers.any_scale(0.03))
+    return layers.model(layers.node("Tanh", [name]))
+
+
 _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "qlinear_conv": _conv,
     "qlinear_depthwise_conv": _depthwise,
@@ -174,7 +238,17 @@ _MODELS: dict[str, Callable[[Layers, Random], bytes]] = {
     "real_add": _binary("Add", limited=True),
     "real_mul": _binary("Mul", limited=True),
     "real_sub": _binary("Sub"),
+    "real_div": _binary("Div"),
+    "real_max": _binary("Max"),
+    "real_min": _binary("Min"),
+    "real_mean": _mean,
+    "real_layer_norm": _layer_norm,
+    "real_instance_norm": _instance_norm,
+    "real_prelu": _prelu,
+    "real_resize": _resize,
+    "qlinear_batch_matmul": _matmul,
     "qlinear_quantize": _quantize,
     "qlinear_softmax": _quantised_softmax,
     "real_softmax": _softmax,
+    "real_table": _table,
 }

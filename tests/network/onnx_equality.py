@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+from n6build.compare.onnx_plan import has_unsigned_activations
 from n6build.network.reference.onnx.reader import read_onnx_graph
 from numpy.typing import NDArray
 
@@ -23,6 +24,9 @@ Array = NDArray[Any]
 
 # onnxruntime computes int8 in integers on processors of Arm, on others where it is told to.
 IN_INTEGERS = ("session.qdqisint8allowed", "1")
+# Of sums of two products in 16 bits: what uint8 activations and int8 weights would get on x86 processors without VNNI. int8
+# models do not start with it.
+WITHOUT_SATURATION = ("session.x64quantprecision", "1")
 
 
 def run_onnx(model: bytes, inputs: Sequence[Array], names: Sequence[str] = ()) -> dict[str, Array]:
@@ -52,6 +56,8 @@ def _session(model: bytes, level: Any, optimised: Path | None = None) -> Any:
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry(*IN_INTEGERS)
+    if has_unsigned_activations(onnx.load_model_from_string(model).graph):
+        options.add_session_config_entry(*WITHOUT_SATURATION)
     if optimised:
         options.optimized_model_filepath = str(optimised)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

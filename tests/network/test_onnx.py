@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import float_models
 import numpy as np
 import pytest
 import qdq_models
+from n6build.compare.interpret import ports_of
+from n6build.compare.join import join
 from qdq_models import Layers, Qdq, Scale
 from samples import sample
 
@@ -79,8 +82,47 @@ def floats(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-PROBABILITY = Scale(1 / 256, -128)
+def quotient(shape: tuple[int, ...]) -> bytes:
+    """By an exponential, which is not 0."""
+    model = Qdq()
+    names = [model.input(SHAPE, A), model.operator("Exp", [model.input(shape, B)], Scale(0.05, -128))]
+    return model.model([model.operator("Div", names, OUT)])
+
+
+def resized(mode: str, height: int, width: int, shape: tuple[int, ...] = SHAPE) -> bytes:
+    sizes = integers(*shape[:2], height, width)
+    return one(
+        "Resize", shape, out=A, constants=(NONE, NONE, sizes), mode="linear", coordinate_transformation_mode=mode
+    )
+
+
+def transposed_conv(shape: tuple[int, ...], weights: tuple[int, ...], *, dtype: str = "int8", **options: Any) -> bytes:
+    """weights: input channels first."""
+    layers = Layers(6, dtype=dtype)
+    rng = np.random.default_rng(6)
+    scale = layers.any_scale(0.03)
+    channels = weights[1] * int(options.get("group", 1))
+    # Along the dimension that has all output channels, if there is one.
+    scales = rng.uniform(0.002, 0.02, channels).astype(np.float32)
+    bias = rng.integers(-3000, 3000, channels).astype(np.int32)
+    values = rng.integers(-127, 128, weights).astype(np.int8)
+    inputs = [
+        layers.input(shape, scale),
+        layers.weights(values, scales, 0 if "group" in options else 1),
+        layers.weights(bias, (np.float32(scale.scale) * scales).astype(np.float32)),
+    ]
+    return layers.model([layers.operator("ConvTranspose", inputs, layers.any_scale(0.1), **options)])
+
+
+def per_channel(kind: str, shape: tuple[int, ...], *sizes: tuple[int, ...], **options: Any) -> bytes:
+    """With float32 constants of these sizes."""
+    rng = np.random.default_rng(8)
+    constants = tuple(rng.normal(0.5, 0.5, each).astype(np.float32) for each in sizes)
+    return one(kind, shape, constants=constants, opset=17, **options)
+
+
 NONE = np.zeros(0, np.float32)
+PROBABILITY = Scale(1 / 256, -128)
 ONE_OPERATOR = {
     "conv": conv(SHAPE, (5, 6, 3, 3), pads=[1, 1, 1, 1]),
     "conv of one scale without bias": conv(SHAPE, (5, 6, 3, 2), per_channel=False, bias=False),
@@ -113,6 +155,66 @@ ONE_OPERATOR = {
     "sub for each row": one("Sub", SHAPE, (9, 1)),
     "mul by a number": one("Mul", SHAPE, constants=(np.float32(0.7),)),
     "a number less x": Qdq().subtracted_from(SHAPE, A, OUT),
+    "div": quotient(SHAPE),
+    "div by one for each channel": quotient((1, 6, 1, 1)),
+    "div by a number": one("Div", SHAPE, constants=(np.float32(0.7),)),
+    "max": one("Max", SHAPE, SHAPE),
+    "max uint8": one("Max", SHAPE, SHAPE, out=unsigned(OUT), scales=(unsigned(A), unsigned(B))),
+    "min for each row": one("Min", SHAPE, (9, 1)),
+    "min with a number": one("Min", SHAPE, constants=(np.float32(0.7),)),
+    "square": one("Pow", SHAPE, constants=(np.float32(2),)),
+    "a power": one("Pow", SHAPE, constants=(np.float32(0.5),), scales=(Scale(0.031, -128),)),
+    "matmul of two activations": one("MatMul", (1, 2, 17, 19), (1, 2, 19, 5), out=Scale(0.02, 3)),
+    "matmul of two activations, uint8": one(
+        "MatMul", (3, 19), (19, 5), out=Scale(0.02, 131, "uint8"), scales=(unsigned(A), unsigned(B))
+    ),
+    "matmul of one matrix for all": one("MatMul", (1, 3, 4, 19), (19, 5), out=Scale(0.02, 3)),
+    "mean of the pixels": one("ReduceMean", (1, 40, 9, 7), out=Scale(0.004, 5), axes=[2, 3]),
+    "mean of the pixels uint8": one(
+        "ReduceMean", SHAPE, out=Scale(0.004, 133, "uint8"), scales=(unsigned(A),), axes=[2, 3], keepdims=0
+    ),
+    "mean of rows": one("ReduceMean", SHAPE, out=Scale(0.01, 5), axes=[-1]),
+    "mean of the channels": one("ReduceMean", SHAPE, out=Scale(0.01, 5), axes=[1]),
+    "mean of few": one("ReduceMean", (1, 5, 3), out=Scale(0.01, 5), axes=[2], keepdims=0),
+    "mean of all": one("ReduceMean", SHAPE, out=Scale(0.003, 5)),
+    "sum with axes as an input": one("ReduceSum", SHAPE, out=Scale(0.2, 5), constants=(integers(2, 3),)),
+    "layer normalisation": per_channel("LayerNormalization", (1, 17, 48), (48,), (48,)),
+    "layer normalisation without bias": per_channel("LayerNormalization", (1, 17, 64), (64,), epsilon=0.01),
+    "instance normalisation": per_channel("InstanceNormalization", SHAPE, (6,), (6,)),
+    "instance normalisation of whole vectors": per_channel("InstanceNormalization", (1, 5, 8, 8), (5,), (5,)),
+    "instance normalisation of few": per_channel("InstanceNormalization", (1, 5, 3), (5,), (5,)),
+    "prelu": per_channel("PRelu", SHAPE, (6, 1, 1)),
+    "prelu of one slope": per_channel("PRelu", SHAPE, (1,)),
+    **{
+        f"resize linearly to {height} x {width}, {mode}": resized(mode, height, width)
+        for mode, height, width in (
+            ("half_pixel", 27, 14),
+            ("half_pixel", 5, 31),
+            ("pytorch_half_pixel", 1, 9),
+            ("align_corners", 18, 14),
+            ("asymmetric", 18, 10),
+        )
+    },
+    "resize linearly of one pixel": resized("half_pixel", 8, 8, (1, 6, 1, 1)),
+    "resize linearly by scales": one(
+        "Resize",
+        SHAPE,
+        constants=(NONE, floats(1, 1, 1.7, 2.3)),
+        mode="linear",
+        coordinate_transformation_mode="asymmetric",
+    ),
+    "transposed conv without overlap": transposed_conv((1, 6, 5, 7), (6, 4, 2, 2), strides=[2, 2]),
+    "transposed conv": transposed_conv((1, 6, 5, 7), (6, 4, 4, 4), strides=[2, 2], pads=[1, 1, 1, 1]),
+    "transposed conv with output padding": transposed_conv(
+        (1, 6, 5, 7), (6, 4, 3, 3), strides=[2, 3], pads=[1, 1, 1, 0], output_padding=[1, 2]
+    ),
+    "transposed conv of each channel, uint8": transposed_conv(
+        (1, 6, 5, 7), (6, 1, 4, 4), strides=[2, 2], pads=[1, 1, 1, 1], group=6, dtype="uint8"
+    ),
+    "gather one": one("Gather", (3, 5, 7), out=A, constants=(np.int64(1),)),
+    "gather some": one("Gather", SHAPE, out=A, constants=(integers(5, -1, 0, 2, 4),), axis=1),
+    "gather a matrix": one("Gather", (1, 6, 9), out=A, constants=(integers(0, 1, 2, 5).reshape(2, 2),), axis=1),
+    "expand": one("Expand", (6, 1, 7), out=A, constants=(integers(1, 6, 9, 1),)),
     "sigmoid": one("Sigmoid", SHAPE, out=PROBABILITY),
     "tanh": one("Tanh", SHAPE, out=Scale(1 / 128, 0)),
     "hard swish": one("HardSwish", SHAPE, opset=14),
@@ -128,6 +230,9 @@ ONE_OPERATOR = {
     "average pool, padded": one("AveragePool", SHAPE, out=A, kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
     "average pool that counts padding": one(
         "AveragePool", SHAPE, out=A, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1
+    ),
+    "average pool with the mode ceil": one(
+        "AveragePool", SHAPE, out=A, kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1
     ),
     "average pool uint8": one(
         "AveragePool", SHAPE, out=unsigned(A), scales=(unsigned(A),), kernel_shape=[2, 3], strides=[2, 2]
@@ -155,11 +260,13 @@ ONE_OPERATOR = {
     "softmax uint8": one("Softmax", (5, 12), out=unsigned(PROBABILITY), scales=(unsigned(A),), axis=-1),
     "softmax over the channels, coarse": one("Softmax", SHAPE, out=Scale(0.005, -100), scales=(Scale(0.4, 3),), axis=1),
     "softmax as an output": Qdq().ending("Softmax", SHAPE, A, axis=1),
+    "a function as an output": Qdq(14).ending("HardSwish", SHAPE, A),
     "reshape": one("Reshape", SHAPE, out=A, constants=(integers(0, -1, 7),)),
     "flatten": one("Flatten", SHAPE, out=A),
     "squeeze": one("Squeeze", (1, 6, 1, 1), out=A, constants=(integers(2, 3),)),
     "unsqueeze": one("Unsqueeze", (1, 6), out=A, constants=(integers(2, 3),)),
     "depth to space": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2),
+    "space to depth": one("SpaceToDepth", (1, 3, 6, 4), out=A, blocksize=2),
     "depth to space, columns first": one("DepthToSpace", (1, 12, 3, 4), out=A, blocksize=2, mode="CRD"),
 }
 
@@ -183,6 +290,28 @@ def test_inverted_residuals(onnx_network: Callable[..., tuple[HostNetwork, Path]
 def test_a_detector(onnx_network: Callable[..., tuple[HostNetwork, Path]], seed: int, dtype: str) -> None:
     network, file = onnx_network(qdq_models.detector(seed, dtype))
     assert assert_equals_onnxruntime(network, file) > 15
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "tensors"),
+    [("classifier", "int8", 8), ("detector", "uint8", 30), ("segmenter", "int8", 8), ("transformer", "int8", 25)],
+)
+def test_models_that_onnxruntime_has_quantised(
+    host_network: Build, tmp_path: Path, name: str, dtype: str, tensors: int
+) -> None:
+    file = float_models.quantised(name, dtype, tmp_path)
+    network = host_network(file)
+    assert assert_equals_onnxruntime(network, file, (0, 1)) >= tensors
+
+
+def test_outputs_alike_are_known_by_their_names(onnx_network: Callable[..., tuple[HostNetwork, Path]]) -> None:
+    """So that a run on a board can be compared with onnxruntime."""
+    model = Qdq()
+    name = model.input((1, 6, 9), A)
+    outputs = [model.operator(kind, [name], OUT) for kind in ("Relu", "Abs")]
+    network, file = onnx_network(model.model(outputs[::-1]))
+    joined = join(network.artifacts.outputs, ports_of(file)[1], "output", channels_last=False)
+    assert [one.model.name for one in joined] == outputs[::-1]
 
 
 def test_yamnet(host_network: Build) -> None:

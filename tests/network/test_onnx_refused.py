@@ -19,6 +19,7 @@ from qdq_models import Qdq, Scale
 
 A = Scale(0.031, -3)
 CLASSIFIER = qdq_models.classifier()
+MIXTURE = qdq_models.mixture()
 
 
 def edited(change: Callable[[Any], object], model: bytes = CLASSIFIER) -> bytes:
@@ -44,7 +45,7 @@ def _dynamic(proto: Any) -> None:
 
 
 def _new_operators(proto: Any) -> None:
-    for place, node in enumerate(proto.graph.node):
+    for place, node in enumerate(proto.graph.node[1:], 1):
         node.op_type = f"New{place}"
 
 
@@ -98,7 +99,11 @@ def _set(name: str, value: int) -> Callable[[Any], None]:
 REFUSED = {
     "no ONNX": (b"TFL3 is none", "N6-NET-001", "is not an ONNX model"),
     "empty": (b"", "N6-NET-001", "has no ONNX graph"),
-    "float32": (onnx_model(quantised=False), "N6-NET-004", "not quantised; this backend computes int8"),
+    "float32": (
+        onnx_model(quantised=False),
+        "N6-NET-004",
+        "none of its 1 nodes is quantised; this backend computes int8",
+    ),
     "a new operator set": (
         edited(lambda proto: setattr(proto.opset_import[0], "version", 99)),
         "N6-NET-008",
@@ -120,7 +125,7 @@ REFUSED = {
     "unknown operators": (
         edited(_new_operators),
         "N6-NET-003",
-        "nor are New1, New10",
+        "26 of its 27 nodes are refused:\n    node 1 (New1), which makes",
     ),
     "asymmetric weights": (edited(_asymmetric), "N6-NET-006", "zero point other than 0"),
     "an output that is not quantised": (_unquantised_output(), "N6-NET-004", "is not quantised, or a constant"),
@@ -177,10 +182,37 @@ def test_is_refused(tmp_path: Path, model: bytes, number: str, what: str) -> Non
     assert caught.value.hint
 
 
+def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
+    """Behind a refused node, too, but nothing of those who only read what it would have made."""
+    model = Qdq()
+    name = model.input((1, 4, 6, 6), A)
+    name = model.operator("LpNormalization", [name], A)
+    name = model.qdq(model.node("Sigmoid", model.node("Det", [name]))[0], A)
+    name = model.input((1, 4, 6, 6), A)
+    made = model.node("LpNormalization", [name])
+    name = model.qdq(model.node("Relu", made)[0], A)
+    name = model.operator("MaxPool", [name], A, kernel_shape=[2, 2], dilations=[2, 2])
+    with pytest.raises(N6Error) as caught:
+        compiled(tmp_path, model.model([name]))
+    refused = [line for line in caught.value.what.splitlines() if line.startswith("    ")]
+    assert [line.split()[2] for line in refused] == ["(LpNormalization),", "(Det),", "(LpNormalization),", "(MaxPool)"]
+    assert caught.value.id == "N6-NET-003"
+    assert caught.value.hint
+    assert "MaxPool: neither is supported" in caught.value.hint
+
+
+def test_a_model_of_float32_is_told_how_to_quantise_it(tmp_path: Path) -> None:
+    with pytest.raises(N6Error) as caught:
+        compiled(tmp_path, onnx_model(quantised=False))
+    assert caught.value.hint
+    assert 'rows = iter([{"x": sample} for sample in samples])' in caught.value.hint
+    assert 'quantize_static("model.onnx", "model_int8.onnx", Samples(),' in caught.value.hint
+
+
 @settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_any_damage_is_refused_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    damaged = bytearray(CLASSIFIER)
+    damaged = bytearray(data.draw(st.sampled_from([CLASSIFIER, MIXTURE])))
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(damaged) - 1))
         damaged[place] = data.draw(st.integers(0, 255))

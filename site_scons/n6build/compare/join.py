@@ -65,7 +65,7 @@ def join(
         fitting = [one for one in found if isinstance(one, Joined)]
         if not fitting:
             raise _unsure(f"{what} {each.name} of the network is none of the model's: {found[0]}")
-        by_name = [one for one in fitting if one.model.name == each.name]
+        by_name = [one for one in fitting if one.model.name in (each.name, each.original)]
         joined.append(_only(each, by_name or fitting, what))
     if len({one.place for one in joined}) != len(joined):
         raise _unsure(f"several {what}s of the network would be the same one of the model")

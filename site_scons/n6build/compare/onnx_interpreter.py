@@ -11,7 +11,7 @@ import onnx
 from numpy.typing import NDArray
 
 from n6build.compare.limits import MAX_NAME, MAX_RANK, bounded, check_activations
-from n6build.compare.onnx_plan import is_stored_elsewhere, tensor_plans
+from n6build.compare.onnx_plan import has_unsigned_activations, is_stored_elsewhere, tensor_plans
 from n6build.compare.tensors import Port, ReferenceTensor, RefusedError
 
 
@@ -46,6 +46,9 @@ class OnnxModel:
         options.graph_optimization_level = levels.ORT_DISABLE_ALL if all_tensors else levels.ORT_ENABLE_ALL
         # As on processors of Arm, int8 in integers, too.
         options.add_session_config_entry("session.qdqisint8allowed", "1")
+        if has_unsigned_activations(graph):
+            # Without VNNI, sums of uint8 times int8 would saturate at 16 bits on x86. int8 models do not start with that option.
+            options.add_session_config_entry("session.x64quantprecision", "1")
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         self._session = onnxruntime.InferenceSession(

@@ -37,6 +37,17 @@ def _stored(graph: Any) -> Iterator[Any]:
                     yield from _stored(inner)
 
 
+def has_unsigned_activations(graph: onnx.GraphProto) -> bool:
+    """Whether a QuantizeLinear makes uint8."""
+    constants = {each.name: each for each in graph.initializer} | _constant_nodes(graph.node)
+    for node in graph.node:
+        if node.op_type == QUANTISE:
+            zero_point = constants.get(node.input[2]) if len(node.input) > 2 else None
+            if zero_point is None or zero_point.data_type == onnx.TensorProto.UINT8:
+                return True
+    return False
+
+
 def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
     """The inputs, then each activation that is quantised as a whole, in the order of the graph, which is that of execution."""
     flow = _Flow(graph)

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.network.artifacts.description import EpochInfo, IoBuffer, PoolRange, Quantised, TensorType
+from n6build.network.artifacts.description import (
+    OWN_TOOL,
+    EpochInfo,
+    IoBuffer,
+    PoolRange,
+    Quantised,
+    TensorType,
+)
 from n6build.network.artifacts.json_value import JsonValue, read_json
 
 TYPES: dict[str, TensorType] = {
@@ -61,12 +68,13 @@ def read_c_info(path: Path, postfixes: Mapping[str, str] | None = None) -> CInfo
     inputs = [_buffer(number, buffers) for number in graph["inputs"].at_most(_MAX_PORTS)]
     outputs = [_buffer(number, buffers) for number in graph["outputs"].at_most(_MAX_PORTS)]
     io = {buffer["id"].count() for buffer in (*inputs, *outputs)}
+    names = {key: _original_names(document, graph, key) for key in ("original_inputs", "original_outputs")}
     return CInfo(
         pools=tuple(
             _pool(pool, weights.get(key, 0), postfixes or {}) for key, pool in pools.items() if _is_concrete(pool)
         ),
-        inputs=tuple(_io(buffer, pools) for buffer in inputs),
-        outputs=tuple(_io(buffer, pools) for buffer in outputs),
+        inputs=_ports(inputs, pools, names["original_inputs"]),
+        outputs=_ports(outputs, pools, names["original_outputs"]),
         quantised=tuple(
             found for key, buffer in buffers.items() if (found := _quantised(buffer, is_io=key in io)) is not None
         ),
@@ -161,7 +169,20 @@ def _weights_bytes(buffers: Iterable[JsonValue]) -> dict[int, int]:
     return ends
 
 
-def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
+def _original_names(document: JsonValue, graph: JsonValue, key: str) -> list[str]:
+    """Of the model's ports, in the order of the network's; of this backend only, since nobody says that of other compilers."""
+    tools = [tool["name"].text() for tool in document["environment"]["tools"].at_most(_MAX_PORTS)]
+    ports = graph.get(key)
+    return [port["name"].text() for port in ports.at_most(_MAX_PORTS)] if ports and OWN_TOOL in tools else []
+
+
+def _ports(buffers: list[JsonValue], pools: dict[int, JsonValue], names: list[str]) -> tuple[IoBuffer, ...]:
+    if len(names) != len(buffers):
+        names = [""] * len(buffers)
+    return tuple(_io(buffer, pools, name) for buffer, name in zip(buffers, names, strict=True))
+
+
+def _io(buffer: JsonValue, pools: dict[int, JsonValue], original: str) -> IoBuffer:
     pool = pools.get(buffer["mpool_id"].count())
     base = _address(pool) if pool and not _is_own(pool) else None
     kind = buffer["format"]
@@ -180,6 +201,7 @@ def _io(buffer: JsonValue, pools: dict[int, JsonValue]) -> IoBuffer:
         scale=scale,
         zero_point=zero_point,
         own=pool is not None and _is_own(pool),
+        original=original,
     )
 
 

@@ -12,6 +12,8 @@ TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "int64", "floa
 
 # How an epoch is mapped that the NPU has no part in.
 ON_CPU = "NODE_SW"
+# What the reference backend calls itself.
+OWN_TOOL = "n6build reference backend"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class InitializerImage:
 class IoBuffer:
     """An input or output of the network. real = scale * (value - zero_point); 1 and 0 for float32.
 
-    address: None where the application allocates it (own), or its pool is relative.
+    address: None where the application allocates it (own), or its pool is relative. original: its name in the model, where the
+    compiler says so.
     """
 
     name: str
@@ -63,6 +66,7 @@ class IoBuffer:
     scale: float
     zero_point: int
     own: bool = False
+    original: str = ""
 
 
 @dataclass(frozen=True)

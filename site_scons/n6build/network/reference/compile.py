@@ -12,6 +12,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.network.artifacts.description import OWN_TOOL
 from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.network.reference.c_info import c_info
@@ -29,7 +30,6 @@ from n6build.network.reference.report import report
 from n6build.network.reference.tflite_reader import read_graph
 from n6build.network.reference.unsigned import as_signed
 
-TOOL = "n6build reference backend"
 # Of the generated files: raised with every change to them, since version control is not part of an installed library.
 VERSION = "1.1"
 
@@ -72,7 +72,7 @@ def compile_network(
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)
-    identity = f"{TOOL} {VERSION}"
+    identity = f"{OWN_TOOL} {VERSION}"
     info = c_info(
         network,
         placement,
@@ -80,7 +80,7 @@ def compile_network(
         name=name,
         model_file=model.name,
         model=read_bytes(model),
-        tool=TOOL,
+        tool=OWN_TOOL,
         tool_version=VERSION,
     )
     raw = out / f"{name}_atonbuf.{placement.initializer_pool.fname}.raw"

@@ -18,13 +18,18 @@ def error_of(graph: Graph, refusals: Sequence[Refusal], where: str) -> N6Error:
     """refusals: at least one, in the order of their operators. Gives an error with the id of the first."""
     if _is_float(graph, refusals):
         return _float_error(graph, refusals, where)
+    return error_of_all(refusals, f"{_operators(graph)} operators", where)
+
+
+def error_of_all(refusals: Sequence[Refusal], of: str, where: str) -> N6Error:
+    """As `error_of`, of a model that is quantised. of: what the model has, and how many."""
     first = refusals[0]
     if len(refusals) == 1:
         return N6Error(first.id, first.text, where=where, hint=first.hint)
     lines = [refusal.text for refusal in refusals[:_LINES]]
     if len(refusals) > _LINES:
         lines.append(f"and {len(refusals) - _LINES} more: {_by_kind(refusals[_LINES:])}")
-    what = f"{len(refusals)} of its {_operators(graph)} operators are refused:{_INDENT}{_INDENT.join(lines)}"
+    what = f"{len(refusals)} of its {of} are refused:{_INDENT}{_INDENT.join(lines)}"
     return N6Error(first.id, what, where=where, hint=_hints(refusals))
 
 

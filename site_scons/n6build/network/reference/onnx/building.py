@@ -29,6 +29,7 @@ class Building:
         self._tensors: dict[int, Tensor] = {}
         self._operators: list[Operator] = []
         self._ordered: dict[tuple[int, Order], Tensor] = {}
+        self._shaped: dict[tuple[int, Shape], Tensor] = {}
 
     def graph(self, inputs: Sequence[Held], outputs: Sequence[Held]) -> Graph:
         """All that leads to an output."""
@@ -86,7 +87,9 @@ class Building:
         return Held(self.operator(kind, inputs, output, options), shape, order, unsigned=target.unsigned)
 
     def ordered(self, held: Held, order: Order) -> Held:
-        """The same tensor in another order in memory, transposed where that changes it."""
+        """The same tensor in another order in memory, transposed where that changes it; its shape in memory is that of the ONNX
+        graph."""
+        held = self._in_stored_shape(held)
         if held.order == order:
             return held
         perm = permutation(held.order, order)
@@ -101,6 +104,17 @@ class Building:
                 self.operator("TRANSPOSE", [tensor, order_of], output)
             self._ordered[key] = output
         return replace(held, tensor=self._ordered[key], order=order)
+
+    def _in_stored_shape(self, held: Held) -> Held:
+        """Nodes that add or remove dimensions of size 1 leave the tensor as it is."""
+        tensor, shape = held.tensor, stored_shape(held.shape, held.order)
+        if tensor.shape == shape:
+            return held
+        key = (tensor.index, shape)
+        if key not in self._shaped:
+            output = self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation)
+            self._shaped[key] = self.operator("RESHAPE", [tensor], output)
+        return replace(held, tensor=self._shaped[key])
 
     def in_model_order(self, held: Held) -> Held:
         """As `ordered`, as in the ONNX graph."""
@@ -138,7 +152,8 @@ class Building:
             output = self.tensor(name, "uint8", tensor.shape, unsigned(tensor.quantisation))
             return replace(held, tensor=self.operator("QUANTIZE", [tensor], output))
         if all(operator.output != tensor.index for operator in self._operators):
-            return self.reshaped(held, held.shape)
+            held = self.reshaped(held, held.shape)
+        self._tensors[held.tensor.index] = replace(held.tensor, name=name)
         return held
 
     def quantised_constant(self, constant: Constant, name: str, quantisation: Quantisation) -> Tensor:

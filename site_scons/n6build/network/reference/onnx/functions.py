@@ -39,7 +39,14 @@ def pending_function(building: Building, value: Held | Pending, function: Callab
             quantised(np.clip(results, np.float32(target.low), np.float32(target.high)), target),
         )
 
-    return Pending(source.shape, make, source=replace(source, real=True), function=results)
+    def make_real(name: str) -> Held:
+        held = building.ordered(source, source.order)
+        output = building.tensor(name, "float32", held.tensor.shape)
+        table = tuple(float(result) for result in results)
+        made = building.operator("RealFunction", [held.tensor], output, table)
+        return Held(made, source.shape, source.order)
+
+    return Pending(source.shape, make, source=replace(source, real=True), function=results, make_real=make_real)
 
 
 def _limits(value: Held | Pending) -> tuple[np.float32, np.float32]:

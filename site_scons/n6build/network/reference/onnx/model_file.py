@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ OPSETS = range(11, 24)
 _STANDARD = ("", "ai.onnx")
 _MICROSOFT = "com.microsoft"
 _CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
-_SHOWN = 8
+_INDENT = "\n    "
 
 
 def read_model(path: Path) -> onnx.ModelProto:
@@ -40,8 +41,8 @@ def read_model(path: Path) -> onnx.ModelProto:
     return model
 
 
-def check_model(model: onnx.ModelProto, known: frozenset[str], where: str) -> int:
-    """The version of the operator set. known: types of nodes. Raises N6-NET-003 and N6-NET-008."""
+def check_model(model: onnx.ModelProto, where: str) -> int:
+    """The version of the operator set. Raises N6-NET-004 where nothing is quantised, and N6-NET-008."""
     version = _version(model, where)
     graph = model.graph
     if any(_stored_elsewhere(tensor) for tensor in graph.initializer):
@@ -52,11 +53,9 @@ def check_model(model: onnx.ModelProto, known: frozenset[str], where: str) -> in
     if inside:
         hint = "export the model without control flow, for one fixed input shape"
         _refuse(where, f"has control flow: {', '.join(sorted(set(inside)))}", hint)
-    foreign = [node for node in graph.node if node.domain not in (*_STANDARD, _MICROSOFT)]
-    unknown = [node for node in graph.node if node.op_type not in known]
-    unknown = list({id(node): node for node in (*foreign, *unknown)}.values())
-    if unknown:
-        raise _unsupported(graph, unknown, known, where)
+    if not any(_is_quantised(node) for node in graph.node):
+        what = f"is a model of float32: none of its {len(graph.node)} nodes is quantised; this backend computes int8"
+        raise N6Error("N6-NET-004", what, where=where, hint=_INDENT.join(_quantising(model, where)))
     return version
 
 
@@ -81,18 +80,34 @@ def _has_graphs(node: Any) -> bool:
     return any(attribute.HasField("g") or len(attribute.graphs) > 0 for attribute in node.attribute)
 
 
-def _unsupported(graph: Any, unknown: list[Any], known: frozenset[str], where: str) -> N6Error:
-    first, *others = [_described(node) for node in unknown]
-    place = next(index for index, node in enumerate(graph.node) if node is unknown[0])
-    rest = sorted({other for other in others if other != first})
-    more = f"; nor are {', '.join(rest[:_SHOWN])}" if rest else ""
-    more += f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-    name = (unknown[0].output[0] if unknown[0].output else "")[:MAX_NAME]
-    what = f"node {place} ({first}, makes {name!a}) is not supported{more}"
-    return N6Error("N6-NET-003", what, where=where, hint=f"supported: {', '.join(sorted(known))}")
+def _is_quantised(node: Any) -> bool:
+    kind = str(node.op_type)
+    return "Linear" in kind or kind == "QGemm" or kind.endswith("Integer")
 
 
-def _described(node: Any) -> str:
+def _quantising(model: Any, file: str) -> list[str]:
+    """Python that makes an int8 model of this one. file: its name."""
+    constants = {each.name for each in model.graph.initializer}
+    names = [port.name[:MAX_NAME] for port in model.graph.input if port.name not in constants]
+    inputs = ", ".join(f"{json.dumps(name)}: sample" for name in names)
+    return [
+        "make it int8; samples: some 100 inputs, as the network will get them, with batch 1:",
+        "from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static",
+        "class Samples(CalibrationDataReader):",
+        f"    rows = iter([{{{inputs}}} for sample in samples])",
+        "    def get_next(self): return next(self.rows, None)",
+        f"quantize_static({json.dumps(file)}, {json.dumps(file.removesuffix('.onnx') + '_int8.onnx')}, Samples(),",
+        "    quant_format=QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8)",
+    ]
+
+
+def is_foreign(node: onnx.NodeProto) -> bool:
+    """Whether it is of a domain that this backend knows nothing of."""
+    return node.domain not in (*_STANDARD, _MICROSOFT)
+
+
+def described(node: onnx.NodeProto) -> str:
+    """Its domain, where that is not the standard one, and its type."""
     prefix = "" if node.domain in _STANDARD else f"{node.domain[:MAX_NAME]}."
     return f"{prefix}{node.op_type[:MAX_NAME]}"
 

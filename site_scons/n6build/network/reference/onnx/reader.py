@@ -1,12 +1,13 @@
 """Reads an ONNX file into the graph that the kernels compute.
 
 Every node is translated in the file's order. DequantizeLinear leaves an int8 tensor as it is; what a node computes waits until a
-QuantizeLinear says with which scale it is wanted. Real numbers that no QuantizeLinear asks for are refused.
+QuantizeLinear says with which scale it is wanted. What is refused does not end the reading: one error says it all.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,17 @@ from n6build.base.errors import N6Error
 from n6build.base.members import members
 from n6build.network.reference.graph import DType, Graph
 from n6build.network.reference.onnx.building import Building
-from n6build.network.reference.onnx.model_file import MAX_NAME, MAX_RANK, check_model, constants_of, read_model
+from n6build.network.reference.onnx.model_file import (
+    MAX_NAME,
+    MAX_RANK,
+    check_model,
+    constants_of,
+    described,
+    is_foreign,
+    read_model,
+)
 from n6build.network.reference.onnx.node import Node, NodeFamily, Translate
+from n6build.network.reference.onnx.refused import Refused
 from n6build.network.reference.onnx.storage import as_in_the_model
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Value
 
@@ -49,20 +59,20 @@ def read_onnx_graph(path: Path) -> Graph:
     (shape), N6-NET-006 (quantisation), N6-NET-007 (operands), N6-NET-008 (options)."""
     model = read_model(path)
     known = translations()
-    version = check_model(model, frozenset({*known, "Constant"}), path.name)
-    return _Reader(model.graph, known, version, path.name).graph()
+    return _Reader(model, known, check_model(model, path.name), path.name).graph()
 
 
 class _Reader:
     """One pass over one graph."""
 
-    def __init__(self, graph: Any, known: dict[str, Translate], version: int, file: str) -> None:
-        self._graph = graph
+    def __init__(self, model: onnx.ModelProto, known: dict[str, Translate], version: int, file: str) -> None:
+        self._graph = model.graph
         self._known = known
         self._version = version
         self._file = file
         self._building = Building()
         self._values: dict[str, Value] = {}
+        self._refused = Refused(model, self._building, file)
 
     def graph(self) -> Graph:
         for tensor in self._graph.initializer:
@@ -70,7 +80,8 @@ class _Reader:
         inputs = [self._input(port) for port in self._graph.input if port.name not in self._values]
         for place, proto in enumerate(self._graph.node):
             self._translate(place, proto)
-        outputs = [self._output(port) for port in self._graph.output]
+        outputs = [held for port in self._graph.output if (held := self._output(port))]
+        self._refused.raise_all(len(self._graph.node))
         indices = [held.tensor.index for held in outputs]
         if not outputs or not inputs or len(set(indices)) != len(indices):
             raise self._damaged("has no inputs, no outputs, or gives one tensor twice")
@@ -119,16 +130,48 @@ class _Reader:
                 array = self._array(value, proto.output[0]) if hasattr(value, "dims") else np.asarray(value)
                 self._values[proto.output[0]] = Constant(array.astype(np.float32) if array.dtype == float else array)
             return
-        node = self._node(place, proto)
+        names = [name for name in proto.output if name]
+        if is_foreign(proto) or proto.op_type not in self._known:
+            what = f"node {place} ({described(proto)}), which makes {(names or [''])[0][:MAX_NAME]!a}, is not supported"
+            hint = f"supported: {', '.join(sorted({*self._known, 'Constant'}))}"
+            self._refuse(place, described(proto), names, N6Error("N6-NET-003", what, where=self._file, hint=hint))
+            return
+        doubtful = any(self._refused.is_doubtful(name) for name in proto.input)
+        if doubtful and any(name and name not in self._values for name in proto.input):
+            self._stand_in(names)
+            return
         try:
-            made = self._known[proto.op_type](node, self._building)
+            made = self._made(self._node(place, proto))
+        except N6Error as error:
+            if doubtful:
+                self._stand_in(names)
+            else:
+                self._refuse(place, proto.op_type, names, error)
+            return
+        for name, value in zip(proto.output, made, strict=False):
+            self._values[name] = value
+            if doubtful and isinstance(value, Pending):
+                self._refused.doubt([name])
+
+    def _made(self, node: Node) -> Sequence[Value]:
+        try:
+            made = self._known[node.type](node, self._building)
         except _BROKEN as error:
             raise self._damaged(
                 f"{node}: its inputs or attributes contradict each other ({type(error).__name__})"
             ) from error
-        values = made if isinstance(made, list) else [made]
-        for name, value in zip(node.outputs, values, strict=False):
-            self._values[name] = value
+        return [made] if isinstance(made, Constant | Held | Pending) else made
+
+    def _refuse(self, place: int, kind: str, names: list[str], error: N6Error) -> None:
+        self._refused.add(place, kind, error)
+        self._stand_in(names)
+
+    def _stand_in(self, names: list[str]) -> None:
+        self._refused.doubt(names)
+        for name in names:
+            value = self._refused.stand_in(name)
+            if value is not None:
+                self._values[name] = value
 
     def _node(self, place: int, proto: Any) -> Node:
         missing = [name for name in proto.input if name and name not in self._values]
@@ -146,13 +189,18 @@ class _Reader:
             version=self._version,
         )
 
-    def _output(self, port: Any) -> Held:
+    def _output(self, port: Any) -> Held | None:
+        """None where it is refused, or depends on what is."""
         name = port.name[:MAX_NAME]
         value = self._values.get(port.name)
+        if self._refused.is_doubtful(port.name):
+            return None
         if isinstance(value, Pending) and value.make_real:
             value = value.make_real(name)
-        if not isinstance(value, Held):
-            what = f"output {name!a} is not quantised, or a constant"
-            hint = "let the quantiser quantise the last operator, too: QuantizeLinear and DequantizeLinear behind it"
-            raise N6Error("N6-NET-004", what, where=self._file, hint=hint)
-        return self._building.leaving(value, name)
+        if isinstance(value, Held):
+            return self._building.leaving(value, name)
+        what = f"output {name!a} is not quantised, or a constant"
+        hint = "let the quantiser quantise the last operator, too: QuantizeLinear and DequantizeLinear behind it"
+        error = N6Error("N6-NET-004", what, where=self._file, hint=hint)
+        self._refused.add(len(self._graph.node), "output", error)
+        return None

@@ -22,21 +22,26 @@ from n6build.network.reference.rules import INT8, Problem, Rule, check_per_tenso
 
 _MAX_RANK = 5  # of the reference resolver
 
+# Of a descriptor, in this order.
+MATRICES = (
+    Member("x", reads("int8_t")),
+    Member("y", reads("int8_t")),
+    Member("output", writes("int8_t")),
+    Member("scratch", writes("int32_t")),
+    Member("batches", "uint32_t"),
+    Member("rows", "uint32_t"),
+    Member("columns", "uint32_t"),
+    Member("depth", "uint32_t"),
+    Member("x_stride", "uint32_t"),
+    Member("y_stride", "uint32_t"),
+)
+
 _KERNEL = Kernel(
     "batch_matmul",
     Structure(
         "n6k_batch_matmul_t",
         (
-            Member("x", reads("int8_t")),
-            Member("y", reads("int8_t")),
-            Member("output", writes("int8_t")),
-            Member("scratch", writes("int32_t")),
-            Member("batches", "uint32_t"),
-            Member("rows", "uint32_t"),
-            Member("columns", "uint32_t"),
-            Member("depth", "uint32_t"),
-            Member("x_stride", "uint32_t"),
-            Member("y_stride", "uint32_t"),
+            *MATRICES,
             Member("x_zero_point", "int32_t"),
             Member("y_zero_point", "int32_t"),
             Member("multiplier", "int32_t"),

@@ -1,11 +1,14 @@
-"""Add, Sub and Mul of two tensors, or of a tensor and a constant."""
+"""Add, Sub, Mul, Div, Max, Min and Pow of two tensors, or of a tensor and a constant."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from n6build.network.reference.graph import Quantisation, Tensor
 from n6build.network.reference.onnx.binary import BinaryOptions
@@ -17,7 +20,24 @@ from n6build.network.reference.onnx.nodes.quantising import as_int8, quantisatio
 from n6build.network.reference.onnx.storage import Order, Shape, as_in_the_model, stored_shape
 from n6build.network.reference.onnx.values import Constant, Float32, Held, Pending, Target, Value
 
-_OPERATIONS = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}
+_Operation = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+
+def _divided(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Integers, as sizes are, towards 0."""
+    if np.issubdtype(np.result_type(a, b), np.integer):
+        return np.asarray(np.trunc(np.divide(a, b)).astype(np.result_type(a, b)))
+    return np.asarray(np.divide(a, b))
+
+
+_OPERATIONS: dict[str, _Operation] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": _divided,
+    "Max": np.maximum,
+    "Min": np.minimum,
+}
 _MOST_FOLDED = 1 << 24
 _BETWEEN = "quantise what goes into it: QuantizeLinear and DequantizeLinear before it"
 
@@ -62,7 +82,7 @@ def _offset(value: Value) -> int:
     return 128 if isinstance(value, Constant | Held) and value.unsigned else 0
 
 
-def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Constant:
+def _folded(node: Node, operation: _Operation, a: Constant, b: Constant) -> Constant:
     if math.prod(_broadcast(node, a.shape, b.shape)) > _MOST_FOLDED:
         raise node.error("N6-NET-007", "makes a constant of too many elements", "export the model again")
     if a.quantisation is None and b.quantisation is None:
@@ -70,7 +90,7 @@ def _folded(node: Node, operation: np.ufunc, a: Constant, b: Constant) -> Consta
     return Constant(operation(a.numbers(), b.numbers()))
 
 
-def _as_function(building: Building, operation: np.ufunc, a: Value, b: Value) -> Pending | None:
+def _as_function(building: Building, operation: _Operation, a: Value, b: Value) -> Pending | None:
     """Where both are functions of the elements of one tensor, or one of them is a single number."""
     functions = [value for value in (a, b) if isinstance(value, Held | Pending) and is_function(value)]
     numbers = [value for value in (a, b) if isinstance(value, Constant) and value.array.size == 1]
@@ -81,6 +101,7 @@ def _as_function(building: Building, operation: np.ufunc, a: Value, b: Value) ->
         if not same or all(isinstance(value, Held) for value in functions):
             return None
         other = second.function
+        assert other is not None
         return pending_function(building, first, lambda x: operation(x, other))
     real_number = len(numbers) == 1 and numbers[0].quantisation is None
     if len(functions) == 1 and real_number and len(numbers[0].shape) <= len(functions[0].shape):
@@ -136,6 +157,39 @@ def _plain(kind: str) -> Translate:
     return lambda node, building: _combine(node, building, kind, node.value(0), node.value(1))
 
 
+def _of_two(kind: str) -> Translate:
+    """Of operators that may have any number of inputs."""
+
+    def translate(node: Node, building: Building) -> Value:
+        if len(node.inputs) > 2:
+            raise node.error(
+                "N6-NET-008", f"has {len(node.inputs)} inputs", "two are supported: make several nodes of it"
+            )
+        first = node.value(0)
+        return first if len(node.inputs) == 1 else _combine(node, building, kind, first, node.value(1))
+
+    return translate
+
+
+def _pow(node: Node, building: Building) -> Value:
+    """With one constant exponent."""
+    base, exponent = node.value(0), node.constant(1)
+    if exponent.array.size != 1:
+        raise node.error("N6-NET-008", "has several exponents", "a power with one constant exponent is supported")
+    number = float(exponent.array.reshape(-1)[0])
+    if isinstance(base, Constant):
+        return Constant(_power(base.numbers(), number))
+    if not is_function(base):
+        raise node.error("N6-NET-004", "an input of it is not quantised", _BETWEEN)
+    return pending_function(building, base, lambda x: _power(x, number))
+
+
+def _power(x: Float32, exponent: float) -> Float32:
+    if exponent in (2, 3):
+        return x * x if exponent == 2 else x * x * x
+    return np.power(x.astype(np.float64), exponent).astype(np.float32)
+
+
 def _qlinear(kind: str) -> Translate:
     """Inputs: a, its scale and zero point, b with both, scale and zero point of the output."""
 
@@ -156,5 +210,8 @@ def _given(node: Node, building: Building, position: int) -> Value:
 
 
 FAMILY = NodeFamily(
-    {kind: _plain(kind) for kind in _OPERATIONS} | {f"QLinear{kind}": _qlinear(kind) for kind in ("Add", "Mul")}
+    {kind: _plain(kind) for kind in ("Add", "Sub", "Mul", "Div")}
+    | {kind: _of_two(kind) for kind in ("Max", "Min")}
+    | {f"QLinear{kind}": _qlinear(kind) for kind in ("Add", "Mul")}
+    | {"Pow": _pow}
 )

@@ -86,14 +86,15 @@ def pending_convolution(node: Node, building: Building, given: Held, weights: We
 
     def make(target: Target) -> Held:
         source = building.ordered(given, order)
-        inputs = [source.tensor, *_parameters(node, building, source, weights)]
+        inputs = [source.tensor, *parameters(node, building, source, weights)]
         options = ConvOptions(windowing, groups, target.low, target.high)
         return building.made("QLinearConv", inputs, target, output, order, options)
 
     return Pending(output, make)
 
 
-def _parameters(node: Node, building: Building, source: Held, weights: Weights) -> list[Tensor]:
+def parameters(node: Node, building: Building, source: Held, weights: Weights) -> list[Tensor]:
+    """Weights and bias as QLinearConv takes them. source: what it reads."""
     data, given = weights.data, source.tensor.quantisation
     assert data.quantisation is not None and given is not None
     last = (0, *range(2, len(data.shape)), 1)

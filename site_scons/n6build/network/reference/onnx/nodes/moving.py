@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from n6build.network.reference.graph import Quantisation
 from n6build.network.reference.onnx.building import Building
+from n6build.network.reference.onnx.model_file import MAX_RANK
 from n6build.network.reference.onnx.node import Node, NodeFamily
 from n6build.network.reference.onnx.nodes.convolution import held_with
 from n6build.network.reference.onnx.nodes.quantising import quantise, target_of
-from n6build.network.reference.onnx.nodes.reshaping import held
+from n6build.network.reference.onnx.nodes.reshaping import held, in_shape
+from n6build.network.reference.onnx.operators.pick import PickOptions
 from n6build.network.reference.onnx.operators.surround import SurroundOptions
 from n6build.network.reference.onnx.storage import channels_last, stored_shape
 from n6build.network.reference.onnx.values import Constant, Held, Pending, Target, Value
 
-_MOST = 1 << 20
+# Of a dimension.
+MOST_SIZE = 1 << 20
 
 
-def _moved(
+def moved(
     node: Node, building: Building, kind: str, of: Held, shape: tuple[int, ...], options: object, part: int = 0
 ) -> Held:
     """An operator with the element type, scale and order in memory of its input."""
-    tensor = of.tensor
+    tensor = building.ordered(of, of.order).tensor
     output = building.tensor(node.outputs[part], tensor.dtype, stored_shape(shape, of.order), tensor.quantisation)
     return replace(of, tensor=building.operator(kind, [tensor], output, options), shape=shape)
 
@@ -35,7 +38,7 @@ def _part(node: Node, building: Building, of: Held, slices: Sequence[slice], par
         raise node.error("N6-NET-007", f"leaves nothing of {list(of.shape)}", "export the model again")
     if shape == of.shape and all(each.step in (None, 1) for each in slices):
         return of
-    return _moved(node, building, "Part", of, shape, tuple(slices[axis] for axis in of.order), part)
+    return moved(node, building, "Part", of, shape, tuple(slices[axis] for axis in of.order), part)
 
 
 def _slice(node: Node, building: Building) -> Value:
@@ -145,14 +148,14 @@ def _pad(node: Node, building: Building) -> Value:
     before, after = [0] * rank, [0] * rank
     for index, axis in enumerate(axes):
         before[node.axis(axis, rank)], after[node.axis(axis, rank)] = pads[index], pads[index + len(axes)]
-    if min(*before, *after) < 0 or max(*before, *after) > _MOST:
+    if min(*before, *after) < 0 or max(*before, *after) > MOST_SIZE:
         raise node.error("N6-NET-007", f"pads by {pads}", "paddings are 0 or more")
     shape = tuple(sum(sizes) for sizes in zip(before, of.shape, after, strict=True))
     if shape == of.shape:
         return of
     value = _element(quantisation, real) if of.real else int(real)
     options = SurroundOptions(tuple(before[axis] for axis in of.order), value)
-    return _moved(node, building, "Surround", of, shape, options)
+    return moved(node, building, "Surround", of, shape, options)
 
 
 def _element(quantisation: Quantisation, real: float) -> int:
@@ -160,56 +163,40 @@ def _element(quantisation: Quantisation, real: float) -> int:
     return int(np.clip(float(steps) + quantisation.zero_point, -128, 127))
 
 
-def _resize(node: Node, building: Building) -> Value:
-    """Of the nearest element, to a whole multiple."""
+def _gather(node: Node, building: Building) -> Value:
+    """With constant indices."""
+    value, indices = node.value(0), node.constant(1).array
+    axis = node.axis(int(node.attributes.get("axis", 0)), len(value.shape))
+    size = value.shape[axis]
+    if indices.size == 0 or indices.min() < -size or indices.max() >= size:
+        raise node.error("N6-NET-007", f"takes what is not among {size}", "export the model again")
+    if isinstance(value, Constant):
+        if value.quantisation is not None and len(value.quantisation.scales) > 1:
+            raise node.error("N6-NET-006", "takes parts of weights with a scale for each channel", "quantise behind it")
+        return Constant(np.take(value.array, indices, axis), value.quantisation)
     of = held(node)
-    shape = _resized(node, of.shape)
-    mode = node.attributes.get("mode", b"nearest")
-    repeats = all(_repeats(node, given, made) for given, made in zip(of.shape, shape, strict=True))
-    if mode != b"nearest" or not repeats:
-        how = [node.attributes.get(name, b"") for name in ("coordinate_transformation_mode", "nearest_mode")]
-        what = f"resizes {list(of.shape)} to {list(shape)} by {mode.decode()!a} {[each.decode() for each in how]}"
-        hint = "mode nearest to whole multiples is supported (asymmetric with nearest_mode floor, or half_pixel)"
-        raise node.error("N6-NET-008", what, hint)
-    return _moved(node, building, "Enlarge", of, shape, None) if shape != of.shape else of
+    places = tuple(int(index) % size for index in indices.reshape(-1))
+    shape = (*of.shape[:axis], len(places), *of.shape[axis + 1 :])
+    taken = moved(node, building, "Pick", of, shape, PickOptions(of.order.index(axis), places))
+    return in_shape(building, taken, (*of.shape[:axis], *indices.shape, *of.shape[axis + 1 :]))
 
 
-def _repeats(node: Node, given: int, made: int) -> bool:
-    """Whether each element is repeated equally often along a dimension."""
-    if made % given:
-        return False
-    places = np.arange(made, dtype=np.float64)
-    transformation = node.attributes.get("coordinate_transformation_mode", b"half_pixel")
-    if node.type == "Upsample" or transformation == b"asymmetric":
-        sources = places * given / made
-    elif transformation in (b"half_pixel", b"pytorch_half_pixel"):
-        sources = (places + 0.5) * given / made - 0.5
-    else:
-        return made == given
-    rounding = b"floor" if node.type == "Upsample" else node.attributes.get("nearest_mode", b"round_prefer_floor")
-    functions: dict[bytes, Callable[[np.ndarray], np.ndarray]] = {
-        b"floor": np.floor,
-        b"ceil": np.ceil,
-        b"round_prefer_floor": lambda x: np.ceil(x - 0.5),
-        b"round_prefer_ceil": lambda x: np.floor(x + 0.5),
-    }
-    if rounding not in functions:
-        return False
-    nearest = np.clip(functions[rounding](sources), 0, given - 1)
-    return bool(np.array_equal(nearest, places // (made // given)))
-
-
-def _resized(node: Node, given: tuple[int, ...]) -> tuple[int, ...]:
-    sizes = node.optional_constant(3)
-    if sizes is not None and sizes.array.size == len(given):
-        return tuple(int(size) for size in sizes.array.reshape(-1))
-    scales = node.optional_constant(1 if node.type == "Upsample" else 2)
-    if scales is None or scales.array.size != len(given):
-        raise node.error("N6-NET-007", "has neither sizes nor scales for every dimension", "export the model again")
-    made = [int(np.floor(size * float(scale))) for size, scale in zip(given, scales.array.reshape(-1), strict=True)]
-    if min(made) < 1 or max(made) > _MOST:
-        raise node.error("N6-NET-005", f"makes the shape {made}", "export the model again")
-    return tuple(made)
+def _expand(node: Node, building: Building) -> Value:
+    value = node.value(0)
+    asked = tuple(node.integers("shape", 1) or [])
+    try:
+        shape = tuple(int(size) for size in np.broadcast_shapes(value.shape, asked))
+    except ValueError:
+        what = f"the shape {list(value.shape)} does not expand to {list(asked)}"
+        raise node.error("N6-NET-007", what, "export the model again") from None
+    if max(shape, default=1) > MOST_SIZE or len(shape) > MAX_RANK:
+        raise node.error("N6-NET-005", f"makes the shape {list(shape)}", "export the model again")
+    if shape == value.shape:
+        return value
+    if isinstance(value, Constant):
+        return Constant(np.broadcast_to(value.array, shape), value.quantisation)
+    wide = in_shape(building, held(node), (1,) * (len(shape) - len(value.shape)) + value.shape)
+    return moved(node, building, "Expand", wide, shape, None)
 
 
 FAMILY = NodeFamily(
@@ -219,7 +206,7 @@ FAMILY = NodeFamily(
         "Concat": _concat,
         "QLinearConcat": _qlinear_concat,
         "Pad": _pad,
-        "Resize": _resize,
-        "Upsample": _resize,
+        "Gather": _gather,
+        "Expand": _expand,
     }
 )

@@ -63,9 +63,10 @@ def _largest(node: Node, building: Building, given: Held, windowing: Windowing, 
 
 def _average(node: Node, building: Building, given: Held) -> Pending:
     windowing, shape = _windowing(node, given)
-    if max(windowing.dilations) > 1 or node.attributes.get("ceil_mode"):
-        raise node.error("N6-NET-008", "is dilated, or has the mode ceil", "neither is supported")
     counts = bool(node.attributes.get("count_include_pad", 0))
+    if max(windowing.dilations) > 1 or (counts and node.attributes.get("ceil_mode")):
+        what = "is dilated, or has the mode ceil and counts padding"
+        raise node.error("N6-NET-008", what, "neither is supported")
     order = channels_last(4)
 
     def make(target: Target) -> Held:

@@ -54,9 +54,12 @@ def _into(node: Node, building: Building, shape: Shape) -> Value:
         if not per_tensor:
             raise node.error("N6-NET-006", "reshapes weights with a scale for each channel", "quantise behind it")
         return Constant(value.array.reshape(shape), value.quantisation)
-    of = held(node)
-    kept = _only_ones_change(of, shape)
-    return kept or building.reshaped(of, shape)
+    return in_shape(building, held(node), shape)
+
+
+def in_shape(building: Building, of: Held, shape: Shape) -> Held:
+    """Of as many elements, in the order of the ONNX graph."""
+    return _only_ones_change(of, shape) or building.reshaped(of, shape)
 
 
 def _only_ones_change(of: Held, shape: Shape) -> Held | None:
@@ -138,6 +141,22 @@ def _depth_to_space(node: Node, building: Building) -> Value:
     return building.reshaped(moved, (batch, depth, height * block, width * block))
 
 
+def _space_to_depth(node: Node, building: Building) -> Value:
+    """As `_depth_to_space`, the other way."""
+    of = held(node)
+    batch, channels, height, width = of.shape
+    block = int(node.attributes["blocksize"])
+    if block < 1 or height % block or width % block:
+        what = f"{height} x {width} are no blocks of {block} x {block}"
+        raise node.error("N6-NET-007", what, "export the model again")
+    high, wide = height // block, width // block
+    split = building.reshaped(of, (batch, channels, high, block, wide, block))
+    perm = (0, 3, 5, 1, 2, 4)
+    shape = tuple(split.shape[axis] for axis in perm)
+    moved = replace(split, shape=shape, order=transposed(as_in_the_model(6), perm))
+    return building.reshaped(moved, (batch, channels * block * block, high, wide))
+
+
 FAMILY = NodeFamily(
     {
         "Identity": _same,
@@ -149,5 +168,6 @@ FAMILY = NodeFamily(
         "Unsqueeze": _unsqueeze,
         "Shape": _shape,
         "DepthToSpace": _depth_to_space,
+        "SpaceToDepth": _space_to_depth,
     }
 )

@@ -32,7 +32,7 @@ def _limit(node: Node, building: Building, low: float, high: float) -> Value:
     value = node.value(0)
     if isinstance(value, Pending) and value.function is None:
         limits = (min(max(value.low, low), high), max(min(value.high, high), low))
-        return replace(value, low=limits[0], high=limits[1])
+        return replace(value, low=limits[0], high=limits[1], make_real=None)
     return _apply(node, building, value, lambda x: np.clip(x, np.float32(low), np.float32(high)))
 
 
