@@ -81,21 +81,31 @@ static inline int32_t n6k_taps_inside(int32_t start, int32_t step, int32_t taps,
     return end - *first;
 }
 
-static inline n6k_part_t n6k_part_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy, int32_t ox)
+/* Of all output pixels of a row: without its columns. */
+static inline n6k_part_t n6k_rows_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy)
 {
     const int32_t top = oy * window->stride_h - window->pad_top;
-    const int32_t left = ox * window->stride_w - window->pad_left;
-    int32_t first_row, first_column;
+    int32_t first_row;
     n6k_part_t part = {
         .rows = n6k_taps_inside(top, window->dilation_h, window->height, in->height, &first_row),
-        .columns = n6k_taps_inside(left, window->dilation_w, window->width, in->width, &first_column),
         .pixel_step = window->dilation_w,
         .row_step = window->dilation_h * in->width,
         .tap_row = window->width,
     };
-    part.first_pixel = (top + first_row * window->dilation_h) * in->width + left + first_column * window->dilation_w;
-    part.first_tap = first_row * window->width + first_column;
+    part.first_pixel = (top + first_row * window->dilation_h) * in->width;
+    part.first_tap = first_row * window->width;
     return part;
+}
+
+/* The part of one output pixel, with its columns. */
+static inline n6k_part_t n6k_columns_inside(n6k_part_t rows, const n6k_shape_t *in, const n6k_window_t *window, int32_t ox)
+{
+    const int32_t left = ox * window->stride_w - window->pad_left;
+    int32_t first_column;
+    rows.columns = n6k_taps_inside(left, window->dilation_w, window->width, in->width, &first_column);
+    rows.first_pixel += left + first_column * window->dilation_w;
+    rows.first_tap += first_column;
+    return rows;
 }
 
 /* The input channels of four output channels of a depthwise convolution. */

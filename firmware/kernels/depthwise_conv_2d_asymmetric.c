@@ -29,22 +29,49 @@ void n6k_plain_depthwise_conv_2d_asymmetric(const n6k_depthwise_conv_2d_asymmetr
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four channels of one pixel. */
-static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_asymmetric_t *op, n6k_part_t part, uint32_t c,
-                                      mve_pred16_t lanes)
+/* Four channels, or as many as `lanes` has. */
+typedef struct {
+    uint32_t first;
+    mve_pred16_t lanes;
+    int whole;
+    uint32x4_t sources;
+    int32x4_t bias;
+    int32x4_t multiplier;
+    int32x4_t shift;
+} channels_t;
+
+static inline channels_t channels_from(const n6k_depthwise_conv_2d_asymmetric_t *op, uint32_t first)
+{
+    const mve_pred16_t lanes = vctp32q(op->out.channels - first);
+    const channels_t all = {
+        .first = first,
+        .lanes = lanes,
+        .whole = op->out.channels - first >= 4,
+        .sources = n6k_input_channels(first, op->depth_multiplier),
+        .bias = vldrwq_z_s32(op->bias + first, lanes),
+        .multiplier = vldrwq_z_s32(op->multiplier + first, lanes),
+        .shift = vldrwq_z_s32(op->shift + first, lanes),
+    };
+    return all;
+}
+
+/* The accumulators of one pixel. */
+static inline __attribute__((always_inline)) int32x4_t accumulated(const n6k_depthwise_conv_2d_asymmetric_t *op,
+                                                                   n6k_part_t part, const channels_t *these, int whole)
 {
     const uint32_t channels = op->out.channels;
     const int32_t zero_point = op->input_zero_point;
-    const int16_t *weights = op->weights + part.first_tap * channels + c;
-    int32x4_t sum = vldrwq_z_s32(op->bias + c, lanes);
+    const int16_t *weights = op->weights + part.first_tap * channels + these->first;
+    int32x4_t sum = these->bias;
     if (op->depth_multiplier == 1) {
-        const int8_t *row = op->input + part.first_pixel * channels + c;
+        const int8_t *row = op->input + part.first_pixel * channels + these->first;
         for (int32_t rows = part.rows; rows > 0; rows--) {
             const int8_t *from = row;
             const int16_t *weight = weights;
             for (int32_t columns = part.columns; columns > 0; columns--) {
-                const int32x4_t value = vsubq_n_s32(vldrbq_z_s32(from, lanes), zero_point);
-                sum = vaddq_s32(sum, vmulq_s32(value, vldrhq_z_s32(weight, lanes)));
+                const int32x4_t value = whole ? vldrbq_s32(from) : vldrbq_z_s32(from, these->lanes);
+                const int32x4_t by = whole ? vldrhq_s32(weight) : vldrhq_z_s32(weight, these->lanes);
+                sum = vaddq_s32(sum, vmulq_s32(vsubq_n_s32(value, zero_point), by));
                 from += part.pixel_step * channels;
                 weight += channels;
             }
@@ -53,14 +80,14 @@ static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_asymmetric_t *
         }
         return sum;
     }
-    const uint32x4_t sources = n6k_input_channels(c, op->depth_multiplier);
     const uint32_t in_channels = op->in.channels;
     for (int32_t ky = 0; ky < part.rows; ky++) {
         for (int32_t kx = 0; kx < part.columns; kx++) {
             const int32_t pixel = part.first_pixel + ky * part.row_step + kx * part.pixel_step;
-            const int32x4_t value = vldrbq_gather_offset_z_s32(op->input + pixel * in_channels, sources, lanes);
-            const int32x4_t weight = vldrhq_z_s32(weights + (ky * part.tap_row + kx) * channels, lanes);
-            sum = vaddq_s32(sum, vmulq_s32(vsubq_n_s32(value, zero_point), weight));
+            const int32x4_t value =
+                vldrbq_gather_offset_z_s32(op->input + pixel * in_channels, these->sources, these->lanes);
+            const int32x4_t by = vldrhq_z_s32(weights + (ky * part.tap_row + kx) * channels, these->lanes);
+            sum = vaddq_s32(sum, vmulq_s32(vsubq_n_s32(value, zero_point), by));
         }
     }
     return sum;
@@ -68,17 +95,18 @@ static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_asymmetric_t *
 
 void n6k_depthwise_conv_2d_asymmetric(const n6k_depthwise_conv_2d_asymmetric_t *op)
 {
-    const uint32_t channels = op->out.channels;
-    int8_t *output = op->output;
-    for (int32_t oy = 0; oy < op->out.height; oy++) {
-        for (int32_t ox = 0; ox < op->out.width; ox++, output += channels) {
-            const n6k_part_t part = n6k_part_inside(&op->in, &op->window, oy, ox);
-            for (uint32_t c = 0; c < channels; c += 4) {
-                const mve_pred16_t lanes = vctp32q(channels - c);
-                const int32x4_t sum = four_channels(op, part, c, lanes);
-                const int32x4_t multiplier = vldrwq_z_s32(op->multiplier + c, lanes);
-                const int32x4_t scaled = n6k_scale_double_x4(sum, multiplier, vldrwq_z_s32(op->shift + c, lanes));
-                vstrbq_p_s32(output + c, n6k_to_output_x4(scaled, op->range), lanes);
+    const n6k_depthwise_conv_2d_asymmetric_t local = *op;
+    for (int32_t oy = 0; oy < local.out.height; oy++) {
+        const n6k_part_t rows = n6k_rows_inside(&local.in, &local.window, oy);
+        for (uint32_t c = 0; c < local.out.channels; c += 4) {
+            const channels_t these = channels_from(&local, c);
+            int8_t *output = local.output + oy * local.out.width * local.out.channels + c;
+            for (int32_t ox = 0; ox < local.out.width; ox++, output += local.out.channels) {
+                const n6k_part_t part = n6k_columns_inside(rows, &local.in, &local.window, ox);
+                const int32x4_t sum =
+                    these.whole ? accumulated(&local, part, &these, 1) : accumulated(&local, part, &these, 0);
+                const int32x4_t scaled = n6k_scale_double_x4(sum, these.multiplier, these.shift);
+                vstrbq_p_s32(output, n6k_to_output_x4(scaled, local.range), these.lanes);
             }
         }
     }
