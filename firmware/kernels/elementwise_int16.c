@@ -83,15 +83,15 @@ static inline __attribute__((always_inline)) void mul_run(const n6k_mul_int16_t 
     }
 }
 
-#define EACH_RUN(op, run)                                                                                              \
+#define EACH_RUN(op, compute)                                                                                          \
     int16_t *output = op->output;                                                                                      \
     n6k_runs_t runs;                                                                                                   \
     n6k_runs_start(&runs, &op->broadcast);                                                                             \
     do {                                                                                                               \
         if (op->broadcast.a_step != 0 && op->broadcast.b_step != 0) {                                                  \
-            run(op, op->a + runs.a, op->b + runs.b, output, 1);                                                        \
+            compute(op, op->a + runs.a, op->b + runs.b, output, 1);                                                    \
         } else {                                                                                                       \
-            run(op, op->a + runs.a, op->b + runs.b, output, 0);                                                        \
+            compute(op, op->a + runs.a, op->b + runs.b, output, 0);                                                    \
         }                                                                                                              \
         output += op->broadcast.run;                                                                                   \
     } while (n6k_runs_next(&runs))
