@@ -52,7 +52,6 @@ FLOAT_BINARY: dict[str, str | None] = {
 FLOAT_UNARY: dict[str, str | None] = {
     "ABS": "AbsOptions",
     "FLOOR": None,
-    "NEG": "NegOptions",
     "RELU": None,
     "RELU6": None,
     "RSQRT": None,

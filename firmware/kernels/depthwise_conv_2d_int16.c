@@ -102,6 +102,17 @@ static inline __attribute__((always_inline)) n6k_pair_t products(const n6k_depth
     return sum;
 }
 
+static void __attribute__((noinline)) store_in_64_bits(const n6k_depthwise_conv_2d_int16_t *op, int16_t *output,
+                                                       n6k_pair_t sum, const channels_t *these)
+{
+    int32_t sums[8];
+    vst2q_s32(sums, ((int32x4x2_t){{sum.even, sum.odd}}));
+    for (uint32_t i = 0, c = these->first; i < these->count; i++, c++) {
+        const int64_t whole = op->bias[c] + sums[i];
+        output[i] = n6k_to_int16(n6k_scale_single(whole, op->multiplier[c], op->shift[c]), op->range);
+    }
+}
+
 /* floor(floor(x / 2^a) / 2^b + 1/2) is floor(x / 2^(a + b) + 1/2) for b above 0. */
 static inline int32x4_t scaled(int32x4_t sum, int32x4_t bias, int32x4_t multiplier, int32x4_t shift,
                                n6k_output_int16_t range)
@@ -120,12 +131,7 @@ static inline void store(const n6k_depthwise_conv_2d_int16_t *op, int16_t *outpu
         vstrhq_p_s16(output, vmovntq_s32(vreinterpretq_s16_s32(even), odd), these->lanes);
         return;
     }
-    int32_t sums[8];
-    vst2q_s32(sums, ((int32x4x2_t){{sum.even, sum.odd}}));
-    for (uint32_t i = 0, c = these->first; i < these->count; i++, c++) {
-        const int64_t whole = op->bias[c] + sums[i];
-        output[i] = n6k_to_int16(n6k_scale_single(whole, op->multiplier[c], op->shift[c]), op->range);
-    }
+    store_in_64_bits(op, output, sum, these);
 }
 
 void n6k_depthwise_conv_2d_int16(const n6k_depthwise_conv_2d_int16_t *op)

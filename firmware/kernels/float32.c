@@ -77,8 +77,6 @@ static inline float value(uint8_t function, float x)
         return 1.0f / square_root(x);
     case N6K_FLOAT32_ABS:
         return __builtin_fabsf(x);
-    case N6K_FLOAT32_NEG:
-        return -x;
     case N6K_FLOAT32_SQUARE:
         return x * x;
     case N6K_FLOAT32_FLOOR:

@@ -25,7 +25,7 @@ def _numbered(*names: str) -> dict[str, int]:
 
 # The operators, and the number of each in a descriptor.
 _ARITHMETIC = _numbered("ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV")
-_FUNCTIONS = _numbered("SQRT", "RSQRT", "ABS", "NEG", "SQUARE", "FLOOR", "RELU", "RELU6")
+_FUNCTIONS = _numbered("SQRT", "RSQRT", "ABS", "SQUARE", "FLOOR", "RELU", "RELU6")
 # Those with a range, which ends at the largest number there is where no activation says otherwise.
 _CLAMPED = ("ADD", "SUB", "MUL", "DIV")
 _LARGEST = float(np.finfo(np.float32).max)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.graph import ELEMENT_BYTES
 from n6build.network.reference.kernel_call import Constant, KernelCall, operand
+from n6build.network.reference.movement import MOVABLE
 from n6build.network.reference.operands import Operands
+from n6build.network.reference.rules import INT32, INT64, Problem, Rule
 
 INDICES = 1
 
@@ -35,6 +37,12 @@ TAKE = Kernel(
         "of the `depth` sizes; output [batches][blocks][count][bytes]. Indices outside are the nearest one inside.",
     ),
 )
+
+
+def rule_of_indices(check: Callable[[Operands], Iterator[Problem]]) -> Rule:
+    """Of an operator whose first input is indexed by the second one; either may be a constant."""
+    inputs = (MOVABLE, (*INT32, *INT64))
+    return Rule(inputs, 2, (), MOVABLE, check, first_may_be_constant=True, quantised=False)
 
 
 def take(operands: Operands, sizes: Sequence[int], *, batches: int = 1, blocks: int = 1) -> KernelCall:

@@ -13,22 +13,12 @@ import tflite
 from n6build.network.reference.gathering import GATHER, gather
 from n6build.network.reference.graph import ELEMENT_BYTES
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.movement import MOVABLE, Array
+from n6build.network.reference.movement import Array
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
-from n6build.network.reference.rules import (
-    CONVERT,
-    INT32,
-    INT64,
-    Problem,
-    Rule,
-    check_indices,
-    check_same_quantisation,
-    check_shape,
-    shown,
-)
-from n6build.network.reference.taking import INDICES, TAKE, take
+from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_same_quantisation, check_shape, shown
+from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, take
 
 
 @dataclass(frozen=True)
@@ -90,15 +80,7 @@ OPERATOR = OperatorKind(
     name="GATHER",
     label="Gather",
     options=OptionsReader(tflite.GatherOptions, tflite.BuiltinOptions.GatherOptions, _read),
-    rule=Rule(
-        inputs=(MOVABLE, (*INT32, *INT64)),
-        required=2,
-        constants=(),
-        output=MOVABLE,
-        check=_check,
-        first_may_be_constant=True,
-        quantised=False,
-    ),
+    rule=rule_of_indices(_check),
     lower=_lower,
     kernels=(GATHER, TAKE),
     fold=_fold,

@@ -6,21 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.movement import MOVABLE
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.rules import (
-    CONVERT,
-    INT32,
-    INT64,
-    Problem,
-    Rule,
-    check_indices,
-    check_same_quantisation,
-    check_shape,
-    shown,
-)
-from n6build.network.reference.taking import INDICES, TAKE, take
+from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_same_quantisation, check_shape, shown
+from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, take
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
@@ -42,15 +31,7 @@ def _lower(operands: Operands) -> KernelCall:
 OPERATOR = OperatorKind(
     name="GATHER_ND",
     label="GatherNd",
-    rule=Rule(
-        inputs=(MOVABLE, (*INT32, *INT64)),
-        required=2,
-        constants=(),
-        output=MOVABLE,
-        check=_check,
-        first_may_be_constant=True,
-        quantised=False,
-    ),
+    rule=rule_of_indices(_check),
     lower=_lower,
     kernels=(TAKE,),
 )
