@@ -111,9 +111,7 @@ class HostNetwork:
         library = folder / "network.so"
         compiled = map(str, _compiled(objects))
         flags = _flags(_headers(objects))
-        subprocess.run(
-            ["cc", *flags, "-shared", "-o", str(library), str(folder / "network.c"), *compiled, "-lm"], check=True
-        )
+        subprocess.run(["cc", *flags, "-shared", "-o", str(library), str(folder / "network.c"), *compiled], check=True)
         self._library = ctypes.CDLL(str(library))
         self._library.host_run.argtypes = self._library.host_run_again.argtypes = [_AFTER_EPOCH]
         self._library.host_buffer_name.restype = ctypes.c_char_p
