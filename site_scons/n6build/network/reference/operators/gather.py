@@ -17,7 +17,7 @@ from n6build.network.reference.movement import Array
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
-from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_same_quantisation, check_shape, shown
+from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_shape, shown
 from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, take
 
 
@@ -57,7 +57,6 @@ def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_shape(
         operands.output, (*source.shape[:axis], *indices.shape[batch:], *source.shape[axis + 1 :]), source.dtype
     )
-    yield from check_same_quantisation(source, operands.output)
 
 
 def _lower(operands: Operands) -> KernelCall:

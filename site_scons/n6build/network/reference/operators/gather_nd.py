@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_same_quantisation, check_shape, shown
+from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_shape, shown
 from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, take
 
 
@@ -21,7 +21,6 @@ def _check(operands: Operands) -> Iterator[Problem]:
         return
     yield from check_indices(indices, source.shape[:depth])
     yield from check_shape(operands.output, (*indices.shape[:-1], *source.shape[depth:]), source.dtype)
-    yield from check_same_quantisation(source, operands.output)
 
 
 def _lower(operands: Operands) -> KernelCall:
