@@ -35,8 +35,9 @@ BINARY: dict[str, str | None] = {
     "SQUARED_DIFFERENCE": "SquaredDifferenceOptions",
     "SUB": "SubOptions",
 }
-INTEGERS: dict[str, str] = {
+INTEGERS: dict[str, str | None] = {
     "ADD": "AddOptions",
+    "DIV": "DivOptions",
     "FLOOR_DIV": "FloorDivOptions",
     "FLOOR_MOD": "FloorModOptions",
     "MAXIMUM": "MaximumMinimumOptions",
@@ -44,6 +45,20 @@ INTEGERS: dict[str, str] = {
     "MUL": "MulOptions",
     "SUB": "SubOptions",
 }
+FLOAT_BINARY: dict[str, str | None] = {
+    **{name: table for name, table in BINARY.items() if name != "PRELU"},
+    "FLOOR_DIV": "FloorDivOptions",
+}
+FLOAT_UNARY: dict[str, str | None] = {
+    "ABS": "AbsOptions",
+    "FLOOR": None,
+    "RELU": None,
+    "RELU6": None,
+    "RSQRT": None,
+    "SQRT": None,
+    "SQUARE": "SquareOptions",
+}
+FLOATS = FLOAT_BINARY | FLOAT_UNARY
 ACTIVATED = ("ADD", "DIV", "MUL", "SUB")
 # Of the quantisation of these outputs the interpreter allows one.
 FIXED_OUTPUT = {"LOGISTIC": Quantisation(1 / 256, -128), "TANH": Quantisation(1 / 128, 0)}
@@ -75,13 +90,20 @@ def binary(
     return _written(operator, tensors, BINARY[operator], options, 1 if operator == "PRELU" else 2)
 
 
-def of_integers(
-    operator: str, shapes: Sequence[tuple[int, ...]], constant: NDArray[np.int32] | None = None, **options: object
+def unscaled(
+    operator: str,
+    shapes: Sequence[tuple[int, ...]],
+    constant: NDArray[np.generic] | None = None,
+    dtype: type[np.generic] = np.int32,
+    **options: object,
 ) -> bytes:
-    """Of int32. constant: the second operand."""
-    tensors = [Tensor("a", shapes[0], np.int32), Tensor("b", shapes[1], np.int32, None, constant)]
-    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), np.int32))
-    return _written(operator, tensors, INTEGERS[operator], options, 1)
+    """Of int32 or float32, with one operand or two. constant: the second operand."""
+    data = (None, constant)
+    tensors = [
+        Tensor(name, shape, dtype, None, data[i]) for i, (name, shape) in enumerate(zip("ab", shapes, strict=False))
+    ]
+    tensors.append(Tensor("output", np.broadcast_shapes(*shapes), dtype))
+    return _written(operator, tensors, (FLOATS if dtype is np.float32 else INTEGERS)[operator], options, 1)
 
 
 def without(values: NDArray[np.int8], zero_point: int) -> NDArray[np.int8]:

@@ -70,6 +70,15 @@ class Graph:
         """One operator with one output, quantised as its first input if not said otherwise."""
         return self.add_all(name, inputs, [shape], quantisation, version=version, **options)[0]
 
+    def add_real(self, name: str, inputs: Sequence[Value], shape: tuple[int, ...] = (), **options: Any) -> Value:
+        """An operator whose output is not quantised: float32 if not said otherwise. shape: else what the inputs broadcast to."""
+        made = shape or _broadcast(*inputs)
+        return self.add(name, inputs, made, (0.0, 0), version=1, **{"table": name.title().replace("_", ""), **options})
+
+    def positions(self, name: str, inputs: Sequence[Value], shape: tuple[int, ...] = (), **options: Any) -> Value:
+        """An operator of int32."""
+        return self.add_real(name, inputs, shape, dtype="int32", **options)
+
     def add_all(
         self,
         name: str,
@@ -79,11 +88,12 @@ class Graph:
         *,
         version: int = 2,
         table: str = "",
+        dtype: str = "float32",
         **options: Any,
     ) -> list[Value]:
-        """table: of its options, without the ending. options: members of that table."""
+        """table: of its options, without the ending. dtype: of outputs that are not quantised. options: members of that table."""
         scale, zero_point = quantisation or (inputs[0].scale, inputs[0].zero_point)
-        made = [self._value(shape, scale, zero_point) for shape in shapes]
+        made = [self._value(shape, scale, zero_point, dtype=dtype) for shape in shapes]
         operator = schema.OperatorT()
         operator.opcodeIndex = self.codes.setdefault((getattr(_OPERATORS, name), version), len(self.codes))
         operator.inputs = [value.index for value in inputs]
@@ -114,11 +124,18 @@ class Graph:
         builder.Finish(model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
 
-    def _value(self, shape: tuple[int, ...], scale: float, zero_point: int, data: Array | None = None) -> Value:
+    def _value(
+        self,
+        shape: tuple[int, ...],
+        scale: float,
+        zero_point: int,
+        data: Array | None = None,
+        dtype: str = "float32",
+    ) -> Value:
         tensor = schema.TensorT()
         tensor.name = f"tensor_{len(self.tensors)}"
         tensor.shape = list(shape)
-        kind = "int8" if scale else "float32" if data is None else str(data.dtype)
+        kind = "int8" if scale else dtype if data is None else str(data.dtype)
         tensor.type = _TYPES[kind]
         tensor.buffer = 0
         if scale:
@@ -295,8 +312,8 @@ class Graph:
         return self.add("DEQUANTIZE", [source], source.shape, (0.0, 0), table="Dequantize")
 
 
-def _broadcast(a: Value, b: Value) -> tuple[int, ...]:
-    return tuple(int(size) for size in np.broadcast_shapes(a.shape, b.shape))
+def _broadcast(*values: Value) -> tuple[int, ...]:
+    return tuple(int(size) for size in np.broadcast_shapes(*(value.shape for value in values)))
 
 
 def _quantisation(scales: list[float], zero_points: list[int], axis: int) -> Any:

@@ -6,12 +6,79 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from ai_edge_litert import schema_py_generated as schema
 from graph_models import Graph, Value
 
 
 def pose() -> bytes:
     """As MoveNet: MobileNetV2 blocks, a feature pyramid with bilinear resizing, heads whose keypoints pass LOGISTIC."""
     graph = Graph(11)
+    heads = _pose_heads(graph, 5)
+    return graph.bytes(graph.logistic(heads[0]), graph.logistic(heads[1]), *heads[2:])
+
+
+def pose_with_decoder() -> bytes:
+    """As MoveNet is published: the person nearest to the middle of the image is found, then each keypoint where it is likely and
+    near to where that person's centre says that it is; positions are int32, distances float32."""
+    graph, count = Graph(20), 5
+    centres, keypoints, regression, offsets = _pose_heads(graph, count)
+    _, height, width, _ = centres.shape
+    weights = graph.constant(graph.random.integers(1, 128, centres.shape, dtype=np.int8), 1 / 128)
+    centre = graph.reshape(graph.product(graph.logistic(centres), weights), 1, height * width)
+    row, column = _row_and_column(graph, _largest(graph, centre, 1), width)
+    one_position = graph.positions("PACK", [row, column], (1, 2), axis=1, valuesCount=2)
+    grid = graph.reshape(regression, height, width, 2 * count)
+    expected = graph.dequantize(
+        graph.add("GATHER_ND", [grid, one_position], (1, 2 * count), table="GatherNd", version=1)
+    )
+    expected = graph.reshape(expected, 1, count, 2)
+    scores = graph.dequantize(graph.logistic(keypoints))
+    squares = []
+    for axis, (size, at) in enumerate(((height, row), (width, column))):
+        parts = graph.add_all("UNPACK", [expected], [(1, count)] * 2, version=1, table="Unpack", num=2, axis=2)
+        wanted = graph.add_real("ADD", [parts[axis], _as_float(graph, at)])
+        shape = (1, size, 1, 1) if axis == 0 else (1, 1, size, 1)
+        away = graph.add_real("SUB", [graph.constant(np.arange(size, dtype=np.float32).reshape(shape)), wanted])
+        squares.append(graph.add_real("MUL", [away, away]))
+    distance = graph.add_real("SQRT", [graph.add_real("ADD", squares)], table="")
+    distance = graph.add_real("ADD", [distance, graph.constant(np.array(1.8, np.float32))])
+    likely = graph.reshape(graph.add_real("DIV", [scores, distance]), 1, height * width, count)
+    largest = _largest(graph, likely, 1)
+    largest = graph.positions("RESHAPE", [largest, graph.numbers(count)], (count,), newShape=[count])
+    rows, columns = _row_and_column(graph, largest, width)
+    numbers = graph.constant(np.arange(count, dtype=np.int32))
+    places = graph.positions("PACK", [rows, columns, numbers], (count, 3), axis=1, valuesCount=3)
+    moved = graph.dequantize(graph.reshape(offsets, height, width, count, 2))
+    moved = graph.add_real("GATHER_ND", [moved, places], (count, 2), table="GatherNd")
+    score = graph.add_real(
+        "GATHER_ND", [graph.reshape(scores, height, width, count), places], (count,), table="GatherNd"
+    )
+    found = graph.positions("PACK", [rows, columns], (count, 2), axis=1, valuesCount=2)
+    found = graph.add_real("ADD", [_as_float(graph, found), moved])
+    found = graph.add_real("MUL", [found, graph.constant(np.array([1 / height, 1 / width], np.float32))])
+    both = [graph.reshape(found, 1, 1, count, 2), graph.reshape(score, 1, 1, count, 1)]
+    return graph.bytes(graph.add_real("CONCATENATION", both, (1, 1, count, 3), axis=3))
+
+
+def _largest(graph: Graph, source: Value, axis: int) -> Value:
+    shape = (*source.shape[:axis], *source.shape[axis + 1 :])
+    axes = graph.constant(np.array(axis, np.int32))
+    return graph.positions("ARG_MAX", [source, axes], shape, outputType=schema.TensorType.INT32)
+
+
+def _row_and_column(graph: Graph, index: Value, width: int) -> tuple[Value, Value]:
+    size = graph.constant(np.array(width, np.int32))
+    row = graph.positions("FLOOR_DIV", [index, size])
+    return row, graph.positions("SUB", [index, graph.positions("MUL", [row, size])])
+
+
+def _as_float(graph: Graph, source: Value) -> Value:
+    types = {"inDataType": schema.TensorType.INT32, "outDataType": schema.TensorType.FLOAT32}
+    return graph.add_real("CAST", [source], **types)
+
+
+def _pose_heads(graph: Graph, keypoints: int) -> list[Value]:
+    """Heatmaps of centres and keypoints, then two numbers for each keypoint, twice."""
     image = graph.input((1, 32, 32, 3))
     stem = graph.conv(image, 8, stride=2, activation="RELU6")
     levels = [_inverted(graph, stem, 8, 1)]
@@ -23,8 +90,8 @@ def pose() -> bytes:
         upper = graph.resize(features, height, width, halfPixelCenters=True, alignCorners=False)
         features = graph.sum(graph.conv(level, 12, size=1), upper)
         features = graph.conv(graph.depthwise(features), 12, size=1, activation="RELU")
-    heads = [graph.conv(graph.conv(features, 8, activation="RELU"), count, size=1) for count in (1, 5, 10, 10)]
-    return graph.bytes(graph.logistic(heads[0]), graph.logistic(heads[1]), *heads[2:])
+    counts = (1, keypoints, 2 * keypoints, 2 * keypoints)
+    return [graph.conv(graph.conv(features, 8, activation="RELU"), count, size=1) for count in counts]
 
 
 def detector_without_anchors() -> bytes:
@@ -182,6 +249,7 @@ def channel_shuffle() -> bytes:
 
 FAMILIES: dict[str, Callable[[], bytes]] = {
     "pose": pose,
+    "pose with its decoder": pose_with_decoder,
     "detector without anchors": detector_without_anchors,
     "detector with focus": detector_with_focus,
     "landmarks": landmarks,

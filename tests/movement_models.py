@@ -14,7 +14,17 @@ from one_op_models import Quantisation, Tensor, write_model
 SCALED = Quantisation(0.05, 3)
 Type = type[np.generic]
 # The interpreter knows no second version of these; of the others it does, which takes more types.
-_FIRST_VERSION = ("DepthToSpace", "ExpandDims", "MirrorPad", "ReverseV2", "Shape", "Squeeze")
+_FIRST_VERSION = (
+    "DepthToSpace",
+    "ExpandDims",
+    "LogicalAnd",
+    "LogicalNot",
+    "LogicalOr",
+    "MirrorPad",
+    "ReverseV2",
+    "Shape",
+    "Squeeze",
+)
 
 
 TYPES: dict[Type, int] = {

@@ -81,31 +81,65 @@ static inline int32_t n6k_taps_inside(int32_t start, int32_t step, int32_t taps,
     return end - *first;
 }
 
-static inline n6k_part_t n6k_part_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy, int32_t ox)
+/* Of all output pixels of a row: without its columns. */
+static inline n6k_part_t n6k_rows_inside(const n6k_shape_t *in, const n6k_window_t *window, int32_t oy)
 {
     const int32_t top = oy * window->stride_h - window->pad_top;
-    const int32_t left = ox * window->stride_w - window->pad_left;
-    int32_t first_row, first_column;
+    int32_t first_row;
     n6k_part_t part = {
         .rows = n6k_taps_inside(top, window->dilation_h, window->height, in->height, &first_row),
-        .columns = n6k_taps_inside(left, window->dilation_w, window->width, in->width, &first_column),
         .pixel_step = window->dilation_w,
         .row_step = window->dilation_h * in->width,
         .tap_row = window->width,
     };
-    part.first_pixel = (top + first_row * window->dilation_h) * in->width + left + first_column * window->dilation_w;
-    part.first_tap = first_row * window->width + first_column;
+    part.first_pixel = (top + first_row * window->dilation_h) * in->width;
+    part.first_tap = first_row * window->width;
     return part;
 }
 
-/* The input channels of four output channels of a depthwise convolution. */
-static inline uint32x4_t n6k_input_channels(uint32_t c, uint32_t depth_multiplier)
+/* The part of one output pixel, with its columns. */
+static inline n6k_part_t n6k_columns_inside(n6k_part_t rows, const n6k_shape_t *in, const n6k_window_t *window, int32_t ox)
 {
-    uint32_t sources[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        sources[i] = (c + i) / depth_multiplier;
+    const int32_t left = ox * window->stride_w - window->pad_left;
+    int32_t first_column;
+    rows.columns = n6k_taps_inside(left, window->dilation_w, window->width, in->width, &first_column);
+    rows.first_pixel += left + first_column * window->dilation_w;
+    rows.first_tap += first_column;
+    return rows;
+}
+
+/* The input channels of eight output channels of a depthwise convolution. */
+static inline uint16x8_t n6k_input_channels(uint32_t c, uint32_t depth_multiplier)
+{
+    uint16_t sources[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        sources[i] = (uint16_t)((c + i) / depth_multiplier);
     }
-    return vld1q_u32(sources);
+    return vld1q_u16(sources);
+}
+
+/* 32 bits for each of eight lanes of 16 bits: those with an even number, and those with an odd one. */
+typedef struct {
+    int32x4_t even;
+    int32x4_t odd;
+} n6k_pair_t;
+
+/* count: of elements, further ones are 0. */
+static inline n6k_pair_t n6k_load_pair(const int32_t *from, uint32_t count)
+{
+    const uint32x4_t offsets = vidupq_n_u32(0, 2);
+    const n6k_pair_t pair = {
+        vldrwq_gather_shifted_offset_z_s32(from, offsets, vctp32q((count + 1) / 2)),
+        vldrwq_gather_shifted_offset_z_s32(from + 1, offsets, vctp32q(count / 2)),
+    };
+    return pair;
+}
+
+static inline n6k_pair_t n6k_add_products(n6k_pair_t sum, int16x8_t a, int16x8_t b)
+{
+    sum.even = vaddq_s32(sum.even, vmullbq_int_s16(a, b));
+    sum.odd = vaddq_s32(sum.odd, vmulltq_int_s16(a, b));
+    return sum;
 }
 
 /* n6k_scale_double of each lane. */

@@ -29,56 +29,84 @@ void n6k_plain_depthwise_conv_2d_asymmetric(const n6k_depthwise_conv_2d_asymmetr
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* Four channels of one pixel. */
-static inline int32x4_t four_channels(const n6k_depthwise_conv_2d_asymmetric_t *op, n6k_part_t part, uint32_t c,
-                                      mve_pred16_t lanes)
+/* Eight channels, or as many as `lanes` has. */
+typedef struct {
+    uint32_t first;
+    mve_pred16_t lanes;
+    uint16x8_t sources;
+    n6k_pair_t bias;
+    n6k_pair_t multiplier;
+    n6k_pair_t shift;
+} channels_t;
+
+static inline channels_t channels_from(const n6k_depthwise_conv_2d_asymmetric_t *op, uint32_t first)
 {
-    const uint32_t channels = op->out.channels;
-    const int32_t zero_point = op->input_zero_point;
-    const int16_t *weights = op->weights + part.first_tap * channels + c;
-    int32x4_t sum = vldrwq_z_s32(op->bias + c, lanes);
-    if (op->depth_multiplier == 1) {
-        const int8_t *row = op->input + part.first_pixel * channels + c;
-        for (int32_t rows = part.rows; rows > 0; rows--) {
-            const int8_t *from = row;
-            const int16_t *weight = weights;
-            for (int32_t columns = part.columns; columns > 0; columns--) {
-                const int32x4_t value = vsubq_n_s32(vldrbq_z_s32(from, lanes), zero_point);
-                sum = vaddq_s32(sum, vmulq_s32(value, vldrhq_z_s32(weight, lanes)));
-                from += part.pixel_step * channels;
-                weight += channels;
+    const uint32_t count = n6k_least(8, op->out.channels - first);
+    const channels_t all = {
+        .first = first,
+        .lanes = vctp16q(count),
+        .sources = n6k_input_channels(first, op->depth_multiplier),
+        .bias = n6k_load_pair(op->bias + first, count),
+        .multiplier = n6k_load_pair(op->multiplier + first, count),
+        .shift = n6k_load_pair(op->shift + first, count),
+    };
+    return all;
+}
+
+/* The accumulators of one pixel. */
+static inline __attribute__((always_inline)) n6k_pair_t accumulated(const n6k_depthwise_conv_2d_asymmetric_t *op,
+                                                                    n6k_part_t part, const channels_t *these, int whole)
+{
+    const uint32_t channels = op->out.channels, in_channels = op->in.channels;
+    const int16_t zero_point = op->input_zero_point;
+    const int gathered = op->depth_multiplier != 1;
+    const int16_t *weights = op->weights + part.first_tap * channels + these->first;
+    const int8_t *row = op->input + part.first_pixel * in_channels + (gathered ? 0 : these->first);
+    n6k_pair_t sum = these->bias;
+    for (int32_t rows = part.rows; rows > 0; rows--) {
+        const int8_t *from = row;
+        const int16_t *weight = weights;
+        for (int32_t columns = part.columns; columns > 0; columns--) {
+            int16x8_t value, by;
+            if (whole) {
+                value = vldrbq_s16(from);
+                by = vldrhq_s16(weight);
+            } else {
+                value = gathered ? vldrbq_gather_offset_z_s16(from, these->sources, these->lanes)
+                                 : vldrbq_z_s16(from, these->lanes);
+                by = vldrhq_z_s16(weight, these->lanes);
             }
-            row += part.row_step * channels;
-            weights += part.tap_row * channels;
+            sum = n6k_add_products(sum, vsubq_n_s16(value, zero_point), by);
+            from += part.pixel_step * in_channels;
+            weight += channels;
         }
-        return sum;
-    }
-    const uint32x4_t sources = n6k_input_channels(c, op->depth_multiplier);
-    const uint32_t in_channels = op->in.channels;
-    for (int32_t ky = 0; ky < part.rows; ky++) {
-        for (int32_t kx = 0; kx < part.columns; kx++) {
-            const int32_t pixel = part.first_pixel + ky * part.row_step + kx * part.pixel_step;
-            const int32x4_t value = vldrbq_gather_offset_z_s32(op->input + pixel * in_channels, sources, lanes);
-            const int32x4_t weight = vldrhq_z_s32(weights + (ky * part.tap_row + kx) * channels, lanes);
-            sum = vaddq_s32(sum, vmulq_s32(vsubq_n_s32(value, zero_point), weight));
-        }
+        row += part.row_step * in_channels;
+        weights += part.tap_row * channels;
     }
     return sum;
 }
 
+static inline int32x4_t scaled(int32x4_t sum, int32x4_t multiplier, int32x4_t shift, n6k_output_t range)
+{
+    return n6k_to_output_x4(n6k_scale_double_x4(sum, multiplier, shift), range);
+}
+
 void n6k_depthwise_conv_2d_asymmetric(const n6k_depthwise_conv_2d_asymmetric_t *op)
 {
-    const uint32_t channels = op->out.channels;
-    int8_t *output = op->output;
-    for (int32_t oy = 0; oy < op->out.height; oy++) {
-        for (int32_t ox = 0; ox < op->out.width; ox++, output += channels) {
-            const n6k_part_t part = n6k_part_inside(&op->in, &op->window, oy, ox);
-            for (uint32_t c = 0; c < channels; c += 4) {
-                const mve_pred16_t lanes = vctp32q(channels - c);
-                const int32x4_t sum = four_channels(op, part, c, lanes);
-                const int32x4_t multiplier = vldrwq_z_s32(op->multiplier + c, lanes);
-                const int32x4_t scaled = n6k_scale_double_x4(sum, multiplier, vldrwq_z_s32(op->shift + c, lanes));
-                vstrbq_p_s32(output + c, n6k_to_output_x4(scaled, op->range), lanes);
+    const n6k_depthwise_conv_2d_asymmetric_t local = *op;
+    for (int32_t oy = 0; oy < local.out.height; oy++) {
+        const n6k_part_t rows = n6k_rows_inside(&local.in, &local.window, oy);
+        for (uint32_t c = 0; c < local.out.channels; c += 8) {
+            const channels_t these = channels_from(&local, c);
+            const int whole = local.out.channels - c >= 8 && local.depth_multiplier == 1;
+            int8_t *output = local.output + oy * local.out.width * local.out.channels + c;
+            for (int32_t ox = 0; ox < local.out.width; ox++, output += local.out.channels) {
+                const n6k_part_t part = n6k_columns_inside(rows, &local.in, &local.window, ox);
+                const n6k_pair_t sum =
+                    whole ? accumulated(&local, part, &these, 1) : accumulated(&local, part, &these, 0);
+                const int32x4_t even = scaled(sum.even, these.multiplier.even, these.shift.even, local.range);
+                const int32x4_t odd = scaled(sum.odd, these.multiplier.odd, these.shift.odd, local.range);
+                vstrbq_p_s16(output, vmovntq_s32(vreinterpretq_s16_s32(even), odd), these.lanes);
             }
         }
     }

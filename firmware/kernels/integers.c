@@ -5,7 +5,7 @@
 #include "broadcast.h"
 #include "n6_kernels_plain.h"
 
-typedef enum { ADD, SUB, MUL, MAXIMUM, MINIMUM, FLOOR_DIV, FLOOR_MOD } operation_t;
+typedef enum { ADD, SUB, MUL, MAXIMUM, MINIMUM, DIV, FLOOR_DIV, FLOOR_MOD } operation_t;
 
 /* b is not 0; a quotient rounded down is one less than one that is cut off, where something is left of the other sign. */
 static int32_t floored(int64_t a, int64_t b, operation_t operation)
@@ -28,6 +28,8 @@ static inline int32_t result(int32_t a, int32_t b, operation_t operation)
         return a > b ? a : b;
     case MINIMUM:
         return a < b ? a : b;
+    case DIV:
+        return b == 0 ? 0 : (int32_t)((int64_t)a / b);
     default:
         return b == 0 ? 0 : floored(a, b, operation);
     }
@@ -62,5 +64,6 @@ KERNEL(sub_int32, SUB)
 KERNEL(mul_int32, MUL)
 KERNEL(maximum_int32, MAXIMUM)
 KERNEL(minimum_int32, MINIMUM)
+KERNEL(div_int32, DIV)
 KERNEL(floor_div_int32, FLOOR_DIV)
 KERNEL(floor_mod_int32, FLOOR_MOD)

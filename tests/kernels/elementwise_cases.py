@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import elementwise_models as ops
 import numpy as np
+from numpy.typing import NDArray
 from one_op_models import Quantisation
 
+from kernels.case_of_call import case_of
 from kernels.kernel_descriptors import Case
-from kernels.lowered_cases import case_of
 
 
 def _quantisation(rng: np.random.Generator) -> Quantisation:
@@ -20,7 +21,7 @@ def lookup(rng: np.random.Generator, elements: int) -> Case:
     values = rng.integers(-128, 128, (1, elements), dtype=np.int8)
     operator = ("ABS", "LEAKY_RELU", "RELU6")[int(rng.integers(3))]
     model = ops.unary(operator, values.shape, _quantisation(rng), _quantisation(rng))
-    return case_of(f"lookup of {operator} {elements}", model, values)
+    return case_of(f"lookup of {operator} {elements}", model, [values])
 
 
 def shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -36,9 +37,36 @@ def integers(rng: np.random.Generator, operator: str) -> Case:
     a, b = shapes(rng)
     limit = int(rng.choice((10, 1000, 2**31 - 1)))
     values = [rng.integers(-limit, limit, shape, dtype=np.int32) for shape in (a, b)]
-    if operator.startswith("FLOOR"):
+    if operator.startswith("FLOOR") or operator == "DIV":
         values[1] = np.where(values[1] == 0, 3, values[1]).astype(np.int32)
-    return case_of(f"{operator} of int32 {a} and {b} below {limit}", ops.of_integers(operator, (a, b)), *values)
+    return case_of(f"{operator} of int32 {a} and {b} below {limit}", ops.unscaled(operator, (a, b)), values)
+
+
+def reals(rng: np.random.Generator, shape: tuple[int, ...], positive: bool = False) -> NDArray[np.float32]:
+    """Of all sizes, subnormal ones and such that overflow among them; none is 0."""
+    exponents = rng.uniform(*((-6, 6) if rng.random() < 0.7 else (-148, 128)), shape)
+    values = np.maximum(2.0**exponents, 2.0**-149) * (1 if positive else rng.choice([-1, 1], shape))
+    return values.astype(np.float32)
+
+
+def float_arithmetic(rng: np.random.Generator) -> Case:
+    a, b = shapes(rng)
+    operator = list(ops.FLOAT_BINARY)[int(rng.integers(len(ops.FLOAT_BINARY)))]
+    options = {"fusedActivationFunction": int(rng.choice([0, 0, 1, 2, 3]))} if operator in ops.ACTIVATED else {}
+    values = [reals(rng, a), reals(rng, b)]
+    constant = values[1] if rng.random() < 0.3 else None
+    model = ops.unscaled(operator, (a, b), constant, np.float32, **options)
+    return case_of(f"{operator} of float32 {a} and {b}", model, values if constant is None else values[:1])
+
+
+def float_function(rng: np.random.Generator) -> Case:
+    shape = (int(rng.integers(1, 90)),)
+    operator = list(ops.FLOAT_UNARY)[int(rng.integers(len(ops.FLOAT_UNARY)))]
+    values = reals(rng, shape, positive="SQRT" in operator)
+    return case_of(f"{operator} of float32 {shape}", ops.unscaled(operator, [shape], dtype=np.float32), [values])
+
+
+FLOAT_CASES = {"arithmetic_float32": float_arithmetic, "function_float32": float_function}
 
 
 def quotient_scale(rng: np.random.Generator, a: float, b: float) -> float:
@@ -78,7 +106,7 @@ def broadcast(
     activation = activation if operator in ops.ACTIVATED else "NONE"
     model = ops.binary(operator, (a, b), quantisations, activation, constants)
     inputs = [value for value, frozen in zip(values, constants, strict=True) if frozen is None]
-    return case_of(f"{operator} of {a} and {b} {activation}, constant {constant}", model, *inputs)
+    return case_of(f"{operator} of {a} and {b} {activation}, constant {constant}", model, inputs)
 
 
 def every_pair(rng: np.random.Generator, operator: str) -> Case:

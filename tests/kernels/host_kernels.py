@@ -20,7 +20,9 @@ class HostKernels:
         headers = write_kernel_headers(folder / "include")
         sources = sorted(str(path) for path in KERNELS_FOLDER.glob("*.c"))
         flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
-        subprocess.run(["cc", *flags, f"-I{headers}", "-fPIC", "-shared", "-o", str(library), *sources], check=True)
+        subprocess.run(
+            ["cc", *flags, f"-I{headers}", "-fPIC", "-shared", "-o", str(library), *sources, "-lm"], check=True
+        )
         self._library = ctypes.CDLL(str(library))
 
     def run(self, case: Case) -> NDArray[np.generic]:

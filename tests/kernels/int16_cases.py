@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from one_op_models import Quantisation
 
-from kernels.compiled_call import compiled_case
+from kernels.case_of_call import case_of
+from kernels.elementwise_cases import shapes
 from kernels.kernel_descriptors import Case
 from kernels.uint8_cases import image, window_options
 
@@ -52,7 +53,7 @@ def _convolution(kind: str, rng: np.random.Generator, weights: NDArray[np.int8],
     bias = None if kind != "CONV_2D" and rng.random() < 0.1 else _bias(rng, channels)
     model = models.convolution(kind, shape, weights, bias, scales, source, target, **options)
     name = f"int16 {kind} {shape} by {weights.shape} {options}"
-    return compiled_case(name, model, [int16(rng, (1, *shape))])
+    return case_of(name, model, [int16(rng, (1, *shape))])
 
 
 def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, window: Any = None, **options: Any) -> Case:
@@ -80,19 +81,18 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
     target, activation = _target(rng, source, scales, inputs), str(rng.choice(_ACTIVATIONS))
     weights, bias = _weights(rng, (outputs, inputs)), _bias(rng, outputs)
     model = models.fully_connected(rows, weights, bias, scales, source, target, activation)
-    return compiled_case(f"int16 fully connected {rows}x{inputs}->{outputs}", model, [int16(rng, (rows, inputs))])
+    return case_of(f"int16 fully connected {rows}x{inputs}->{outputs}", model, [int16(rng, (rows, inputs))])
 
 
 def _elementwise(kind: str, rng: np.random.Generator, shape: Any, powers: float) -> Case:
-    shape = shape or tuple(int(size) for size in rng.integers(1, 8, 3))
-    other = ((), shape, shape, shape[1:], (1, *shape[1:]), shape[2:], (1, 1, 1))[int(rng.integers(1, 7))]
+    shape, other = (shape, shape) if shape else shapes(rng)
     a, b = _scale(rng, 1e-5, 1e-3), _scale(rng, 1e-5, 1e-3)
     made = float(np.float32(powers * (a * b * 32768 if kind == "MUL" else max(a, b)) * rng.uniform(0.3, 3)))
     activation = str(rng.choice(_ACTIVATIONS))
     values = [int16(rng, shape), int16(rng, other)]
     constant = values.pop() if rng.random() < 0.2 else None
     model = models.elementwise(kind, shape, other, (a, b, made), activation, constant=constant)
-    return compiled_case(f"int16 {kind} {shape} {other} {activation}", model, values)
+    return case_of(f"int16 {kind} {shape} {other} {activation}", model, values)
 
 
 def sum_(rng: np.random.Generator, shape: Any = None) -> Case:
@@ -110,7 +110,7 @@ def pool(kind: str) -> Callable[..., Case]:
         shape = shape or image(rng, window, (1, 1), 30)
         scale = _scale(rng, 1e-5, 1e-2)
         model = models.pool_2d(kind, shape, window, scale=scale, **options)
-        return compiled_case(f"int16 {kind} pool {shape} {window} {options}", model, [int16(rng, (1, *shape))])
+        return case_of(f"int16 {kind} pool {shape} {window} {options}", model, [int16(rng, (1, *shape))])
 
     return case
 
@@ -120,7 +120,7 @@ def function(kind: str) -> Callable[..., Case]:
         elements = elements or int(rng.integers(1, 400))
         scale = 2.0 ** int(rng.integers(-16, -8)) if rng.random() < 0.5 else _scale(rng, 1e-6, 1e-1)
         model = models.function(kind, (1, elements), scale)
-        return compiled_case(f"int16 {kind} {elements} scale {scale}", model, [int16(rng, (1, elements))])
+        return case_of(f"int16 {kind} {elements} scale {scale}", model, [int16(rng, (1, elements))])
 
     return case
 
@@ -129,7 +129,7 @@ def softmax(rng: np.random.Generator, rows: int = 0, depth: int = 0) -> Case:
     rows, depth = rows or int(rng.integers(1, 8)), depth or int(rng.integers(1, 80))
     scale, beta = _scale(rng, 1e-5, 1e-2), float(np.float32(rng.uniform(0.5, 2)))
     model = models.softmax(rows, depth, scale, beta)
-    return compiled_case(f"int16 softmax {rows}x{depth} scale {scale} {beta}", model, [int16(rng, (rows, depth))])
+    return case_of(f"int16 softmax {rows}x{depth} scale {scale} {beta}", model, [int16(rng, (rows, depth))])
 
 
 def quantize(rng: np.random.Generator, elements: int = 0) -> Case:
@@ -138,13 +138,13 @@ def quantize(rng: np.random.Generator, elements: int = 0) -> Case:
     if rng.random() < 0.5:  # halves
         values = ((rng.integers(-70_000, 70_000, (1, elements)) + 0.5) * np.float32(scale)).astype(np.float32)
     model = models.quantize((1, elements), np.float32, np.int16, None, Quantisation(scale))
-    return compiled_case(f"float32 to int16 {elements}", model, [values])
+    return case_of(f"float32 to int16 {elements}", model, [values])
 
 
 def dequantize(rng: np.random.Generator, elements: int = 0) -> Case:
     elements = elements or int(rng.integers(1, 200))
     model = models.quantize((1, elements), np.int16, np.float32, Quantisation(_scale(rng, 1e-5, 1e-2)), None)
-    return compiled_case(f"int16 to float32 {elements}", model, [int16(rng, (1, elements))])
+    return case_of(f"int16 to float32 {elements}", model, [int16(rng, (1, elements))])
 
 
 def requantize(rng: np.random.Generator, elements: int = 0) -> Case:
@@ -156,7 +156,7 @@ def requantize(rng: np.random.Generator, elements: int = 0) -> Case:
     limits = np.iinfo(source)
     values = rng.integers(limits.min, limits.max + 1, (1, elements)).astype(source)
     model = models.quantize((1, elements), source, target, given, made)
-    return compiled_case(f"{source.__name__} to {target.__name__} {elements}", model, [values])
+    return case_of(f"{source.__name__} to {target.__name__} {elements}", model, [values])
 
 
 def _of_type(rng: np.random.Generator, dtype: type[np.generic]) -> Quantisation:

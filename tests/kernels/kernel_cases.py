@@ -11,9 +11,9 @@ import one_op_models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels import elementwise_cases, int16_cases, movement_cases, sequence_cases, uint8_cases
+from kernels import choosing_cases, elementwise_cases, int16_cases, movement_cases, sequence_cases, uint8_cases
+from kernels.case_of_call import case_of
 from kernels.kernel_descriptors import Case, Output, Shape, Window
-from kernels.lowered_cases import case_of
 
 INT8_MIN, INT8_MAX = -128, 127
 _LIMITS = {"NONE": (-math.inf, math.inf), "RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -319,7 +319,7 @@ def add(
     scales = _float_scale(a) + _float_scale(b)
     target = Quantisation(_scale(scales * rng.uniform(0.3, 3), binary), int(rng.integers(-128, 128)))
     model = one_op_models.add(shape, shape_b, a, b, target, activation)
-    return case_of(f"add {shape} + {shape_b} {activation}", model, _int8(rng, shape), _int8(rng, shape_b))
+    return case_of(f"add {shape} + {shape_b} {activation}", model, [_int8(rng, shape), _int8(rng, shape_b)])
 
 
 def add_of_every_pair(rng: np.random.Generator, binary: bool) -> Case:
@@ -607,10 +607,10 @@ def random_case(kernel: str, rng: np.random.Generator) -> Case:  # noqa: PLR0911
 def _case_of_another_module(
     kernel: str, rng: np.random.Generator, elements: int, activation: str, constant: str
 ) -> Case:
-    of_types = {**uint8_cases.CASES, **int16_cases.CASES}
+    of_types = {**uint8_cases.CASES, **int16_cases.CASES, **choosing_cases.CASES, **elementwise_cases.FLOAT_CASES}
     if kernel in of_types:
         return of_types[kernel](rng)
-    if kernel in ("move", "gather", "resize_bilinear", "cast"):
+    if kernel in ("move", "gather", "resize_bilinear", "resize_bilinear_int16", "resize_bilinear_unsigned", "cast"):
         case: Case = getattr(movement_cases, kernel)(rng)
         return case
     if kernel == "lookup":

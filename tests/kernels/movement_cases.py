@@ -1,62 +1,16 @@
 """Random calls of the kernels that move elements or resize: models of one operator as the compiler lowers them."""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import movement_models as ops
 import numpy as np
 import reference_interpreter
-from n6build.network.reference.descriptors import Structure
-from n6build.network.reference.epochs import Fields
-from n6build.network.reference.graph import Tensor
-from n6build.network.reference.kernel_call import Argument, Constant, KernelCall
-from n6build.network.reference.kinds import KINDS
-from n6build.network.reference.operands import operands_of
-from n6build.network.reference.tflite_reader import read_graph
-from numpy.typing import NDArray
 
-from kernels.kernel_descriptors import Case, inner_layout
+from kernels.case_of_call import case_of
+from kernels.kernel_descriptors import Case
 
 _TYPES: tuple[type[np.generic], ...] = (np.int8, np.int8, np.int8, np.uint8, np.int16, np.int32, np.float32, np.int64)
-
-
-def case_of(name: str, model: bytes, inputs: Sequence[NDArray[np.generic]]) -> Case:
-    """Of a model whose one operator becomes one call with one activation."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.tflite"
-        file.write_bytes(model)
-        graph = read_graph(file)
-    operands = operands_of(graph, graph.operators[0])
-    calls = KINDS[graph.operators[0].kind].lower(operands)
-    (call,) = [calls] if isinstance(calls, KernelCall) else calls
-    buffers: dict[str, NDArray[np.generic]] = {}
-    values: dict[str, object] = {}
-    for member in call.kernel.descriptor.members:
-        argument: Argument = call.arguments[member.name]
-        match argument:
-            case Tensor():
-                if argument.index != operands.output.index:
-                    buffers[member.name] = inputs[0]
-            case Constant(dtype, data):
-                buffers[member.name] = data.astype(dtype)
-            case Fields():
-                assert isinstance(member.type, Structure)
-                values[member.name] = inner_layout(member.type)(**dict(argument.members))
-            case _:
-                values[member.name] = argument
-    output = operands.output
-    return Case(
-        name=name,
-        kernel=call.kernel.name,
-        values=values,
-        buffers=buffers,
-        output=(output.shape, np.dtype(output.dtype).type),
-        model=model,
-        inputs=inputs,
-        work=output.elements,
-    )
 
 
 def _case(model: bytes, seed: int, name: str) -> Case:
@@ -100,6 +54,14 @@ def gather(rng: np.random.Generator) -> Case:
 
 def resize_bilinear(rng: np.random.Generator) -> Case:
     return _case(_resized(rng, "ResizeBilinear", np.int8), int(rng.integers(1000)), "bilinear")
+
+
+def resize_bilinear_int16(rng: np.random.Generator) -> Case:
+    return _case(_resized(rng, "ResizeBilinear", np.int16), int(rng.integers(1000)), "bilinear of int16")
+
+
+def resize_bilinear_unsigned(rng: np.random.Generator) -> Case:
+    return _case(_resized(rng, "ResizeBilinear", np.uint8), int(rng.integers(1000)), "bilinear of uint8")
 
 
 def _resized(rng: np.random.Generator, name: str, dtype: type[np.generic]) -> bytes:

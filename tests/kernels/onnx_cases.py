@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from n6build.network.reference.descriptors import Structure
-from n6build.network.reference.epochs import Fields
 from n6build.network.reference.graph import Graph, Operator, Tensor
 from n6build.network.reference.graph_checks import check_graph
-from n6build.network.reference.kernel_call import Constant, KernelCall, Parameter, Scratch
+from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.kinds import KINDS, ONNX_KINDS, TFLITE_KINDS
 from n6build.network.reference.onnx.reader import read_onnx_graph
 from n6build.network.reference.operands import operands_of
 from numpy.typing import NDArray
 from qdq_models import Layers, Scale
 
-from kernels.kernel_descriptors import Case, structure_of
+from kernels.case_of_call import case_of_call
+from kernels.kernel_descriptors import Case
 
 _OF_TFLITE = {kernel for kind in TFLITE_KINDS.values() for kernel in kind.kernels}
 # What no other test of the kernels has.
@@ -54,31 +53,8 @@ def _values(tensor: Tensor, rng: Random) -> NDArray[np.generic]:
 
 def _case(graph: Graph, operator: Operator, call: KernelCall, rng: Random) -> Case:
     output = graph.tensors[operator.output]
-    types = {member.name: member.type for member in call.kernel.descriptor.members}
-    values: dict[str, object] = {}
-    buffers: dict[str, NDArray[np.generic]] = {}
-    scratch = 0
-    for member, argument in call.arguments.items():
-        match argument:
-            case Tensor(index):
-                if index != output.index:
-                    buffers[member] = _values(argument, rng)
-            case Parameter(tensor):
-                assert tensor.data is not None
-                buffers[member] = tensor.data
-            case Constant(_, data):
-                buffers[member] = np.ascontiguousarray(data)
-            case Scratch(size):
-                scratch = size
-            case Fields():
-                structure = types[member]
-                assert isinstance(structure, Structure)
-                values[member] = structure_of(structure, argument)
-            case _:
-                values[member] = argument
-    shape = (output.shape, np.dtype(output.dtype).type)
-    name = f"{call.kernel.name} {output.shape} {operator.options}"
-    return Case(name, call.kernel.name, values, buffers, shape, scratch, work=output.elements)
+    name = f"{output.shape} {operator.options}"
+    return case_of_call(name, call, output, lambda tensor: _values(tensor, rng), work=output.elements)
 
 
 def _one_of(rng: Random, *choices: int) -> int:

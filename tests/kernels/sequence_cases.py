@@ -8,7 +8,7 @@ import sequence_models as models
 from numpy.typing import NDArray
 from one_op_models import Quantisation, window_output
 
-from kernels.compiled_cases import case_of
+from kernels.case_of_call import case_of
 from kernels.kernel_descriptors import Case
 
 

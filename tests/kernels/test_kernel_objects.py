@@ -68,7 +68,7 @@ def test_holds_no_data_and_no_address(source: Path, tmp_path: Path) -> None:
     assert relocations <= {R_ARM_PREL31, R_ARM_THM_CALL, R_ARM_THM_JUMP24}
 
 
-@pytest.mark.parametrize(("optimisation", "all_together"), [("-O2", 35 << 10), ("-O3", 46 << 10)])
+@pytest.mark.parametrize(("optimisation", "all_together"), [("-O2", 34 << 10), ("-O3", 47 << 10)])
 def test_kernels_fit_the_code_budgets(optimisation: str, all_together: int, tmp_path: Path) -> None:
     """A model links what it uses, and hardly one has more than one of these families."""
     sizes = {source.stem: sum(kernel_sections(compiled(source, tmp_path, optimisation)).values()) for source in SOURCES}
@@ -80,5 +80,7 @@ def test_kernels_fit_the_code_budgets(optimisation: str, all_together: int, tmp_
 def test_a_program_that_names_no_plain_twin_holds_none_but_what_is_plain_alone(runners: dict[str, Path]) -> None:
     with runners["-O2"].open("rb") as file:
         symbols = {symbol.name for symbol in symbols_of(ELFFile(file))}
-    alone = ("div", "log_softmax", "logistic_int16", "softmax", "softmax_int16", "tanh_int16")
+    alone = {"div", "log_softmax", "logistic_int16", "softmax", "softmax_int16", "tanh_int16"}
+    alone |= {"arg_float32", "arithmetic_float32", "compare", "function_float32", "select", "take"}
+    alone |= {"resize_bilinear_int16", "resize_bilinear_unsigned"}
     assert {name for name in symbols if name.startswith("n6k_plain_")} <= {f"n6k_plain_{name}" for name in alone}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from one_op_models import Quantisation
 from uint8_models import raised, to_uint8
 
-from kernels.compiled_call import compiled_case
+from kernels.case_of_call import case_of
 from kernels.kernel_descriptors import Case
 
 _ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
@@ -60,7 +60,7 @@ def conv_2d(rng: np.random.Generator, shape: Any = None, channels: int = 0, wind
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(weights[0].size) / 40)
     model = one_op_models.conv_2d(shape, weights, bias, [scale], source, target, **options)
     name = f"uint8 conv {shape}->{channels} window {window} {options}"
-    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
 
 
 def depthwise_conv_2d(
@@ -76,7 +76,7 @@ def depthwise_conv_2d(
     target = _quantisation(rng, source.per_tensor * scale * 74 * 74 * np.sqrt(window[0] * window[1]) / 40)
     model = one_op_models.depthwise_conv_2d(shape, weights, bias, [scale], source, target, **options)
     name = f"uint8 depthwise {shape}x{multiplier} window {window} {options}"
-    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (1, *shape)))])
 
 
 def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, outputs: int = 0) -> Case:
@@ -89,7 +89,7 @@ def fully_connected(rng: np.random.Generator, rows: int = 0, inputs: int = 0, ou
     weights = _int8(rng, (outputs, inputs))
     model = one_op_models.fully_connected(rows, weights, bias, [scale], source, target, activation)
     name = f"uint8 fully connected {rows}x{inputs}->{outputs} {activation}"
-    return compiled_case(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (rows, inputs)))])
+    return case_of(name, to_uint8(model, _zero_point(rng)), [raised(_int8(rng, (rows, inputs)))])
 
 
 def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = None, **options: Any) -> Case:
@@ -98,7 +98,7 @@ def average_pool_2d(rng: np.random.Generator, shape: Any = None, window: Any = N
     shape = shape or image(rng, window, (1, 1), 40)
     model = one_op_models.pool_2d("AVERAGE", shape, window, quantisation=_quantisation(rng, 0.05), **options)
     name = f"uint8 average pool {shape} window {window} {options}"
-    return compiled_case(name, to_uint8(model), [raised(_int8(rng, (1, *shape)))])
+    return case_of(name, to_uint8(model), [raised(_int8(rng, (1, *shape)))])
 
 
 CASES: dict[str, Callable[[np.random.Generator], Case]] = {

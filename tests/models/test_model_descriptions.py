@@ -36,6 +36,23 @@ def test_every_model_of_the_project_loads() -> None:
     assert {load_model(name).name for name in model_names()} >= {"miniresnet", "keyword", "anomaly"}
 
 
+@pytest.mark.parametrize("wrong", ["own/keywrd.tflite", "onw/keyword.tflite", "./own/keyword.tflit"])
+def test_a_path_with_a_typo_is_answered_with_the_nearest_one(wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "keyword.tflite").touch()
+    with pytest.raises(N6Error) as caught:
+        load_model(wrong, relative_to=tmp_path)
+    assert (caught.value.id, caught.value.hint) == ("N6-MODEL-001", "did you mean 'own/keyword.tflite'?")
+
+
+@pytest.mark.parametrize("wrong", ["own/abc.onnx", "elsewhere/deep/keyword.tflite", "nowhere.tflite", "./own"])
+def test_a_path_that_is_like_no_other_gets_the_forms_of_models(wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "keyword.tflite").touch()
+    with pytest.raises(N6Error, match=r"no model file or folder .*\n.*a \.tflite or \.onnx file"):
+        load_model(wrong, relative_to=tmp_path)
+
+
 def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> None:
     (tmp_path / 'my "best" net.tflite').touch()
     model = load_model('my "best" net.tflite', relative_to=tmp_path)

@@ -8,6 +8,7 @@ import int16_models as models
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
+from movement_models import resize
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.reference.compile import compile_network
 from numpy.typing import NDArray
@@ -79,6 +80,11 @@ ONE_OPERATOR = {
     "add": models.elementwise("ADD", (1, 5, 4), (1, 5, 4), (IN, OUT, MIDDLE), "RELU"),
     "add channels first": models.elementwise("ADD", (1, 1, 4), (1, 5, 4), (IN, OUT, MIDDLE)),
     "sub": models.elementwise("SUB", (1, 5, 4), (4,), (IN, OUT, MIDDLE)),
+    "add along the last dimension": models.elementwise("ADD", (1, 5, 4), (1, 5, 1), (IN, OUT, MIDDLE)),
+    "add of a row and a column": models.elementwise("ADD", (1, 5, 1), (1, 1, 4), (IN, OUT, MIDDLE)),
+    "sub of what is larger": models.elementwise("SUB", (4,), (1, 5, 4), (IN, OUT, MIDDLE)),
+    "mul of a row and a column": models.elementwise("MUL", (1, 5, 1), (1, 1, 4), (IN, OUT, 0.01)),
+    "resize": resize("ResizeBilinear", (5, 4), (9, 7), 3, half_pixel_centers=True, dtype=np.int16),
     "sub element": models.elementwise("SUB", (1, 5, 4), (1, 1, 1), (IN, OUT, MIDDLE)),
     "mul": models.elementwise("MUL", (1, 5, 4), (1, 5, 4), (IN, OUT, 0.01), "RELU_N1_TO_1"),
     "max pool": models.pool_2d("MAX", SHAPE, (3, 3), (2, 2), IN, "SAME", "RELU"),
@@ -184,15 +190,13 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "N6-NET-008",
         "powers of two",
     ),
-    "another broadcast": (
-        models.elementwise("ADD", (1, 5, 4), (1, 5, 1), (IN, OUT, MIDDLE)),
+    "shapes that do not broadcast": (
+        edit(
+            models.elementwise("ADD", (1, 5, 4), (1, 5, 4), (IN, OUT, MIDDLE)),
+            lambda tree: setattr(tree.subgraphs[0].tensors[1], "shape", [1, 4, 5]),
+        ),
         "N6-NET-007",
-        "do not fit",
-    ),
-    "less what is larger": (
-        models.elementwise("SUB", (4,), (1, 5, 4), (IN, OUT, MIDDLE)),
-        "N6-NET-007",
-        "smaller than",
+        "do not broadcast",
     ),
     "a softmax of another scale": (
         edit(

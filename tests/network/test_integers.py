@@ -23,7 +23,7 @@ def test_an_operator_alone(host_network: Build, operator: str) -> None:
     rng = np.random.default_rng(1)
     divisors = np.array([48, -7, 1], np.int32)
     for constant, b in ((divisors, (3,)), (None, (1, 1, 3))):
-        model = ops.of_integers(operator, ((1, 5, 3), b), constant)
+        model = ops.unscaled(operator, ((1, 5, 3), b), constant)
         network = host_network(model)
         inputs = [rng.integers(-2000, 2000, (1, 5, 3), dtype=np.int32), divisors.reshape(1, 1, 3)]
         assert_equal_everywhere(network, model, list(inputs[: 1 if constant is not None else 2]))
@@ -34,9 +34,9 @@ def test_rows_and_columns_of_positions(host_network: Build) -> None:
     width = np.array([48], np.int32)
     shapes = (POSITIONS.shape, width.shape)
     model = chain(
-        ops.of_integers("FLOOR_DIV", shapes, width),
-        ops.of_integers("MUL", shapes, width),
-        ops.of_integers("SUB", (POSITIONS.shape, POSITIONS.shape)),
+        ops.unscaled("FLOOR_DIV", shapes, width),
+        ops.unscaled("MUL", shapes, width),
+        ops.unscaled("SUB", (POSITIONS.shape, POSITIONS.shape)),
     )
     network = host_network(model)
     assert [epoch.kind for epoch in network.artifacts.epochs] == ["FloorDiv", "Mul", "Sub"]
@@ -46,7 +46,7 @@ def test_rows_and_columns_of_positions(host_network: Build) -> None:
 def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
     """Two operators for a size: none is left. The last one has the network's input."""
     shape = (1, 3)
-    size = ops.of_integers("MUL", (shape, shape), np.array([[3, 5, -7]], np.int32))
+    size = ops.unscaled("MUL", (shape, shape), np.array([[3, 5, -7]], np.int32))
 
     def first_is_constant(tree: Any) -> None:
         buffer = schema.BufferT()
@@ -56,8 +56,8 @@ def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
         graph.tensors[0].buffer = len(tree.buffers) - 1
         graph.inputs = [int(index) for index in graph.inputs if int(index) != 0]
 
-    halves = ops.of_integers("FLOOR_DIV", (shape, shape), np.array([[2, 2, 3]], np.int32))
-    model = edit(chain(size, halves, ops.of_integers("SUB", (shape, shape))), first_is_constant)
+    halves = ops.unscaled("FLOOR_DIV", (shape, shape), np.array([[2, 2, 3]], np.int32))
+    model = edit(chain(size, halves, ops.unscaled("SUB", (shape, shape))), first_is_constant)
     network = host_network(model)
     assert [epoch.kind for epoch in network.artifacts.epochs] == ["Sub"]
     assert_equal_everywhere(network, model, [np.array([[1, 2, 3]], np.int32)])
@@ -65,7 +65,7 @@ def test_what_is_computed_from_constants_is_one(host_network: Build) -> None:
 
 def test_a_quotient_by_zero_is_zero(host_network: Build) -> None:
     """The reference resolver stops there."""
-    network = host_network(ops.of_integers("FLOOR_DIV", (POSITIONS.shape, (1, 1))))
+    network = host_network(ops.unscaled("FLOOR_DIV", (POSITIONS.shape, (1, 1))))
     (output,) = network.trace([POSITIONS, np.zeros((1, 1), np.int32)]).values()
     assert not any(output)
 

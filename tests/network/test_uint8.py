@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import movement_models as movement
 import numpy as np
 import one_op_models as ops
 import pytest
@@ -45,6 +47,13 @@ def depthwise(source: Quantisation = IN, multiplier: int = 1, **options: object)
     return ops.depthwise_conv_2d(SHAPE, weights, _bias(4 * multiplier), [0.0071], source, OUT, **options)  # type: ignore[arg-type]
 
 
+def _other_scales(tree: Any) -> None:
+    """Of all inputs but the first."""
+    for number, (scale, zero_point) in enumerate(((0.031, -20), (0.0873, 90)), 1):
+        quantisation = tree.subgraphs[0].tensors[number].quantization
+        quantisation.scale, quantisation.zeroPoint = [scale], [zero_point]
+
+
 def classifier() -> bytes:
     """As the first of Mobilenet, with all that those models hold."""
     pooled = ops.pool_2d("AVERAGE", SHAPE, (9, 7), (1, 1), OUT, "VALID")
@@ -75,6 +84,10 @@ ONE_OPERATOR = {
     "pad": ops.pad((1, 4, 5, 3), [(0, 0), (1, 2), (0, 3), (1, 0)], IN),
     "pad value": ops.pad((1, 4, 5, 3), [(0, 0), (1, 2), (0, 3), (0, 0)], IN, -100),
     "softmax": ops.softmax(1, 12, 0.08, 5),
+    "resize": movement.resize("ResizeBilinear", (5, 4), (9, 7), 3),
+    "resize of corners": movement.resize("ResizeBilinear", (5, 4), (9, 13), 3, align_corners=True),
+    "resize of centres": movement.resize("ResizeBilinear", (5, 4), (3, 8), 20, half_pixel_centers=True),
+    "joined with other scales": edit(movement.concatenation(2, [(1, 40, 9), (1, 40, 20), (1, 40, 3)]), _other_scales),
     "several": classifier(),
 }
 

@@ -53,10 +53,14 @@ _LONGEST = 80
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known word, both if two are equally near, or all of them if none is near."""
     names = sorted(known)
-    word = word[:_LONGEST]
-    near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
-    if near:
-        likeness = [difflib.SequenceMatcher(None, name, word).ratio() for name in near]
-        near = [name for name, each in zip(near, likeness, strict=True) if each > likeness[0] - _NEARLY]
+    if near := nearest(word, names):
         return f"did you mean {' or '.join(repr(name) for name in near)}?"
     return f"known: {', '.join(names)}" if names else "none is known"
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The known word that is most like the given one, both if two are equally near, none if none is near."""
+    word = word[:_LONGEST]
+    near = difflib.get_close_matches(word, sorted(known), n=2, cutoff=0.5)
+    likeness = [difflib.SequenceMatcher(None, name, word).ratio() for name in near]
+    return [name for name, each in zip(near, likeness, strict=True) if each > likeness[0] - _NEARLY]

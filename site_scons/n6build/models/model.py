@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from n6build.application.description import Application, check_application
-from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.errors import N6Error, did_you_mean, nearest
 from n6build.base.files import files_in, is_file, is_folder
 from n6build.base.paths import MODELS, own_folder
 from n6build.base.yaml_schema import Document, FileName, OtherKeys, Range, Section, Size, read_document
@@ -200,9 +200,23 @@ def load_model(name: str, folder: Path = MODELS, *, relative_to: Path | None = N
         raise N6Error(
             "N6-MODEL-001",
             f"no model file or folder '{name}'",
-            hint="a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
+            hint=_like(name, relative_to or Path())
+            or "a .tflite or .onnx file, a folder with a model.yaml, or one with network.c or od.c",
         )
     raise N6Error("N6-MODEL-001", f"no model '{name}'", hint=did_you_mean(name, model_names(folder)))
+
+
+def _like(name: str, start: Path) -> str:
+    """A hint that names the nearest path there is, if one is near: the first part of `name` that is missing is another word."""
+    parts = [*reversed(Path(name).parents), Path(name)]
+    missing = next((path for path in parts if not is_folder(start / path)), None)
+    if missing is None:
+        return ""
+    rest = Path(name).relative_to(missing)
+    beside = (path.name for path in files_in(start / missing.parent))
+    paths = [missing.parent / word / rest for word in nearest(missing.name, beside)]
+    found = [repr(str(path)) for path in paths if is_file(start / path) or is_folder(start / path)]
+    return f"did you mean {' or '.join(found)}?" if found else ""
 
 
 def _bare(path: Path) -> Model:

@@ -37,12 +37,12 @@ _BROADCAST = Structure(
 )
 
 
-def broadcast_members(element: str) -> tuple[Member, ...]:
-    """Of a descriptor, in this order. element: C type."""
+def broadcast_members(a: str, b: str = "", output: str = "") -> tuple[Member, ...]:
+    """Of a descriptor, in this order. a, b, output: C types of their elements, those that are not said as that of `a`."""
     return (
-        Member("a", reads(element)),
-        Member("b", reads(element)),
-        Member("output", writes(element)),
+        Member("a", reads(a)),
+        Member("b", reads(b or a)),
+        Member("output", writes(output or a)),
         Member("broadcast", _BROADCAST),
     )
 
@@ -62,14 +62,15 @@ class _Dimension:
 
 
 def check_broadcast(operands: Operands) -> Iterator[Problem]:
-    """Both shapes broadcast to that of the output."""
-    a, b, output = operands.first, operands.required(1), operands.output
+    """The shapes of all inputs broadcast to that of the output."""
+    tensors, output = [tensor for tensor in operands.inputs if tensor], operands.output
     try:
-        expected = np.broadcast_shapes(a.shape, b.shape)
+        expected = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
     except ValueError:
+        given = " and ".join(f"{shown(tensor)} {list(tensor.shape)}" for tensor in tensors)
         yield Problem(
             "N6-NET-007",
-            f"the shapes of tensors {shown(a)} {list(a.shape)} and {shown(b)} {list(b.shape)} do not broadcast",
+            f"the shapes of tensors {given} do not broadcast",
             "counted from the last one, dimensions have to be equal or 1",
         )
         return
@@ -82,9 +83,10 @@ def check_broadcast(operands: Operands) -> Iterator[Problem]:
 
 
 def broadcast_arguments(operands: Operands) -> dict[str, Argument]:
-    """BROADCAST_MEMBERS; either input may be a constant."""
+    """`broadcast_members` of the first two inputs; either may be a constant."""
     a, b = operands.first, operands.required(1)
-    dimensions = _dimensions(a.shape, b.shape)
+    whole = np.broadcast_shapes(*(tensor.shape for tensor in operands.inputs if tensor))
+    dimensions = _dimensions(a.shape, b.shape, whole)
     arguments: dict[str, Argument] = {}
     for name, tensor in (("a", a), ("b", b)):
         arguments[name] = tensor
@@ -136,11 +138,12 @@ def _walk(dimensions: list[_Dimension]) -> Fields:
     )
 
 
-def _dimensions(a: tuple[int, ...], b: tuple[int, ...]) -> list[_Dimension]:
-    """Of the output, without those of size 1; neighbours along which the same operands advance are one."""
-    rank = max(len(a), len(b))
-    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-    each = [_Dimension(max(pair), pair[0] > 1, pair[1] > 1) for pair in pairs if max(pair) > 1]
+def _dimensions(*shapes: tuple[int, ...]) -> list[_Dimension]:
+    """shapes: of both operands and of what all operands together make, whose dimensions these are, without those of size 1;
+    neighbours along which the same operands advance are one."""
+    rank = max(map(len, shapes))
+    sizes = zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True)
+    each = [_Dimension(max(a, b, output), a > 1, b > 1) for a, b, output in sizes if max(a, b, output) > 1]
     found = [
         _Dimension(math.prod(dimension.size for dimension in group), *advancing)
         for advancing, group in groupby(each, lambda dimension: (dimension.a, dimension.b))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
+_Name = TypeVar("_Name", bound=str)
 Scalar = Literal["int8_t", "uint8_t", "uint16_t", "int16_t", "int32_t", "uint32_t", "int64_t", "float"]
 
 
@@ -52,6 +54,11 @@ class Kernel:
     name: str
     descriptor: Structure
     in_place: tuple[str, ...] = ()
+
+
+def enumeration(prefix: str, numbers: Mapping[_Name, int]) -> str:
+    """C of constants, for a structure's definitions. numbers: by names, to which the prefix is added."""
+    return f"enum {{ {', '.join(f'{prefix}_{name.upper()} = {number}' for name, number in numbers.items())} }};\n"
 
 
 def declaration(member: Member) -> str:

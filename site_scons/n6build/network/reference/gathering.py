@@ -8,7 +8,7 @@ import numpy as np
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.graph import Tensor
-from n6build.network.reference.kernel_call import Constant, KernelCall
+from n6build.network.reference.kernel_call import Constant, KernelCall, operand
 
 GATHER = Kernel(
     "gather",
@@ -40,7 +40,7 @@ def gather(
     return KernelCall(
         GATHER,
         {
-            "input": source,
+            "input": operand(source),
             "output": output,
             "row_offsets": _offsets(rows, row_bytes),
             "column_offsets": _offsets(columns, bytes_each),

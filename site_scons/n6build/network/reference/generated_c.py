@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -151,6 +152,8 @@ def _value(value: Value, placement: Placement, name: str) -> str:
 
 def c_float(value: float) -> str:
     """A float32 as the shortest decimal that reads back as the same bits."""
+    if math.isinf(value):
+        return "__builtin_inff()" if value > 0 else "-__builtin_inff()"
     return f"{np.float32(value)!s}f"
 
 

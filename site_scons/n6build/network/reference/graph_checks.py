@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from n6build.network.reference.graph import Graph, Operator, Quantisation, Refusal
+from n6build.network.reference.graph import DType, Graph, Operator, Quantisation, Refusal
 from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.nearest import nearest_change
 from n6build.network.reference.operands import Operands, operands_of
 from n6build.network.reference.refusals import error_of
 from n6build.network.reference.rules import CONVERT, QUANTISE, Problem, Rule, check_per_tensor, shown
 from n6build.network.reference.windows import MAX_DIMENSION
+
+_QUANTISED: frozenset[DType] = frozenset(("int8", "uint8", "int16"))
 
 
 def check_graph(graph: Graph, where: str) -> None:
@@ -58,9 +61,10 @@ def _check_types(operands: Operands, rule: Rule) -> Iterator[Problem]:
     pairs = [(tensor, rule.types_of(position)) for position, tensor in enumerate(operands.inputs) if tensor is not None]
     for tensor, types in [*pairs, (operands.output, rule.output)]:
         if tensor.dtype not in types:
-            yield Problem(
-                "N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", QUANTISE, tensor.dtype
-            )
+            # Where nothing that is quantised can be, more of it does not help.
+            helps = tensor.dtype not in _QUANTISED or not _QUANTISED.isdisjoint(types)
+            hint = QUANTISE if helps else nearest_change(operands.operator.kind)
+            yield Problem("N6-NET-004", f"tensor {shown(tensor)} has to be {' or '.join(types)}", hint, tensor.dtype)
     for position, operand in enumerate(operands.inputs):
         if operand is not None and position in rule.constants and operand.data is None:
             yield Problem("N6-NET-007", f"tensor {shown(operand)} has to be a constant", "freeze the model's weights")

@@ -5,8 +5,6 @@ Zero points are 0. Weights are int8, their biases int64, and so are the accumula
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from n6build.network.reference.descriptors import Member, Structure, reads, writes
@@ -16,7 +14,6 @@ from n6build.network.reference.graph import Tensor
 from n6build.network.reference.kernel_call import Argument, Constant, Parameter, fields_of
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, clamp_range
-from n6build.network.reference.rules import Problem, shown
 from n6build.network.reference.weights import WEIGHTS, plain_bias, real_scales
 
 INT16_MIN, INT16_MAX = -32768, 32767
@@ -62,23 +59,3 @@ def _reduced(real: float) -> tuple[int, int]:
     if shift > _MAX_SHIFT:
         raise ScaleError(f"its accumulator would be scaled by {real:g}, at most 2^{_MAX_SHIFT} is possible")
     return (multiplier + (1 << 15)) >> 16 if multiplier < _WHOLE else 0x7FFF, 15 - shift
-
-
-def check_repeats(operands: Operands) -> Iterator[Problem]:
-    """One of two inputs has the shape of the output, the other one too, or that of its last dimensions, or one element."""
-    large, small = by_size(operands)
-    dropped = small.shape
-    while dropped[:1] == (1,):
-        dropped = dropped[1:]
-    if large.shape != operands.output.shape or dropped != large.shape[len(large.shape) - len(dropped) :]:
-        yield Problem(
-            "N6-NET-007",
-            f"tensors {shown(large)} {list(large.shape)} and {shown(small)} {list(small.shape)} do not fit",
-            "with int16, an operand is broadcast over the first dimensions only",
-        )
-
-
-def by_size(operands: Operands) -> tuple[Tensor, Tensor]:
-    """The two inputs, the larger one first."""
-    a, b = operands.first, operands.required(1)
-    return (b, a) if b.elements > a.elements else (a, b)

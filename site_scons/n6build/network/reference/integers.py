@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.ranges import activation_of
-from n6build.network.reference.rules import CONVERT, INT8, INT32, Problem, Rule, shown
+from n6build.network.reference.rules import INT32, Problem, Rule
 
 _INTEGERS = Structure(
     "n6k_integers_t",
@@ -43,9 +42,9 @@ def integer_operator(name: str, label: str) -> OperatorKind:
 
     def fold(operands: Operands) -> NDArray[np.int32] | None:
         a, b = operands.first.data, operands.required(1).data
-        if a is None or b is None or a.dtype != np.int32 or next(_check(operands), None):
+        if a is None or b is None or {a.dtype, b.dtype} != {np.dtype(np.int32)} or next(_check(operands), None):
             return None
-        if name.startswith("FLOOR") and not b.all():
+        if name not in _FUNCTIONS or (name.startswith("FLOOR") and not b.all()):
             return None
         with np.errstate(over="ignore"):
             return np.asarray(_FUNCTIONS[name](a, b, dtype=np.int32))
@@ -54,35 +53,8 @@ def integer_operator(name: str, label: str) -> OperatorKind:
     return OperatorKind(name, label, rule, lower, (kernel,), fold=fold)
 
 
-def also_of_integers(kind: OperatorKind) -> OperatorKind:
-    """An operator of int8 that there is for int32, too."""
-    other = integer_operator(kind.name, kind.label)
-
-    def of(operands: Operands) -> OperatorKind:
-        return other if operands.output.dtype == "int32" else kind
-
-    def check(operands: Operands) -> Iterator[Problem]:
-        yield from _check_one_type(operands)
-        yield from of(operands).rule.check(operands)
-
-    def lower(operands: Operands) -> KernelCall | Sequence[KernelCall]:
-        return of(operands).lower(operands)
-
-    types = (*INT8, *INT32)
-    rule = replace(kind.rule, inputs=(types, types), output=types, check=check)
-    return replace(kind, rule=rule, lower=lower, kernels=(*kind.kernels, *other.kernels), fold=other.fold)
-
-
 def _check(operands: Operands) -> Iterator[Problem]:
     yield from check_broadcast(operands)
     activation = activation_of(operands)
     if activation != "NONE":
         yield Problem("N6-NET-007", f"activation {activation} is not supported for int32", "supported: NONE")
-
-
-def _check_one_type(operands: Operands) -> Iterator[Problem]:
-    for tensor in (operands.first, operands.required(1)):
-        if tensor.dtype != operands.output.dtype:
-            yield Problem(
-                "N6-NET-004", f"tensor {shown(tensor)} has another type than {shown(operands.output)}", CONVERT
-            )

@@ -21,7 +21,7 @@ Float32 = NDArray[np.float32]
 # From an operator to its results for the inputs -128 to 127, as int8.
 Table = Callable[[Operands], NDArray[np.int8]]
 
-_KERNEL = Kernel(
+LOOKUP = Kernel(
     "lookup",
     Structure(
         "n6k_lookup_t",
@@ -47,19 +47,23 @@ def lookup_operator(
         yield from check(operands) if check else ()
 
     def lower(operands: Operands) -> KernelCall:
-        by_bit_pattern = np.roll(table(operands), INT8_MIN)
-        return KernelCall(
-            _KERNEL,
-            {
-                "input": operands.first,
-                "output": operands.output,
-                "elements": operands.first.elements,
-                "table": Constant("int8", by_bit_pattern),
-            },
-        )
+        return lookup_call(operands, table(operands))
 
     rule = Rule(inputs=(INT8,), required=1, constants=(), output=INT8, check=all_checks)
-    return OperatorKind(name, label, rule, lower, (_KERNEL,), options)
+    return OperatorKind(name, label, rule, lower, (LOOKUP,), options)
+
+
+def lookup_call(operands: Operands, results: NDArray[np.int8]) -> KernelCall:
+    """results: of the inputs -128 to 127."""
+    return KernelCall(
+        LOOKUP,
+        {
+            "input": operands.first,
+            "output": operands.output,
+            "elements": operands.first.elements,
+            "table": Constant("int8", np.roll(results, INT8_MIN)),
+        },
+    )
 
 
 def integer_table(operands: Operands, function: Callable[[int], int]) -> NDArray[np.int8]:

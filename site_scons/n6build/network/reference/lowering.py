@@ -189,7 +189,8 @@ class _Lowering:
 
     def _epoch(self, output: int, kind: OperatorKind, node: str, operators: tuple[int, ...], call: KernelCall) -> Epoch:
         members = {name: self._value(node, name, argument) for name, argument in call.arguments.items()}
-        used = {value.name for value in members.values() if isinstance(value, Address)}
+        used = dict.fromkeys(value.name for value in members.values() if isinstance(value, Address))
+        constants = [self._initializers[name] for name in used if name in self._initializers]
         scratch = [
             ScratchBuffer(_scratch_name(node), argument.bytes, argument.least)
             for argument in call.arguments.values()
@@ -205,7 +206,8 @@ class _Lowering:
             descriptor=Fields(tuple(members.items())),
             inputs=tuple(self._buffer(tensor) for tensor in _activations(call) if tensor.index != output),
             output=self._names[output],
-            initializers=tuple(name for name in self._initializers if name in used),
+            # In the order in which they were made.
+            initializers=tuple(each.name for each in sorted(constants, key=lambda each: each.epoch)),
             macs=call.macs,
             scratch=scratch[0] if scratch else None,
             in_place=tuple(self._in_place(call, self._graph.tensors[output])),

@@ -22,7 +22,7 @@ _INSTEAD = {
     "CONV_3D_TRANSPOSE": ("TRANSPOSE_CONV",),
     "REDUCE_PROD": ("MUL",),
     "CUMSUM": ("SUM", "FULLY_CONNECTED"),
-    "POW": ("SQUARE", "MUL"),
+    "POW": ("MUL",),
     "SQUARE": ("MUL",),
     "ADD_N": ("ADD",),
     "ROUND": ("QUANTIZE",),
@@ -36,7 +36,6 @@ _INSTEAD = {
     "RESIZE_BILINEAR": ("RESIZE_NEAREST_NEIGHBOR", "TRANSPOSE_CONV"),
     "RESIZE_NEAREST_NEIGHBOR": ("RESIZE_BILINEAR",),
     "BROADCAST_TO": ("ADD", "MUL"),
-    "GATHER_ND": ("GATHER", "SLICE"),
     "SPLIT_V": ("SPLIT", "STRIDED_SLICE"),
 }
 _WORDS = {

@@ -1,4 +1,4 @@
-"""The range of an operator's int8 output, which an activation fused with the operator narrows."""
+"""The range of an operator's output, which an activation fused with the operator narrows."""
 
 from __future__ import annotations
 
@@ -57,6 +57,11 @@ def activation_of(operands: Operands) -> Activation:
     """NONE for an operator without that option."""
     options = operands.operator.options
     return options.activation if isinstance(options, ActivationOptions) else "NONE"
+
+
+def real_limits(activation: Activation) -> tuple[float | None, float | None]:
+    """Between which numbers an activation leaves its input as it is; None: without a limit."""
+    return _LIMITS[activation]
 
 
 def output_range(output: Tensor, activation: Activation) -> Fields:

@@ -44,10 +44,15 @@ def check_resize(operands: Operands) -> Iterator[Problem]:
         )
 
 
+def _scale(given: int, made: int, options: ResizeOptions) -> np.float32:
+    """Of positions, in float32, as the reference computes it."""
+    aligned = options.align_corners and made > 1
+    return np.float32(given - 1) / np.float32(made - 1) if aligned else np.float32(given) / np.float32(made)
+
+
 def nearest(given: int, made: int, options: ResizeOptions) -> list[int]:
     """For each position of the output that of the input; computed in float32, as the reference does."""
-    aligned = options.align_corners and made > 1
-    scale = np.float32(given - 1) / np.float32(made - 1) if aligned else np.float32(given) / np.float32(made)
+    scale = _scale(given, made, options)
     offset = np.float32(0.5 if options.half_pixel_centers else 0)
     positions = ((np.arange(made).astype(np.float32) + offset) * scale).astype(np.float64)
     rounded = np.floor(positions + 0.5) if options.align_corners else np.floor(positions)
@@ -77,3 +82,25 @@ def _between(scaled: int, given: int) -> Between:
     lower, upper = (max(0, min(bound, given - 1)) for bound in (scaled >> _FRACTION_BITS, -(-scaled >> _FRACTION_BITS)))
     # Before the first and behind the last element there is one alone, whatever the weight.
     return Between(lower, upper, scaled - ONE * lower if lower != upper else 0)
+
+
+@dataclass(frozen=True)
+class RealBetween:
+    """A position between two elements of the input: lower + weight of the way to upper; outside of them where the input ends."""
+
+    lower: int
+    upper: int
+    weight: np.float32
+
+
+def between_real(given: int, made: int, options: ResizeOptions) -> list[RealBetween]:
+    """For each position of the output, as the reference resolver computes it in float32."""
+    scale, half = _scale(given, made, options), np.float32(0.5)
+    positions = np.arange(made).astype(np.float32)
+    scaled = (positions + half) * scale - half if options.half_pixel_centers else positions * scale
+    return [_between_real(at, given) for at in scaled]
+
+
+def _between_real(position: np.float32, given: int) -> RealBetween:
+    lower, upper = (max(0, min(int(bound), given - 1)) for bound in (np.floor(position), np.ceil(position)))
+    return RealBetween(lower, upper, position - np.float32(lower))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from n6build.network.reference.graph import DType, Quantisation, Tensor
@@ -18,6 +18,7 @@ INT16: tuple[DType, ...] = ("int16",)
 INT32: tuple[DType, ...] = ("int32",)
 INT64: tuple[DType, ...] = ("int64",)
 FLOAT32: tuple[DType, ...] = ("float32",)
+BOOL: tuple[DType, ...] = ("bool",)
 EIGHT_BIT: tuple[DType, ...] = ("int8", "uint8")
 
 QUANTISE = "quantise the model to int8 (full integer, with a representative data set)"
@@ -143,11 +144,23 @@ def check_elements(output: Tensor, expected: int) -> Iterator[Problem]:
         )
 
 
-def check_shape(tensor: Tensor, expected: tuple[int, ...]) -> Iterator[Problem]:
-    """expected: what the operator's other tensors ask for."""
+def check_shape(tensor: Tensor, expected: tuple[int, ...], dtype: DType | None = None) -> Iterator[Problem]:
+    """expected, dtype: what the operator's other tensors ask for."""
     if tensor.shape != expected:
         yield Problem(
             "N6-NET-007",
             f"tensor {shown(tensor)} has the shape {list(tensor.shape)} instead of {list(expected)}",
             CONVERT,
         )
+    if dtype and tensor.dtype != dtype:
+        yield Problem("N6-NET-004", f"tensor {shown(tensor)} has to be {dtype}", CONVERT)
+
+
+def check_indices(indices: Tensor, sizes: Sequence[int]) -> Iterator[Problem]:
+    """Of constant ones that they exist. sizes: of the dimensions that they index, one after the other."""
+    if indices.data is None:
+        return
+    for size, given in zip(sizes, indices.data.reshape(-1, len(sizes)).T.tolist(), strict=True):
+        if not 0 <= min(given) <= max(given) < size:
+            what = f"tensor {shown(indices)} names indices from {min(given)} to {max(given)} of {size}"
+            yield Problem("N6-NET-007", what, CONVERT)

@@ -9,46 +9,55 @@ import tflite
 
 from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
 from n6build.network.reference.graph import Tensor
-from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.kernel_call import Argument, KernelCall
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
 from n6build.network.reference.options import OptionsReader
-from n6build.network.reference.rules import INT8, INT32, INT64, Problem, Rule, check_elements, shown
+from n6build.network.reference.rules import FLOAT32, INT8, INT32, INT64, Problem, Rule, check_elements, shown
 
 _AXIS = 1
 
+_PLACES = (
+    Member("output", writes("void")),
+    Member("outer", "uint32_t"),
+    Member("depth", "uint32_t"),
+    Member("inner", "uint32_t"),
+    Member("wide", "uint8_t"),
+)
 _DESCRIPTOR = Structure(
     "n6k_arg_t",
-    (
-        Member("input", reads("int8_t")),
-        Member("output", writes("void")),
-        Member("outer", "uint32_t"),
-        Member("depth", "uint32_t"),
-        Member("inner", "uint32_t"),
-        Member("wide", "uint8_t"),
-    ),
+    (Member("input", reads("int8_t")), *_PLACES),
     doc="input [outer][depth][inner]; output [outer][inner], int32 or, if `wide`, int64: an index along depth. Of equal elements "
     "the first one counts.",
 )
+_OF_FLOAT32 = Kernel(
+    "arg_float32",
+    Structure(
+        "n6k_arg_float32_t",
+        (Member("input", reads("float")), *_PLACES, Member("sign", "float", note="1: the largest, -1: the smallest")),
+        doc="As n6k_arg_t, of float32.",
+    ),
+)
 
 
-def search(name: str, label: str, kernel_name: str, options: type) -> OperatorKind:
-    """The operator of that name in the schema. kernel_name: of the function that searches. options: its table there."""
+def search(name: str, label: str, kernel_name: str, options: type, sign: int) -> OperatorKind:
+    """The operator of that name in the schema. kernel_name: of the function that searches in int8. options: its table there.
+    sign: 1 where it searches for the largest element, -1 for the smallest."""
     kernel = Kernel(kernel_name, _DESCRIPTOR)
 
     def lower(operands: Operands) -> KernelCall:
         shape, axis = operands.first.shape, _axis_of(operands)
-        return KernelCall(
-            kernel,
-            {
-                "input": operands.first,
-                "output": operands.output,
-                "outer": math.prod(shape[:axis]),
-                "depth": shape[axis],
-                "inner": math.prod(shape[axis + 1 :]),
-                "wide": int(operands.output.dtype == "int64"),
-            },
-        )
+        arguments: dict[str, Argument] = {
+            "input": operands.first,
+            "output": operands.output,
+            "outer": math.prod(shape[:axis]),
+            "depth": shape[axis],
+            "inner": math.prod(shape[axis + 1 :]),
+            "wide": int(operands.output.dtype == "int64"),
+        }
+        if operands.first.dtype == "float32":
+            return KernelCall(_OF_FLOAT32, {**arguments, "sign": float(sign)})
+        return KernelCall(kernel, arguments)
 
     return OperatorKind(
         name=name,
@@ -56,10 +65,14 @@ def search(name: str, label: str, kernel_name: str, options: type) -> OperatorKi
         # Which type the output has, says the tensor.
         options=OptionsReader(options, getattr(tflite.BuiltinOptions, options.__name__), lambda _: None),
         rule=Rule(
-            inputs=(INT8, (*INT32, *INT64)), required=2, constants=(_AXIS,), output=(*INT32, *INT64), check=_check
+            inputs=((*INT8, *FLOAT32), (*INT32, *INT64)),
+            required=2,
+            constants=(_AXIS,),
+            output=(*INT32, *INT64),
+            check=_check,
         ),
         lower=lower,
-        kernels=(kernel,),
+        kernels=(kernel, _OF_FLOAT32),
     )
 
 

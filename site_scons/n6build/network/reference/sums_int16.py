@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import tflite
 
 from n6build.network.reference import int16
-from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
-from n6build.network.reference.kernel_call import KernelCall, operand
+from n6build.network.reference.broadcasting import IN_PLACE, broadcast_arguments, broadcast_members, check_broadcast
+from n6build.network.reference.descriptors import Kernel, Member, Structure
+from n6build.network.reference.kernel_call import KernelCall
 from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.ranges import Activation, read_activation
 from n6build.network.reference.rules import INT16, Problem, Rule
@@ -24,16 +25,14 @@ KERNEL = Kernel(
     Structure(
         "n6k_sum_int16_t",
         (
-            Member("a", reads("int16_t")),
-            Member("b", reads("int16_t")),
-            Member("output", writes("int16_t")),
-            *(Member(name, "uint32_t") for name in ("elements", "elements_b")),
+            *broadcast_members("int16_t"),
             *SCALING_MEMBERS,
             Member("b_sign", "int32_t", note="1 or -1"),
             Member("range", int16.RANGE),
         ),
-        doc="a + b or a - b, scaled as n6k_add_t; b is repeated where it has fewer elements.",
+        doc="a + b or a - b, scaled as n6k_sum_t.",
     ),
+    IN_PLACE,
 )
 
 
@@ -51,7 +50,7 @@ def read(table: tflite.AddOptions | tflite.SubOptions) -> _Options:
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    yield from int16.check_repeats(operands)
+    yield from check_broadcast(operands)
     options = operands.operator.options
     assert isinstance(options, _Options)
     scales = [required_quantisation(each).scale for each in (operands.first, operands.required(1), operands.output)]
@@ -67,21 +66,16 @@ RULE = Rule(inputs=(INT16, INT16), required=2, constants=(), output=INT16, check
 
 
 def lowering(minus: bool) -> Callable[[Operands], KernelCall]:
-    """minus: of a difference, for which the second operand must not be the larger one."""
+    """minus: of a difference."""
 
     def lower(operands: Operands) -> KernelCall:
         options = operands.operator.options
         assert isinstance(options, _Options)
-        a, b = int16.by_size(operands)
         return KernelCall(
             KERNEL,
             {
-                "a": operand(a),
-                "b": operand(b),
-                "output": operands.output,
-                "elements": a.elements,
-                "elements_b": b.elements,
-                **scaling_arguments(a, b, operands.output, _LEFT_SHIFT),
+                **broadcast_arguments(operands),
+                **scaling_arguments(operands.first, operands.required(1), operands.output, _LEFT_SHIFT),
                 "b_sign": -1 if minus else 1,
                 "range": int16.output_range(operands.output, options.activation),
             },

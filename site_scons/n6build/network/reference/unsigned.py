@@ -20,16 +20,17 @@ from n6build.network.reference.weights import WEIGHTS
 _HALF = 128
 # Those that only move values have the same bits anyway.
 _MOVE = """
-    BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS GATHER MIRROR_PAD PACK PAD PADV2 RESHAPE
-    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STRIDED_SLICE TILE
-    TRANSPOSE UNPACK"""
-# With the same bits in the reference interpreter (tests/network/test_uint8_shift.py); of convolutions and average pooling with
-# kernels of their own. Not so: RESIZE_BILINEAR, SUM, L2_NORMALIZATION.
+    BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS GATHER GATHER_ND MIRROR_PAD PACK PAD PADV2 RESHAPE
+    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SLICE SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE
+    STRIDED_SLICE TILE TRANSPOSE UNPACK"""
+# With the same bits in the reference interpreter (tests/network/test_uint8_shift.py); of convolutions, average pooling and
+# bilinear resizing with kernels of their own. Not so: SUM, L2_NORMALIZATION.
 _COMPUTE = """
-    ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE FULLY_CONNECTED HARD_SWISH LEAKY_RELU
-    LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1
-    SOFTMAX SUB TANH"""
+    ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE EQUAL FULLY_CONNECTED GREATER GREATER_EQUAL
+    HARD_SWISH LEAKY_RELU LESS LESS_EQUAL LOG_SOFTMAX LOGISTIC MAX_POOL_2D MAXIMUM MEAN MINIMUM MUL NOT_EQUAL PRELU QUANTIZE
+    REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1 RESIZE_BILINEAR SOFTMAX SUB TANH"""
 SAME_SHIFTED = frozenset((_MOVE + _COMPUTE).split())
+_UNSIGNED = ("AVERAGE_POOL_2D", "RESIZE_BILINEAR")
 _WITH_WEIGHTS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 _INT8 = "convert the model to int8; this operator does not round the same way for uint8"
 
@@ -54,9 +55,12 @@ def _tensors(graph: Graph, operator: Operator) -> list[Tensor]:
 
 
 def _needs_int8(graph: Graph, operator: Operator) -> bool:
+    """A concatenation, too, whose inputs have to be brought to one scale: of int8, there is none in the reference resolver."""
     rule = KINDS[operator.kind].rule
     types = [rule.types_of(position) for position, index in enumerate(operator.inputs) if index is not None]
     tensors = _tensors(graph, operator)
+    if operator.kind == "CONCATENATION" and any(_to_rescale(part, tensors[-1]) for part in tensors[:-1]):
+        return True
     return any(
         tensor.dtype == "uint8" and "uint8" not in allowed
         for tensor, allowed in zip(tensors, [*types, rule.output], strict=True)
@@ -76,14 +80,24 @@ def _converted(graph: Graph) -> Graph:
     def quantize(source: int, target: int) -> Operator:
         return Operator(next(numbers), "QUANTIZE", (source,), target, added=True)
 
+    def rescaled(source: int, target: int) -> Operator:
+        made = max(tensors) + 1
+        tensors[made] = replace(tensors[source], index=made, quantisation=tensors[target].quantisation)
+        return Operator(next(numbers), "QUANTIZE unsigned", (source,), made, added=True)
+
     def operators() -> Iterator[Operator]:
         for index in graph.inputs:
             if index in inside:
                 yield quantize(index, inside[index])
         for operator in graph.operators:
             inputs = tuple(None if index is None else inside.get(index, index) for index in operator.inputs)
-            kind = _kind(operator, tensors)
-            yield replace(operator, kind=kind, inputs=inputs, output=inside.get(operator.output, operator.output))
+            kind, output = _kind(operator, tensors), inside.get(operator.output, operator.output)
+            if kind == "CONCATENATION":
+                parts = [index for index in inputs if index is not None]
+                made = {part: rescaled(part, output) for part in parts if _to_rescale(tensors[part], tensors[output])}
+                yield from made.values()
+                inputs = tuple(made[part].output if part in made else part for part in parts)
+            yield replace(operator, kind=kind, inputs=inputs, output=output)
         for index in graph.outputs:
             if index in inside:
                 yield quantize(inside[index], index)
@@ -91,10 +105,16 @@ def _converted(graph: Graph) -> Graph:
     return replace(graph, tensors=tensors, operators=tuple(operators()))
 
 
+def _to_rescale(part: Tensor, whole: Tensor) -> bool:
+    """Whether an input of a concatenation has another scale or zero point than what it becomes a part of."""
+    unsigned = part.data is None and (part.unsigned or part.dtype == "uint8")
+    return unsigned and None not in (part.quantisation, whole.quantisation) and part.quantisation != whole.quantisation
+
+
 def _kind(operator: Operator, tensors: dict[int, Tensor]) -> str:
     """The one whose kernel does what int8 does not have: weights with a zero point, halves that are rounded up."""
-    if operator.kind == "AVERAGE_POOL_2D":
-        return "AVERAGE_POOL_2D unsigned"
+    if operator.kind in _UNSIGNED and (tensors[operator.output].unsigned or tensors[operator.output].dtype == "uint8"):
+        return f"{operator.kind} unsigned"
     weights = operator.inputs[WEIGHTS] if operator.kind in _WITH_WEIGHTS and len(operator.inputs) > WEIGHTS else None
     given = None if weights is None else tensors[weights].quantisation
     return f"{operator.kind} asymmetric" if given and any(given.zero_points) else operator.kind

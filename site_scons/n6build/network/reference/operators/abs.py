@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.network.reference.by_type import also_of
+from n6build.network.reference.float32 import float_function
 from n6build.network.reference.lookup import integer_table, lookup_operator, rescaling
 from n6build.network.reference.operands import Operands
 
@@ -14,4 +16,4 @@ def _table(operands: Operands) -> NDArray[np.int8]:
     return integer_table(operands, lambda x: scaled(abs(x)))
 
 
-OPERATOR = lookup_operator("ABS", "Abs", _table)
+OPERATOR = also_of(lookup_operator("ABS", "Abs", _table), float_function("ABS", "Abs"))

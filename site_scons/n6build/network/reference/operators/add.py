@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import tflite
 
-from n6build.network.reference.integers import also_of_integers
+from n6build.network.reference.by_type import also_of
+from n6build.network.reference.float32 import float_arithmetic
+from n6build.network.reference.integers import integer_operator
 from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.ranges import read_fused_activation
 from n6build.network.reference.sums import sum_operator
 
-OPERATOR = also_of_integers(
+OPERATOR = also_of(
     sum_operator(
         "ADD", "Add", OptionsReader(tflite.AddOptions, tflite.BuiltinOptions.AddOptions, read_fused_activation)
-    )
+    ),
+    integer_operator("ADD", "Add"),
+    float_arithmetic("ADD", "Add"),
 )

@@ -6,4 +6,4 @@ import tflite
 
 from n6build.network.reference.searches import search
 
-OPERATOR = search("ARG_MAX", "ArgMax", "arg_max", tflite.ArgMaxOptions)
+OPERATOR = search("ARG_MAX", "ArgMax", "arg_max", tflite.ArgMaxOptions, 1)

@@ -6,4 +6,4 @@ import tflite
 
 from n6build.network.reference.searches import search
 
-OPERATOR = search("ARG_MIN", "ArgMin", "arg_min", tflite.ArgMinOptions)
+OPERATOR = search("ARG_MIN", "ArgMin", "arg_min", tflite.ArgMinOptions, -1)

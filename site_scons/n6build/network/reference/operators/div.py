@@ -9,7 +9,10 @@ import numpy as np
 import tflite
 
 from n6build.network.reference.broadcasting import check_broadcast
+from n6build.network.reference.by_type import also_of
 from n6build.network.reference.fixed_point import INT8_MAX, INT8_MIN, quantize_multiplier
+from n6build.network.reference.float32 import float_arithmetic
+from n6build.network.reference.integers import integer_operator
 from n6build.network.reference.operands import Operands, zero_point_of
 from n6build.network.reference.products import product_operator, real_multiplier
 from n6build.network.reference.rules import QUANTISE, Problem, shown
@@ -43,4 +46,8 @@ def _check(operands: Operands) -> Iterator[Problem]:
         )
 
 
-OPERATOR = product_operator("DIV", "Div", (tflite.DivOptions, tflite.BuiltinOptions.DivOptions), _real, _check)
+OPERATOR = also_of(
+    product_operator("DIV", "Div", (tflite.DivOptions, tflite.BuiltinOptions.DivOptions), _real, _check),
+    integer_operator("DIV", "Div"),
+    float_arithmetic("DIV", "Div"),
+)

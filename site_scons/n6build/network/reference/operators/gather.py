@@ -1,9 +1,11 @@
-"""GATHER: those indices of one dimension that a constant names, in its order."""
+"""GATHER: the indices of one dimension that another tensor names, in its order. Batch dimensions have indices of their own. Where
+the network computes an index that does not exist, with which the reference resolver stops, it is the nearest one that does."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import tflite
@@ -11,65 +13,74 @@ import tflite
 from n6build.network.reference.gathering import GATHER, gather
 from n6build.network.reference.graph import ELEMENT_BYTES
 from n6build.network.reference.kernel_call import KernelCall
-from n6build.network.reference.movement import MOVABLE, Array
+from n6build.network.reference.movement import Array
 from n6build.network.reference.operands import Operands
 from n6build.network.reference.operator_kind import OperatorKind
-from n6build.network.reference.options import OptionsReader, UnsupportedError
-from n6build.network.reference.rules import CONVERT, INT32, INT64, Problem, Rule, shown
+from n6build.network.reference.options import OptionsReader
+from n6build.network.reference.rules import CONVERT, Problem, check_indices, check_shape, shown
+from n6build.network.reference.taking import INDICES, TAKE, rule_of_indices, take
 
 
-def _read(table: tflite.GatherOptions) -> int:
-    if table.BatchDims():
-        raise UnsupportedError(f"it has {table.BatchDims()} batch dimensions", "gather along one dimension")
-    return int(table.Axis())
+@dataclass(frozen=True)
+class _Options:
+    """Either may count from the end."""
+
+    axis: int
+    batch_dimensions: int
 
 
-def _axis(operands: Operands) -> int:
-    axis = operands.operator.options
-    assert isinstance(axis, int)
-    return axis + len(operands.first.shape) if axis < 0 else axis
+def _read(table: tflite.GatherOptions) -> _Options:
+    return _Options(int(table.Axis()), int(table.BatchDims()))
+
+
+def _axes(operands: Operands) -> tuple[int, int]:
+    """The dimension that is indexed, and how many batch dimensions there are."""
+    options = operands.operator.options
+    assert isinstance(options, _Options)
+    axis, batch = options.axis, options.batch_dimensions
+    return (
+        axis + len(operands.first.shape) if axis < 0 else axis,
+        batch + len(operands.required(INDICES).shape) if batch < 0 else batch,
+    )
 
 
 def _check(operands: Operands) -> Iterator[Problem]:
-    source, indices, axis = operands.first, operands.required(1), _axis(operands)
+    source, indices, (axis, batch) = operands.first, operands.required(INDICES), _axes(operands)
     if not 0 <= axis < len(source.shape):
         yield Problem("N6-NET-007", f"tensor {shown(source)} {list(source.shape)} has no axis {axis}", CONVERT)
         return
-    assert indices.data is not None
-    size, given = source.shape[axis], indices.data.reshape(-1).tolist()
-    if not 0 <= min(given) <= max(given) < size:
-        yield Problem(
-            "N6-NET-007", f"tensor {shown(indices)} names indices from {min(given)} to {max(given)} of {size}", CONVERT
-        )
-    expected = (*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :])
-    if operands.output.shape != expected or operands.output.dtype != source.dtype:
-        yield Problem(
-            "N6-NET-007", f"tensor {shown(operands.output)} is not {source.dtype} of the shape {[*expected]}", CONVERT
-        )
+    if not 0 <= batch <= axis or source.shape[:batch] != indices.shape[:batch]:
+        what = f"tensors {shown(source)} {list(source.shape)} and {shown(indices)} {list(indices.shape)}"
+        yield Problem("N6-NET-007", f"{what} do not have {batch} dimensions in common in front of axis {axis}", CONVERT)
+        return
+    yield from check_indices(indices, (source.shape[axis],))
+    yield from check_shape(
+        operands.output, (*source.shape[:axis], *indices.shape[batch:], *source.shape[axis + 1 :]), source.dtype
+    )
 
 
 def _lower(operands: Operands) -> KernelCall:
-    source, indices, axis = operands.first, operands.required(1), _axis(operands)
-    assert indices.data is not None
+    source, indices, (axis, batch) = operands.first, operands.required(INDICES), _axes(operands)
+    if indices.data is None or batch:
+        batches = math.prod(source.shape[:batch])
+        return take(operands, [source.shape[axis]], batches=batches, blocks=math.prod(source.shape[batch:axis]))
     inner = math.prod(source.shape[axis + 1 :]) * ELEMENT_BYTES[source.dtype]
     return gather(source, operands.output, [0], indices.data.reshape(-1).tolist(), row_bytes=0, bytes_each=inner)
 
 
 def _fold(operands: Operands) -> Array | None:
-    data, indices = operands.first.data, operands.required(1).data
-    if data is None or indices is None or next(_check(operands), None):
+    data, indices, (axis, batch) = operands.first.data, operands.required(INDICES).data, _axes(operands)
+    if data is None or indices is None or batch or next(_check(operands), None):
         return None
-    return np.take(data, indices.astype(np.int64), _axis(operands))
+    return np.take(data, indices.astype(np.int64), axis)
 
 
 OPERATOR = OperatorKind(
     name="GATHER",
     label="Gather",
     options=OptionsReader(tflite.GatherOptions, tflite.BuiltinOptions.GatherOptions, _read),
-    rule=Rule(
-        inputs=(MOVABLE, (*INT32, *INT64)), required=2, constants=(1,), output=MOVABLE, check=_check, quantised=False
-    ),
+    rule=rule_of_indices(_check),
     lower=_lower,
-    kernels=(GATHER,),
+    kernels=(GATHER, TAKE),
     fold=_fold,
 )

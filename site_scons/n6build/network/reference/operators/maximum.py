@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from n6build.network.reference.by_type import also_of
 from n6build.network.reference.extremes import extreme_operator
-from n6build.network.reference.integers import also_of_integers
+from n6build.network.reference.float32 import float_arithmetic
+from n6build.network.reference.integers import integer_operator
 
-OPERATOR = also_of_integers(extreme_operator("MAXIMUM", "Maximum"))
+OPERATOR = also_of(
+    extreme_operator("MAXIMUM", "Maximum"),
+    integer_operator("MAXIMUM", "Maximum"),
+    float_arithmetic("MAXIMUM", "Maximum"),
+)

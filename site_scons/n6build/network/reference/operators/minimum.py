@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from n6build.network.reference.by_type import also_of
 from n6build.network.reference.extremes import extreme_operator
-from n6build.network.reference.integers import also_of_integers
+from n6build.network.reference.float32 import float_arithmetic
+from n6build.network.reference.integers import integer_operator
 
-OPERATOR = also_of_integers(extreme_operator("MINIMUM", "Minimum"))
+OPERATOR = also_of(
+    extreme_operator("MINIMUM", "Minimum"),
+    integer_operator("MINIMUM", "Minimum"),
+    float_arithmetic("MINIMUM", "Minimum"),
+)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tflite
 
 from n6build.network.reference.broadcasting import check_broadcast
-from n6build.network.reference.integers import also_of_integers
+from n6build.network.reference.by_type import also_of
+from n6build.network.reference.float32 import float_arithmetic
+from n6build.network.reference.integers import integer_operator
 from n6build.network.reference.products import product_operator
 
-OPERATOR = also_of_integers(
+
+def product_of_scales(a: np.float32, b: np.float32, output: np.float32) -> np.float32:
+    """What a product is scaled with, in float32 as the reference resolver computes it."""
+    return a * b / output
+
+
+OPERATOR = also_of(
     product_operator(
         "MUL",
         "Mul",
         (tflite.MulOptions, tflite.BuiltinOptions.MulOptions),
-        lambda a, b, output: a * b / output,
+        product_of_scales,
         check_broadcast,
-    )
+    ),
+    integer_operator("MUL", "Mul"),
+    float_arithmetic("MUL", "Mul"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.network.reference.descriptors import Kernel, Member, Structure, reads, writes
+from n6build.network.reference.descriptors import Kernel, Member, Structure, enumeration, reads, writes
 from n6build.network.reference.fixed_point import accumulator_multiplier
 from n6build.network.reference.graph import DType
 from n6build.network.reference.kernel_call import KernelCall
@@ -36,9 +36,7 @@ _FROM_INTEGER = Kernel(
             *(Member(name, "uint8_t") for name in ("in_kind", "out_kind")),
         ),
         doc="Between int16 and int16 or 8 bits; rounding as for int8 convolutions. in_kind, out_kind: N6K_INT8, ...",
-        definitions="enum { "
-        + ", ".join(f"N6K_{name.upper()} = {code}" for name, code in _KINDS.items())
-        + " }; /* of elements */\n",
+        definitions=enumeration("N6K", _KINDS),
     ),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import tflite
@@ -16,21 +16,21 @@ from n6build.network.reference.options import OptionsReader
 from n6build.network.reference.resizing import ONE, Between, ResizeOptions, between, check_resize, resize_options
 from n6build.network.reference.rules import INT8, INT32, Rule
 
+MEMBERS = (
+    Member("rows", reads("int32_t")),
+    Member("columns", reads("int32_t")),
+    Member("out_height", "uint32_t"),
+    Member("out_width", "uint32_t"),
+    Member("channels", "uint32_t"),
+    Member("row_bits", "uint32_t"),
+    Member("column_bits", "uint32_t"),
+)
 _KERNEL = Kernel(
     "resize_bilinear",
     Structure(
         "n6k_resize_bilinear_t",
-        (
-            *ENDS,
-            Member("rows", reads("int32_t")),
-            Member("columns", reads("int32_t")),
-            Member("out_height", "uint32_t"),
-            Member("out_width", "uint32_t"),
-            Member("channels", "uint32_t"),
-            Member("row_bits", "uint32_t"),
-            Member("column_bits", "uint32_t"),
-        ),
-        doc="rows, columns: for all of the output's, the byte offset of the first of the two of the input that each lies "
+        (*ENDS, *MEMBERS),
+        doc="rows, columns: for all of the output's, the offset in elements of the first of the two of the input that each lies "
         "between, then for all the offset of the second, then its weight, of 2^row_bits or 2^column_bits. Rounding: halves away "
         "from zero.",
     ),
@@ -41,38 +41,35 @@ def _read(table: tflite.ResizeBilinearOptions) -> ResizeOptions:
     return ResizeOptions(bool(table.AlignCorners()), bool(table.HalfPixelCenters()))
 
 
-def _positions(operands: Operands) -> tuple[list[Between], list[Between]]:
-    """Rows and columns."""
-    options = resize_options(operands)
-    (_, *given, _), (_, *made, _) = operands.first.shape, operands.output.shape
-    rows, columns = (between(before, after, options) for before, after in zip(given, made, strict=True))
-    return rows, columns
+def lowered_to(kernel: Kernel) -> Callable[[Operands], KernelCall]:
+    """kernel: with MEMBERS behind its ends."""
 
+    def lower(operands: Operands) -> KernelCall:
+        options = resize_options(operands)
+        _, height, width, channels = operands.first.shape
+        _, out_height, out_width, _ = operands.output.shape
+        rows, row_bits = _table(between(height, out_height, options), width * channels)
+        columns, column_bits = _table(between(width, out_width, options), channels)
+        return KernelCall(
+            kernel,
+            {
+                "input": operands.first,
+                "output": operands.output,
+                "rows": rows,
+                "columns": columns,
+                "out_height": out_height,
+                "out_width": out_width,
+                "channels": channels,
+                "row_bits": row_bits,
+                "column_bits": column_bits,
+            },
+        )
 
-def _lower(operands: Operands) -> KernelCall:
-    rows, columns = _positions(operands)
-    _, _, width, channels = operands.first.shape
-    _, out_height, out_width, _ = operands.output.shape
-    row_table, row_bits = _table(rows, width * channels)
-    column_table, column_bits = _table(columns, channels)
-    return KernelCall(
-        _KERNEL,
-        {
-            "input": operands.first,
-            "output": operands.output,
-            "rows": row_table,
-            "columns": column_table,
-            "out_height": out_height,
-            "out_width": out_width,
-            "channels": channels,
-            "row_bits": row_bits,
-            "column_bits": column_bits,
-        },
-    )
+    return lower
 
 
 def _table(positions: Sequence[Between], each: int) -> tuple[Constant, int]:
-    """With the least bits that say every weight exactly. each: bytes from one position to the next."""
+    """With the least bits that say every weight exactly. each: elements from one position to the next."""
     divisor = math.gcd(ONE, *(position.weight for position in positions))
     numbers = [(at.lower * each, at.upper * each, at.weight // divisor) for at in positions]
     return Constant("int32", np.array(numbers, np.int64).T), (ONE // divisor).bit_length() - 1
@@ -83,6 +80,6 @@ OPERATOR = OperatorKind(
     label="ResizeBilinear",
     options=OptionsReader(tflite.ResizeBilinearOptions, tflite.BuiltinOptions.ResizeBilinearOptions, _read),
     rule=Rule(inputs=(INT8, INT32), required=2, constants=(1,), output=INT8, check=check_resize),
-    lower=_lower,
+    lower=lowered_to(_KERNEL),
     kernels=(_KERNEL,),
 )

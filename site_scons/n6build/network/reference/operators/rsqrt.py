@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.network.reference.by_type import also_of
 from n6build.network.reference.fixed_point import (
     INT8_MAX,
     INT8_MIN,
@@ -14,6 +15,7 @@ from n6build.network.reference.fixed_point import (
     rounding_divide,
     scale_double,
 )
+from n6build.network.reference.float32 import float_function
 from n6build.network.reference.lookup import integer_table, lookup_operator
 from n6build.network.reference.operands import Operands, required_quantisation
 
@@ -63,4 +65,4 @@ def _to_q3(x: int, integer_bits: int) -> int:
     return max(-(1 << 31), min((1 << 31) - 1, x << (integer_bits - 3)))
 
 
-OPERATOR = lookup_operator("RSQRT", "Rsqrt", _table)
+OPERATOR = also_of(lookup_operator("RSQRT", "Rsqrt", _table), float_function("RSQRT", "Rsqrt"))

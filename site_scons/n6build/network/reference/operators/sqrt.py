@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from n6build.network.reference.by_type import also_of
+from n6build.network.reference.float32 import float_function
 from n6build.network.reference.lookup import lookup_operator, real_inputs, saturated
 from n6build.network.reference.operands import Operands, required_quantisation
 
@@ -16,4 +18,4 @@ def _table(operands: Operands) -> NDArray[np.int8]:
     return saturated(np.trunc(steps) + np.float32(target.zero_point))
 
 
-OPERATOR = lookup_operator("SQRT", "Sqrt", _table)
+OPERATOR = also_of(lookup_operator("SQRT", "Sqrt", _table), float_function("SQRT", "Sqrt"))

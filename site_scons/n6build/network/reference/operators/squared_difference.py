@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from n6build.network.reference.by_type import also_of
+from n6build.network.reference.float32 import float_arithmetic
 from n6build.network.reference.sums import sum_operator
 
-OPERATOR = sum_operator("SQUARED_DIFFERENCE", "SquaredDifference", None, left_shift=7, power=2)
+OPERATOR = also_of(
+    sum_operator("SQUARED_DIFFERENCE", "SquaredDifference", None, left_shift=7, power=2),
+    float_arithmetic("SQUARED_DIFFERENCE", "SquaredDifference"),
+)

@@ -1,0 +1,48 @@
+"""Operators that there are for several types of elements, each with kernels of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from n6build.network.reference.graph import DType
+from n6build.network.reference.kernel_call import KernelCall
+from n6build.network.reference.operands import Operands
+from n6build.network.reference.operator_kind import OperatorKind
+from n6build.network.reference.rules import CONVERT, Problem, shown
+
+
+def also_of(kind: OperatorKind, *others: OperatorKind) -> OperatorKind:
+    """The operator `kind`, of int8, for the types of the others as well. All inputs that are not constants by rule, and the
+    output, have one type."""
+    by_type = {dtype: each for each in (kind, *others) for dtype in each.rule.output}
+
+    def of(operands: Operands) -> OperatorKind:
+        return by_type[operands.output.dtype]
+
+    def check(operands: Operands) -> Iterator[Problem]:
+        yield from _check_one_type(operands)
+        yield from of(operands).rule.check(operands)
+
+    def lower(operands: Operands) -> KernelCall | Sequence[KernelCall]:
+        return of(operands).lower(operands)
+
+    def fold(operands: Operands) -> NDArray[Any] | None:
+        found = of(operands).fold
+        return found(operands) if found else None
+
+    types: tuple[DType, ...] = tuple(by_type)
+    kernels = tuple(dict.fromkeys(kernel for each in (kind, *others) for kernel in each.kernels))
+    rule = replace(kind.rule, inputs=(types,) * len(kind.rule.inputs), output=types, check=check)
+    return replace(kind, rule=rule, lower=lower, kernels=kernels, fold=fold)
+
+
+def _check_one_type(operands: Operands) -> Iterator[Problem]:
+    for tensor in operands.inputs:
+        if tensor is not None and tensor.dtype != operands.output.dtype:
+            yield Problem(
+                "N6-NET-004", f"tensor {shown(tensor)} has another type than {shown(operands.output)}", CONVERT
+            )

@@ -1,0 +1,7 @@
+"""FLOOR: rounded down to a whole number, in float32."""
+
+from __future__ import annotations
+
+from n6build.network.reference.float32 import float_function
+
+OPERATOR = float_function("FLOOR", "Floor")

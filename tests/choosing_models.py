@@ -1,0 +1,75 @@
+"""Models of one operator that compares, chooses or finds elements by their index, for tests."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from movement_models import Type, activation, numbers, operator, quantisation_of
+from numpy.typing import NDArray
+from one_op_models import Quantisation, Tensor
+
+RELATIONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
+_INDICES = {np.int32: schema.TensorType.INT32, np.int64: schema.TensorType.INT64}
+
+
+def comparison(
+    relation: str,
+    shapes: Sequence[Sequence[int]],
+    dtype: Type = np.int8,
+    scales: Sequence[Quantisation] = (Quantisation(0.05, 3), Quantisation(0.031, 7)),
+) -> bytes:
+    """relation: of RELATIONS. scales: of both operands of int8 or uint8."""
+    scaled = dtype in (np.int8, np.uint8)
+    operands = [
+        Tensor(name, tuple(shape), dtype, scale if scaled else None)
+        for name, shape, scale in zip("ab", shapes, scales, strict=True)
+    ]
+    return operator(relation, operands, dtype=np.bool_)
+
+
+def logical(kind: str, shapes: Sequence[Sequence[int]]) -> bytes:
+    """kind: And, Or, or Not of one."""
+    operands = [activation(shape, np.bool_, name) for name, shape in zip("ab", shapes, strict=False)]
+    return operator(f"Logical{kind}", operands, dtype=np.bool_)
+
+
+def select(
+    condition: Sequence[int],
+    chosen: Sequence[int],
+    other: Sequence[int],
+    dtype: Type = np.int8,
+    constant: NDArray[np.generic] | None = None,
+    kind: str = "SelectV2",
+) -> bytes:
+    """Shapes. constant: of what is taken where the condition is false."""
+    otherwise = Tensor("other", tuple(other), dtype, quantisation_of(dtype), constant)
+    operands = [activation(condition, np.bool_, "condition"), activation(chosen, dtype, "chosen"), otherwise]
+    return operator(kind, operands, dtype=dtype)
+
+
+def gather_nd(shape: Sequence[int], indices: Sequence[int], dtype: Type = np.int8, wide: bool = False) -> bytes:
+    """Shapes; with indices of int64 if `wide`."""
+    return operator("GatherNd", [activation(shape, dtype), _indices(indices, wide)], dtype=dtype)
+
+
+def gather(
+    shape: Sequence[int],
+    indices: Sequence[int],
+    axis: int,
+    batch_dimensions: int = 0,
+    dtype: Type = np.int8,
+    wide: bool = False,
+) -> bytes:
+    """Shapes; with indices of int64 if `wide`."""
+    operands = [activation(shape, dtype), _indices(indices, wide)]
+    return operator("Gather", operands, dtype=dtype, axis=axis, batchDims=batch_dimensions)
+
+
+def _indices(shape: Sequence[int], wide: bool) -> Tensor:
+    return Tensor("indices", tuple(shape), np.int64 if wide else np.int32)
+
+
+def search(kind: str, shape: Sequence[int], axis: int, index_type: Type = np.int32) -> bytes:
+    """Of float32. kind: Max or Min."""
+    options = {"outputType": _INDICES[index_type]}
+    return operator(f"Arg{kind}", [activation(shape, np.float32), numbers(axis)], dtype=index_type, **options)
