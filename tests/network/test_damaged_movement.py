@@ -1,8 +1,9 @@
-"""Operators that move elements, with operands that do not fit together: refused with their names, never a traceback."""
+"""Operators that move or choose elements, with operands that do not fit together: refused with their names, never a traceback."""
 
 from pathlib import Path
 from typing import Any
 
+import choosing_models
 import hypothesis.strategies as st
 import movement_models as ops
 import numpy as np
@@ -39,6 +40,11 @@ SUBJECTS = {
     "SQUEEZE": ops.squeeze((1, 6, 1, 4), (2,)),
     "RESIZE_BILINEAR": ops.resize("ResizeBilinear", (3, 4), (6, 8), 3),
     "RESIZE_NEAREST_NEIGHBOR": ops.resize("ResizeNearestNeighbor", (3, 4), (6, 8), 3),
+    "GATHER_ND": choosing_models.gather_nd((4, 3, 2), (5, 2)),
+    "LESS": choosing_models.comparison("Less", ((1, 5, 1), (1, 1, 4))),
+    "LOGICAL_AND": choosing_models.logical("And", ((1, 5, 1), (1, 1, 4))),
+    "SELECT": choosing_models.select((5,), (5, 4), (5, 4), kind="Select"),
+    "SELECT_V2": choosing_models.select((5, 1), (1, 4), (5, 4)),
     "CAST": ops.cast((1, 6), np.int8, np.float32),
 }
 
@@ -94,6 +100,8 @@ NUMBERS = {
     "crops below zero": ("BATCH_TO_SPACE_ND", _set_numbers(2, -1, 2, 0, 2)),
     "gathered beyond": ("GATHER", _set_numbers(1, 4, 0, 5, 3)),
     "gathered before": ("GATHER", _set_numbers(1, 4, 0, -1, 3)),
+    "gathered batches": ("GATHER", _set_option("batchDims", 1)),
+    "more batches than there are": ("GATHER", _set_option("batchDims", -9)),
     "gather axis": ("GATHER", _set_option("axis", 3)),
     "times": ("TILE", _set_numbers(1, 1, 2, -1, 3)),
     "reverse axis": ("REVERSE_V2", _set_numbers(1, 4)),
@@ -158,7 +166,6 @@ def test_elements_without_a_scale_are_moved(tmp_path: Path) -> None:
     [
         ("CONCATENATION", _set_option("fusedActivationFunction", schema.ActivationFunctionType.RELU), "RELU"),
         ("STRIDED_SLICE", _set_option("offset", True), "ends"),
-        ("GATHER", _set_option("batchDims", 1), "batch"),
     ],
 )
 def test_options_that_are_not_supported_are_named(kind: str, change: Any, word: str, tmp_path: Path) -> None:
