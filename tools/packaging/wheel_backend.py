@@ -68,6 +68,8 @@ def _lay_out(folder: Path) -> None:
     )
     for name in DATA:
         shutil.copytree(ROOT / name, library / "_data" / name, ignore=_LEFT_OUT)
+    # The firmware's licence belongs into the notices of every image.
+    shutil.copy(ROOT / "LICENSE", library / "_data")
     # Permissions are in a wheel, too, and should not be those of whoever builds it.
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
