@@ -35,13 +35,12 @@ with ready():
     from n6build.plan.lock import locked_build_folder
     from n6build.plan.perform import Site, is_current, taken_over
     from n6build.plan.plan import Plan, joined
-    from n6build.plan.progress import say_kept, say_times, shown_line
+    from n6build.plan.progress import say_times, shown_line
     from n6build.plan.signature import signature
     from n6build.plan.step import Step
     from n6scons import failing_build, in_top, last_words, may_write, ready_to_print, reported
     from SCons.Action import FunctionAction
     from SCons.Environment import Environment
-    from SCons.Script import GetOption
 
 # SCons has wrapped the others.
 ready_to_print(sys.__stdout__, sys.__stderr__)
@@ -178,5 +177,3 @@ def _at_the_end(site: Site) -> None:
         if may_write():
             say_times(site)
             keep_known_code(site.code, site.build)
-        if may_write() and GetOption("clean"):
-            say_kept(site.build)

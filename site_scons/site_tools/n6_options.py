@@ -4,6 +4,7 @@ n6build alone builds, replaces SCons' database (n6_database)."""
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen, described
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.targets import LISTS, TARGETS, check_targets, entry
-from n6scons import failing_build, in_top, may_write, reported
+from n6build.plan.progress import say_kept
+from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Script import Dir, GetLaunchDir, GetOption, Help, SConsignFile
 
 # The name that SCons has for it with hash_format sha256.
@@ -26,7 +28,7 @@ def generate(env: Any) -> None:
     """Adds N6Options, N6Answer and N6Database to the environment. SCons calls this for tools=['n6_options']."""
     env.AddMethod(in_top(_options), "N6Options")
     env.AddMethod(in_top(_answer), "N6Answer")
-    env.AddMethod(_database, "N6Database")
+    env.AddMethod(in_top(_database), "N6Database")
 
 
 def exists(env: Any) -> bool:
@@ -100,4 +102,11 @@ def _database(env: Any) -> None:
     is_cleaning = GetOption("clean")
     if is_cleaning and may_write():
         remove_database(_DATABASE)
+        # The build folder of another project may hold more than n6build makes.
+        atexit.register(_at_the_end, Path(env["N6_BUILD"]))
     SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning))
+
+
+def _at_the_end(build: Path) -> None:
+    with last_words():
+        say_kept(build)
