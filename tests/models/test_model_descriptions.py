@@ -56,7 +56,7 @@ def test_a_path_that_is_like_no_other_gets_the_forms_of_models(wrong: str, tmp_p
 def test_a_bare_file_gets_a_name_that_c_and_folders_can_have(tmp_path: Path) -> None:
     (tmp_path / 'my "best" net.tflite').touch()
     model = load_model('my "best" net.tflite', relative_to=tmp_path)
-    assert (model.name, model.inputs, model.sha256) == ("my__best__net", None, None)
+    assert (model.name, model.inputs, model.sha256) == ("my__best__net-9389a9f5", None, None)
 
 
 @pytest.mark.parametrize(
