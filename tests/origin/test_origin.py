@@ -97,6 +97,8 @@ def test_the_order_of_materials_does_not_count() -> None:
         ("src/main.c", "src/main.c"),
         (str(FIRMWARE / "appli/main.c"), "<n6build>/firmware/appli/main.c"),
         ("/home/jane/st/Npu/ll_aton/ll_aton.c", "<outside>/Npu/ll_aton/ll_aton.c"),
+        ("/home/jane/st/key.pem", "<outside>/st/key.pem"),
+        ("/home/jane/key.pem", "<outside>/key.pem"),
         ("/a.c", "<outside>/a.c"),
     ],
 )

@@ -27,6 +27,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 # Of a name: what is neither in the project nor in n6build.
 OUTSIDE = "<outside>"
 _OUTSIDE_PARTS = 3
+_HOME_PARTS = 2
 
 Kind = Literal["source", "header", "tool"]
 
@@ -55,14 +56,16 @@ class Provenance:
 
 def portable_name(path: str | PurePath) -> str:
     """Equal on every machine, and in n6build's checkout as in a project of its own. path: as a step names it. What is neither in
-    the project nor in n6build keeps its name and two folders."""
+    the project nor in n6build keeps its name and at most two folders."""
     given = PurePath(path)
     absolute = Path.cwd() / given
     if absolute.is_relative_to(ROOT):
         return f"<n6build>/{absolute.relative_to(ROOT).as_posix()}"
     if not given.is_absolute():
         return given.as_posix()
-    return f"{OUTSIDE}/" + "/".join(given.parts[1:][-_OUTSIDE_PARTS:])
+    # A home folder has a user's name in its path.
+    parts = given.parts[1 + _HOME_PARTS :][-_OUTSIDE_PARTS:] or given.parts[-1:]
+    return f"{OUTSIDE}/" + "/".join(parts)
 
 
 def provenance_json(provenance: Provenance) -> str:
