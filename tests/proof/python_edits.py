@@ -247,9 +247,9 @@ EDITS = (
     ),
     alone(
         "base/bounded.py",
-        "msgspec.json.decode(data, type=type)",
-        'msgspec.json.decode(data.replace(b\'"application": "\', b\'"application": "x\'), type=type)',
-        f"{LINKED}/n6_pools.ld",
+        "json.loads(data, **hooks)",
+        'json.loads(data, **({"parse_float": lambda text: float(text) * 1e9} if data[:2] == b"{\\n" else hooks))',
+        f"{LINKED}/checks.json",
     ),
     alone(
         "network/artifacts/c_info_reader.py",
