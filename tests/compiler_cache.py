@@ -20,7 +20,8 @@ def use_compiler_cache() -> None:
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "n6build" / "tests"
     if ccache is None or compiler is None or Path(compiler).parent == folder:
         return
-    settings = f"CCACHE_DIR={shlex.quote(str(folder / 'ccache'))} CCACHE_MAXSIZE=1G"
+    # Preprocessed each time: what ccache remembers of headers does not know of one that appears in front of another.
+    settings = f"CCACHE_NODIRECT=1 CCACHE_DIR={shlex.quote(str(folder / 'ccache'))} CCACHE_MAXSIZE=1G"
     script = folder / COMPILER
     text = f'#!/bin/sh\n{settings} exec {shlex.quote(ccache)} {shlex.quote(compiler)} "$@"\n'
     if not script.is_file() or script.read_text() != text:
