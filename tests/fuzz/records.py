@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 from n6build.base.span import Span
 from n6build.checks.run import Result
@@ -15,6 +16,7 @@ from n6build.image.manifest import FlashManifest, check_overlap, manifest_json, 
 from n6build.matrix.result import PairResult
 from n6build.matrix.result import read_results as read_matrix
 from n6build.memory_plan.plan import MemoryPlan, plan_json, read_plan
+from n6build.origin.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
 from n6build.reloc.description import RelocDescription, description_json, read_description
 from n6build.report.figures import SizesFile, read_sizes, sizes_json
 from n6build.report.merge import merge_report
@@ -67,7 +69,23 @@ def _sizes(path: Path) -> None:
     merge_report(sizes, sizes)
 
 
+_SHA256 = {"sha256": "0" * 64}
+_MATERIAL = {"name": "gcc", "digest": _SHA256, "annotations": {"kind": get_args(Kind)[0]}}
+_DEFINITION = {
+    "buildType": BUILD_TYPE,
+    "externalParameters": {"model": "any"},
+    "internalParameters": {},
+    "resolvedDependencies": [_MATERIAL],
+}
+_PROVENANCE = {
+    "_type": STATEMENT,
+    "predicateType": PREDICATE,
+    "subject": [{"name": "appli_image.bin", "digest": _SHA256}],
+    "predicate": {"buildDefinition": _DEFINITION, "runDetails": {"builder": {"version": {"n6build": "0.5.0"}}}},
+}
+
 RECORDS = (
+    Target("provenance", lambda: [json.dumps(_PROVENANCE).encode()], of_file("provenance.json", read_provenance)),
     Target(
         "flash record",
         lambda: [

@@ -6,13 +6,13 @@ same build says the same everywhere.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Literal, get_args
 
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, to_json
 from n6build.base.paths import ROOT
@@ -100,7 +100,7 @@ def _descriptor(name: str, digest: str) -> dict[str, Any]:
 def read_provenance(path: Path) -> Provenance:
     """Raises N6-FILE-002, N6-FILE-003, and N6-ORIGIN-001 where it is no provenance of n6build."""
     try:
-        document = json.loads(read_at_most(path, _MAX_BYTES))
+        document: Any = parse_json(read_at_most(path, _MAX_BYTES))
         if (document["_type"], document["predicateType"]) != (STATEMENT, PREDICATE):
             raise ValueError("it is of another type")
         definition = document["predicate"]["buildDefinition"]
@@ -114,7 +114,7 @@ def read_provenance(path: Path) -> Provenance:
             materials,
             str(document["predicate"]["runDetails"]["builder"]["version"]["n6build"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except WRONG_FIELDS as error:
         what = f"is not the provenance of an image: {error}"
         raise N6Error(
             "N6-ORIGIN-001", what, where=path.name, hint="provenance.json lies beside flash_manifest.json"
