@@ -60,11 +60,13 @@ def read_receipt(path: Path) -> Receipt | None:
 
 
 def nor_state(nor: Path) -> str:
-    """Of the virtual board's NOR: size, times and inode of the file, empty where there is none."""
+    """Of the virtual board's NOR: size and modification time of the file, which a copy of a project keeps; empty where there is
+    none."""
     try:
-        return " ".join(map(str, state_of(str(nor))))
+        size, modified, *_ = state_of(nor)
     except OSError:
         return ""
+    return f"{size} {modified}"
 
 
 def settled(plan: Plan) -> Plan:
