@@ -156,7 +156,7 @@ def test_an_empty_plan_is_none() -> None:
 
 def test_deep_parameters_are_cut_where_nobody_can_follow() -> None:
     value: Any = 1
-    for _ in range(50):
+    for _ in range(25):
         value = {"a": [value]}
     text = plan_text([status(make("Plan", "plan", "p", parameters={"deep": value, "e": {}}), "to do", *NEVER)])
     assert "            with deep: {a: [{a: [{...}]}]}, e: {}" in text.splitlines()

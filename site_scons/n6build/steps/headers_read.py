@@ -36,8 +36,9 @@ def headers_read_steps(folder: str, steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _step(folder: str, folders: tuple[str, ...], group: Sequence[Step]) -> Step:
     objects = tuple(step.name for step in group)
-    # Not numbered: another group must not change the names of the rest.
-    name = hashlib.sha256("\n".join(objects).encode()).hexdigest()[:8]
+    # Not numbered: another group must not change the names of the rest. The same wherever the build folder is: in CMake,
+    # configurations share their rules.
+    name = hashlib.sha256("\n".join(os.path.relpath(each, folder) for each in objects).encode()).hexdigest()[:8]
     return Step(
         verb="Headers",
         stage="origin",
