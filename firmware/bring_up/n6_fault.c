@@ -5,9 +5,7 @@
 #include "n6_reg.h"
 #include "n6_soc.h"
 #include "n6_try.h"
-#if N6_CONFINE
 #include "n6_unprivileged.h"
-#endif
 
 #define FAULT_STACK_WORDS 256
 

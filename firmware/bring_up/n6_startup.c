@@ -7,9 +7,7 @@
 #include "n6_fault.h"
 #include "n6_reg.h"
 #include "n6_try.h"
-#if N6_CONFINE
 #include "n6_unprivileged.h"
-#endif
 
 /* From the linker script. */
 extern uint32_t n6_stack_limit[];

@@ -7,9 +7,7 @@
 #include "n6_console.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
-#if N6_CONFINE
 #include "n6_unprivileged.h"
-#endif
 
 #define TICKS_A_SECOND 100u
 #define TICKS_OF(milliseconds) ((milliseconds) / (1000u / TICKS_A_SECOND) + 1u)
