@@ -62,7 +62,7 @@ def run(project: Project, network: str, *arguments: str) -> Result:
     ("network", "buffers", "elements", "equal", "within_1", "most"),
     [
         ("reid", 52, 4_156_416 + 1280, 0.982, 0.9992, 6),
-        ("yamnet", 37, 704_522, 0.9919, 0.9994, 10),
+        pytest.param("yamnet", 37, 704_522, 0.9919, 0.9994, 10, marks=pytest.mark.slow),
     ],
 )
 def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(

@@ -37,7 +37,8 @@ def test_a_project_of_make(tmp_path: Path) -> None:
     # Another source of the host: linked and placed, and nothing else is compiled.
     host.replace("src/main.c", "host: hello", "host: HELLO")
     again = host.call("make", "all", "n6-build")
-    assert re.findall(r"^ +(\w+) build", again, re.MULTILINE) == ["Place", "Manifest", "Check"]
+    steps = ["Bill", "Check", "Manifest", "Origin", "Place"]
+    assert sorted(re.findall(r"^ +(\w+) build", again, re.MULTILINE)) == steps
     assert "Nothing to be done for 'all'" in host.call("make", "all", "n6-build")
     # A header that disappears, and another model.
     (host.root / "own_model/model.yaml").write_text(
@@ -48,7 +49,7 @@ def test_a_project_of_make(tmp_path: Path) -> None:
     assert not (host.root / "build").exists()
 
 
-@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+@pytest.mark.parametrize("generator", [pytest.param("Ninja", marks=pytest.mark.slow), "Unix Makefiles"])
 def test_a_project_of_cmake(tmp_path: Path, generator: str) -> None:
     host = Host(tmp_path, "cmake")
     host.replace("CMakeLists.txt", "MODEL keyword", "MODEL own_model")

@@ -10,6 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from compiler_cache import real_compiler
 
 from proof.conftest import BOARD, Build, Builds
 
@@ -35,7 +36,7 @@ def toolchain(folder: Path) -> dict[str, str]:
     parts, first = folder / "parts", folder / "first"
     parts.mkdir(parents=True)
     first.mkdir()
-    script(first / DRIVER, f'exec "{shutil.which(DRIVER)}" -B"{parts}/" "$@"')
+    script(first / DRIVER, f'exec "{real_compiler()}" -B"{parts}/" "$@"')
     for part in PARTS:
         script(parts / part, f'exec "{real(part)}" "$@" # 1')
     return {"PATH": f"{first}{os.pathsep}{os.environ['PATH']}"}
