@@ -25,7 +25,7 @@ from n6build.plan.command import command_of, run_command
 from n6build.plan.local import execute, local_site
 from n6build.plan.step import Step
 from n6build.steps.application import application_plan
-from n6build.steps.provenance import with_code
+from n6build.steps.code_behind import with_code
 
 
 def digest(path: str) -> str:

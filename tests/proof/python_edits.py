@@ -314,6 +314,7 @@ EDITS = (
         "steps/headers_read.py", "{portable_name(path): digest", '{portable_name(path) + "x": digest', "provenance.json"
     ),
     linked("steps/provenance.py", 'digest_of(path), "source")', 'digest_of(path), "header")', "provenance.json"),
+    linked("steps/code_behind.py", "sha256(canonical(digests)", "sha256(canonical([digests])", "provenance.json"),
     linked("steps/bill_of_materials.py", "sbom_json(given.application,", 'sbom_json("x",', "sbom.cdx.json"),
     linked("steps/notices.py", "notices_text(given.application,", 'notices_text("x",', "notices.txt"),
     linked("steps/origin.py", '"runtime": f"', '"run-time": f"', "provenance.json"),

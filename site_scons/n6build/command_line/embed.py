@@ -33,8 +33,8 @@ from n6build.plan.plan import plan_json
 from n6build.plan.signature import COMMANDS, signature
 from n6build.plan.step import Step
 from n6build.steps.application import application_plan
+from n6build.steps.code_behind import with_code
 from n6build.steps.host_library import linked_with
-from n6build.steps.provenance import with_code
 
 HELP = "writes the steps as rules for GNU make or CMake, for projects that include them"
 # With everything that planning and writing the rules imports.

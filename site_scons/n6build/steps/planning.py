@@ -15,7 +15,7 @@ from n6build.plan.ledger import FOLDER
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan
 from n6build.plan.remember import remembered_plan
-from n6build.steps.provenance import with_code
+from n6build.steps.code_behind import with_code
 
 _PLANNER = "n6build.steps.application"
 _ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report"})

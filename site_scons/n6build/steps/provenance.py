@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.files import digest_of, read_bytes, sha256, write_atomically
+from n6build.base.files import digest_of, read_bytes, write_atomically
 from n6build.base.version import version
 from n6build.image.signing import is_private_key
 from n6build.origin.provenance import Material, Provenance, portable_name, provenance_json
-from n6build.plan.closure import Code
-from n6build.plan.plan import Plan
-from n6build.plan.signature import COMMANDS
-from n6build.plan.step import Call, Step, Tool, canonical, to_parameters
-
-_FUNCTION = "n6build.steps.provenance:make"
-_CODE = "n6build"
+from n6build.plan.step import Call, Step, Tool, to_parameters
+from n6build.steps.code_behind import FUNCTION
 
 
 @dataclass(frozen=True)
@@ -57,23 +52,7 @@ def provenance_step(
         outputs=(output,),
         sources=(manifest.name, *images, *headers, *sorted(sources)),
         parameters=to_parameters(given),
-        function=_FUNCTION,
-    )
-
-
-def with_code(plan: Plan, code: Code) -> Plan:
-    """The plan, in which steps of this module know the Python that carries out the steps behind them. The plan itself is made
-    before that is known, and is remembered without it."""
-    return Plan(
-        tuple(_with_code(step, plan, code) if step.function == _FUNCTION else step for step in plan.steps), plan.goals
-    )
-
-
-def _with_code(step: Step, plan: Plan, code: Code) -> Step:
-    modules = {behind.function.partition(":")[0] or COMMANDS for behind in plan.behind(step.sources[:1])}
-    digests = {module: code.digest_of(module) for module in modules}
-    return replace(
-        step, parameters=canonical({**json.loads(step.parameters), "code": sha256(canonical(digests).encode())})
+        function=FUNCTION,
     )
 
 
