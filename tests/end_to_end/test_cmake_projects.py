@@ -155,7 +155,8 @@ def test_clean_leaves_nothing_that_was_built_and_takes_nothing_else(
     assert steps_in(build(host, cmake=cmake)) == []
 
 
-@pytest.mark.parametrize("cmake", [NEWEST, pytest.param(OLDEST, marks=pytest.mark.slow)], ids=["newest", "oldest"])
+@pytest.mark.slow
+@pytest.mark.parametrize("cmake", [NEWEST, OLDEST], ids=["newest", "oldest"])
 def test_configurations_of_ninja_have_plans_of_their_own(tmp_path: Path, cmake: Path) -> None:
     host = Host(tmp_path, "cmake")
     configure(host, "-G", "Ninja Multi-Config", cmake=cmake)
@@ -206,6 +207,7 @@ def test_two_programs_in_one_project_and_two_build_folders_at_a_time(tmp_path: P
         assert steps_in(build(host, folder=folder)) == []
 
 
+@pytest.mark.slow
 def test_presets_and_the_toolchain_file_stay_the_host_s(tmp_path: Path) -> None:
     host = Host(tmp_path, "cmake")
     place = host.call("n6build", "--cmake-dir").strip()
@@ -305,6 +307,7 @@ def test_a_command_that_is_missing_does_not_work_or_belongs_to_another_n6build(t
     assert f"{other} belongs to /usr" in refused(f"-DN6BUILD_EXECUTABLE={other}")
 
 
+@pytest.mark.slow
 def test_no_compiler_and_an_error_of_the_compiler(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     host = Host(tmp_path, "cmake", project.root / "site_scons")

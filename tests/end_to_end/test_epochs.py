@@ -84,6 +84,7 @@ def test_every_epoch_of_a_real_network_is_as_near_as_the_facts_say(
     )
 
 
+@pytest.mark.slow
 def test_a_network_with_a_wrong_weight_is_wrong_from_the_epoch_on_that_has_it(project: Project) -> None:
     folder = described(project, "reid", "{equal: 0.7, within_1: 0.94}")
     source = read_network_c(folder / "reid.c")

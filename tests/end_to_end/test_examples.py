@@ -49,7 +49,8 @@ def test_a_project_of_make(tmp_path: Path) -> None:
     assert not (host.root / "build").exists()
 
 
-@pytest.mark.parametrize("generator", [pytest.param("Ninja", marks=pytest.mark.slow), "Unix Makefiles"])
+@pytest.mark.slow
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
 def test_a_project_of_cmake(tmp_path: Path, generator: str) -> None:
     host = Host(tmp_path, "cmake")
     host.replace("CMakeLists.txt", "MODEL keyword", "MODEL own_model")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from proof.conftest import BOARD, Build, Builds
 
@@ -31,8 +32,14 @@ def edit(build: Build, name: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", EDITS)
-@pytest.mark.parametrize("when", ["as before", "years ago"])
+def cases() -> list[ParameterSet]:
+    """Each edit and each time once; every pair with `make test-all`."""
+    chosen = {("as before", "C"), ("as before", "a description"), ("years ago", "the library")}
+    pairs = [(when, name) for when in ("as before", "years ago") for name in EDITS]
+    return [pytest.param(*pair, marks=() if pair in chosen else pytest.mark.slow) for pair in pairs]
+
+
+@pytest.mark.parametrize(("when", "name"), cases())
 def test_an_edit_under_an_old_time_is_built(when: str, name: str, builds: Builds, tmp_path: Path) -> None:
     build = builds.copy("fsbl", tmp_path)
     before = build.made()

@@ -56,9 +56,7 @@ def cases() -> list[ParameterSet]:
     """Every kind of step in every run; each of them in every way with `make test-all`."""
     every = [(name, damage) for name in NAMES for damage in (delete, append, change_behind_its_back)]
     return [
-        pytest.param(
-            name, damage, marks=() if name == "linked" or damage is change_behind_its_back else pytest.mark.slow
-        )
+        pytest.param(name, damage, marks=() if damage is change_behind_its_back else pytest.mark.slow)
         for name, damage in every
     ]
 
