@@ -138,6 +138,7 @@ def weights(project: Path) -> Iterator[Row]:
 def lines(project: Path) -> Iterator[Row]:
     """network.c of up to 50,000 lines."""
     target = (f"board={BOARD}", "probe=virtual", "flash")
+    scons(project, *target, "model=keyword")
     sizes = {f"l{layers}": layers for layers in (CONVOLUTIONS // 5, CONVOLUTIONS)}
     add_models(project, layers_model, sizes)
     for layers in sizes.values():
@@ -148,6 +149,7 @@ def lines(project: Path) -> Iterator[Row]:
 
 def networks(project: Path) -> Iterator[Row]:
     """Many networks in one application."""
+    scons(project, f"board={BOARD}", "probe=virtual", "flash", "model=keyword")
     names = [f"net{number:02}" for number in range(60)]
     add_models(project, layers_model, {name: 1 + number % 3 for number, name in enumerate(names)})
     for count in (15, 30, 60):

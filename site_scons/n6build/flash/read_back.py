@@ -13,7 +13,7 @@ Read = Callable[[Sequence[Span]], list[bytes]]
 
 
 # What is asked for and kept at a time.
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 4 << 20
 
 
 def read_sectors(sectors: Sequence[Sector], read: Read) -> Iterator[bytes]:
