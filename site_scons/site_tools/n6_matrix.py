@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.base.console import say
 from n6build.options.choices import Choices
 from n6build.plan.plan import Plan
 from n6scons import failing_build, in_top, last_words, may_write, reported
@@ -88,43 +87,19 @@ class _End:
                 self._tell()
 
     def _tell(self) -> None:
-        from n6build.base.files import write_atomically
-        from n6build.base.version import version
-        from n6build.matrix.conclude import add_to_history, write_results
-        from n6build.matrix.shard_results import file_name, shard_json
-        from n6build.report.figures import SizesFile, read_sizes
-        from n6build.steps.merge_report import write_merge_report
+        from n6build.matrix.conclude import conclude
 
         self._told = True
-        folder, shard = Path(self._env["N6_BUILD"]) / "matrix", self._env["N6_MATRIX_SHARD"]
-        found = _found(self._env, self._choices, self._whole, self._pairs)
-        write_results(folder, found.results)
-        written = [
+        env, pairs = self._env, self._pairs
+        sizes = [
             Path(path)
-            for pair in self._pairs
+            for pair in pairs
             for path, node in pair.nodes.items()
             if path.endswith("/sizes.json") and _good(node)
         ]
-        sizes = tuple(each for path in written for each in read_sizes(path).applications)
-        write_merge_report(folder, SizesFile(version(), sizes), self._base)
-        if shard:
-            write_atomically(folder / file_name(shard), shard_json(found))
-            say("Part", f"{shard.number} of {shard.count}", f"{folder}/{file_name(shard)} is for n6build matrix-merge")
-        else:
-            add_to_history(folder, Path(), found)
-
-
-def _found(env: Any, choices: Choices, whole: list[tuple[str, str]], pairs: list[_Pair]) -> Any:
-    """Results of these pairs, as a part of the whole matrix."""
-    from n6build.matrix.commit import commit_of
-    from n6build.matrix.pairs import options_of_matrix
-    from n6build.matrix.shard_results import FORMAT, ShardResults
-    from n6build.options.shard import Shard
-
-    shard = env["N6_MATRIX_SHARD"] or Shard(1, 1)
-    results = tuple(_result(env, pair) for pair in pairs)
-    options = options_of_matrix(choices)
-    return ShardResults(FORMAT, commit_of(Path()), options, shard.number, shard.count, tuple(whole), results)
+        results = [_result(env, pair) for pair in pairs]
+        folder = Path(env["N6_BUILD"]) / "matrix"
+        conclude(folder, self._choices, self._whole, env["N6_MATRIX_SHARD"], results, sizes, self._base)
 
 
 def _good(node: Any) -> bool:

@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from n6build.base.console import say, show
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
+from n6build.base.version import version
+from n6build.matrix.commit import commit_of
 from n6build.matrix.history import entry_of, read_history, with_entry, write_history
+from n6build.matrix.pairs import options_of_matrix
 from n6build.matrix.result import PairResult, read_results, results_json, rows_of
 from n6build.matrix.settings import read_limits
-from n6build.matrix.shard_results import ShardResults
+from n6build.matrix.shard_results import FORMAT, ShardResults, file_name, shard_json
 from n6build.matrix.show import matrix_junit, page, table
 from n6build.matrix.trend_page import trends_page
 from n6build.matrix.trends import latest, raise_if_worse, trends_of
+from n6build.options.choices import Choices
+from n6build.options.shard import Shard
+from n6build.report.figures import SizesFile, read_sizes
+from n6build.steps.merge_report import write_merge_report
+
+
+def conclude(
+    folder: Path,
+    choices: Choices,
+    whole: Sequence[tuple[str, str]],
+    shard: Shard | None,
+    results: Sequence[PairResult],
+    sizes: Iterable[Path],
+    base: SizesFile | None,
+) -> None:
+    """All of it, for the project in the working directory. folder: for what is written. choices: of all pairs. whole: (board,
+    model) of the whole matrix. shard: the part that `results` are of, None for all. sizes: files of the pairs that were built.
+    base: what their sizes are compared with. Raises as `add_to_history`."""
+    write_results(folder, results)
+    applications = tuple(each for path in sizes for each in read_sizes(path).applications)
+    write_merge_report(folder, SizesFile(version(), applications), base)
+    number, count = (shard.number, shard.count) if shard else (1, 1)
+    options, commit = options_of_matrix(choices), commit_of(Path())
+    found = ShardResults(FORMAT, commit, options, number, count, tuple(whole), tuple(results))
+    if shard is None:
+        add_to_history(folder, Path(), found)
+        return
+    path = folder / file_name(shard)
+    write_atomically(path, shard_json(found))
+    say("Part", f"{number} of {count}", f"{path} is for n6build matrix-merge")
 
 
 def write_results(folder: Path, results: Sequence[PairResult]) -> None:
