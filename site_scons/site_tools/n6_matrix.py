@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from n6build.options.choices import Choices
-from n6build.plan.plan import Plan
+from n6build.plan.plan import Plan, joined
 from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Node import executed, up_to_date
 from SCons.Script import GetBuildFailures, SetOption
@@ -56,10 +56,14 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
     # A failing pair must not stop the others. SetOption() does not know this option.
     OptionsParser.values.keep_going = True
     shard = env["N6_MATRIX_SHARD"]
-    pairs = []
-    for each in shard.part_of(whole) if shard else whole:
-        plan = plan_of(each)
-        pairs.append(_Pair(each.board, each.models[0], plan, plan.goals["run"][0], env.N6Steps(plan)))
+    planned = [(each, plan_of(each)) for each in (shard.part_of(whole) if shard else whole)]
+    # At once: what is joined is checked each time.
+    with reported(env):
+        nodes = env.N6Steps(joined([plan for _, plan in planned]))
+    pairs = [
+        _Pair(each.board, each.models[0], plan, plan.goals["run"][0], {path: nodes[path] for path in plan.makers})
+        for each, plan in planned
+    ]
     end = _End(env, choices, [(each.board, each.pair) for each in whole], pairs, base)
     env.AlwaysBuild(
         env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs], env.Action(end.conclude, cmdstr=None))

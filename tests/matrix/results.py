@@ -7,9 +7,9 @@ from n6build.matrix.result import PairResult
 
 GOOD = PairResult("nucleo", "keyword", "", "built", 1.25, 20_000, 16_128, 1_469_573, 10, 10)
 
-names = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,11}", fullmatch=True)
+names = st.text("aZ09_.-", min_size=1, max_size=8)
 counts = st.integers(0, 1 << 40)
-commits = st.from_regex(r"[0-9a-f]{40}(-dirty)?|unknown", fullmatch=True)
+commits = st.just("unknown") | st.builds("{:040x}{}".format, st.integers(0, 1 << 159), st.sampled_from(["", "-dirty"]))
 options = st.lists(st.sampled_from(["profile=noextmem", "loader=reloc", "load=xip"]), unique=True, max_size=2).map(
     tuple
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.matrix.commit import UNKNOWN, commit_of
@@ -38,6 +38,7 @@ def entry(number: int, instructions: int, **others: float) -> Entry:
     return Entry(FORMAT, commit(number), (), {PAIR: Figures(instructions=instructions, **values)})  # type: ignore[arg-type]
 
 
+@settings(max_examples=40)
 @given(histories)
 def test_what_is_written_is_read(history: list[Entry]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -47,6 +48,7 @@ def test_what_is_written_is_read(history: list[Entry]) -> None:
         assert path.read_text().count("\n") == len(history)
 
 
+@settings(max_examples=40)
 @given(histories, entries)
 def test_a_commit_has_one_entry_for_each_choice_of_options(history: list[Entry], new: Entry) -> None:
     joined = with_entry(history, new)
@@ -63,6 +65,7 @@ def test_a_build_with_nothing_to_do_keeps_the_time_of_the_one_before() -> None:
     assert joined.figures[PAIR] == Figures(20_000, 16_128, 7, 1.25)
 
 
+@settings(max_examples=40)
 @given(st.binary(max_size=80).filter(lambda line: b"\n" not in line and b"\r" not in line))
 def test_a_damaged_line_is_named(line: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:

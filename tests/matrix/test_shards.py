@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.matrix.shard_results import FORMAT, ShardResults, file_name, merged, read_shard, shard_json
@@ -50,6 +50,7 @@ def whole_matrix(draw: st.DrawFn) -> ShardResults:
     return ShardResults(FORMAT, draw(commits), draw(options), 1, 1, pairs, found)
 
 
+@settings(max_examples=40)
 @given(whole_matrix(), st.integers(1, 8), st.randoms())
 def test_parts_in_any_order_are_the_whole(whole: ShardResults, count: int, chance: Any) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -61,6 +62,7 @@ def test_parts_in_any_order_are_the_whole(whole: ShardResults, count: int, chanc
         assert merged(paths) == whole
 
 
+@settings(max_examples=40)
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_anything_else_is_refused(data: bytes | str) -> None:
     with tempfile.TemporaryDirectory() as name:
