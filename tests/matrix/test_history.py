@@ -181,7 +181,7 @@ def test_the_history_and_its_page(tmp_path: Path) -> None:
     assert [each.commit for each in read_history(tmp_path / "figures.jsonl")] == [commit(1), commit(2)]
     page = (folder / "trends.html").read_text()
     assert page.count("<svg") == 1
-    assert "1 regressions are marked" in page
+    assert "1 regression is marked" in page
     assert "#b91c1c" in page[page.index("<svg") :]
 
 
