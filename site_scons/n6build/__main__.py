@@ -85,6 +85,10 @@ def _carry_out(words: list[str]) -> None:
         from n6build.command_line.step import step
 
         step(rest)
+    elif command == "matrix-merge":
+        from n6build.command_line.matrix_merge import matrix_merge
+
+        matrix_merge(rest)
     elif command == "embed":
         from n6build.command_line.embed import embed
 

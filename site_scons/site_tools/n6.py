@@ -30,6 +30,7 @@ with ready():
     from n6_nodes import file_node, header_scanner, node_name
     from n6build.base.environment import read_environment
     from n6build.plan.known_code import keep_known_code, known_code
+    from n6build.plan.known_files import keep_known_files, remember_known_files
     from n6build.plan.ledger import read_ledger
     from n6build.plan.local import do_step
     from n6build.plan.lock import locked_build_folder
@@ -73,6 +74,7 @@ def site_of(env: Any) -> Site:
                 build.attributes.n6_lock = locked_build_folder(folder)
         with reported(env):
             ledger = read_ledger(folder, may_write=may_write())
+        remember_known_files(folder)
         site = Site(top, folder, known_code(folder), ledger, dict(read_environment().commands))
         build.attributes.n6_site = site
         atexit.register(_at_the_end, site)
@@ -177,3 +179,4 @@ def _at_the_end(site: Site) -> None:
         if may_write():
             say_times(site)
             keep_known_code(site.code, site.build)
+            keep_known_files(site.build)

@@ -1,7 +1,8 @@
 """SCons tool: env.N6Matrix(choices, plan_of) builds every board with every model, each on its own virtual board, and
 continues after failures.
 
-Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names separated by commas).
+Construction variables: N6_MATRIX_BOARDS, N6_MATRIX_MODELS ('all', or names separated by commas), N6_MATRIX_SHARD (the part
+that is built, None for all).
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from n6build.base.console import say, show
-from n6build.base.files import write_atomically
 from n6build.options.choices import Choices
-from n6build.plan.plan import Plan
-from n6scons import in_top, may_write, reported
+from n6build.plan.plan import Plan, joined
+from n6scons import failing_build, in_top, last_words, may_write, reported
 from SCons.Node import executed, up_to_date
 from SCons.Script import GetBuildFailures, SetOption
 from SCons.Script.Main import OptionsParser
@@ -50,44 +49,61 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
     from n6build.report.figures import read_sizes
 
     with reported(env):
-        wanted = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
+        whole = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
         base = read_sizes(Path(choices.base)) if choices.base else None
     # -j on the command line takes precedence.
     SetOption("num_jobs", os.cpu_count() or 1)
     # A failing pair must not stop the others. SetOption() does not know this option.
     OptionsParser.values.keep_going = True
-    pairs = []
-    for each in wanted:
-        plan = plan_of(each)
-        pairs.append(_Pair(each.board, each.models[0], plan, plan.goals["run"][0], env.N6Steps(plan)))
-    env.AlwaysBuild(env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs]))
-    if may_write():
-        atexit.register(_tell, env, Path(env["N6_BUILD"]) / "matrix", pairs, base)
-
-
-def _tell(env: Any, folder: Path, pairs: list[_Pair], base: Any) -> None:
-    from n6build.base.version import version
-    from n6build.matrix.result import read_results, results_json, rows_of
-    from n6build.matrix.show import matrix_junit, page, table
-    from n6build.report.figures import SizesFile, read_sizes
-    from n6build.steps.merge_report import write_merge_report
-
-    results = [_result(env, pair) for pair in pairs]
-    rows = rows_of(results, read_results(folder / "matrix.json"))
-    write_atomically(folder / "matrix.json", results_json(results))
-    write_atomically(folder / "matrix.xml", matrix_junit(rows))
-    write_atomically(folder / "matrix.html", page(rows))
-    show(table(rows))
-    written = [
-        Path(path)
-        for pair in pairs
-        for path, node in pair.nodes.items()
-        if path.endswith("/sizes.json") and _good(node)
+    shard = env["N6_MATRIX_SHARD"]
+    planned = [(each, plan_of(each)) for each in (shard.part_of(whole) if shard else whole)]
+    # At once: what is joined is checked each time.
+    with reported(env):
+        nodes = env.N6Steps(joined([plan for _, plan in planned]))
+    pairs = [
+        _Pair(each.board, each.models[0], plan, plan.goals["run"][0], {path: nodes[path] for path in plan.makers})
+        for each, plan in planned
     ]
-    sizes = tuple(each for path in written for each in read_sizes(path).applications)
-    write_merge_report(folder, SizesFile(version(), sizes), base)
-    passed = sum(result.passed for result in results)
-    say("Matrix", f"{passed} of {len(results)} passed", f"{folder}/matrix.html, .xml and .json")
+    end = _End(env, choices, [(each.board, each.pair) for each in whole], pairs, base)
+    env.AlwaysBuild(
+        env.Alias("matrix", [pair.nodes[pair.run] for pair in pairs], env.Action(end.conclude, cmdstr=None))
+    )
+    if may_write():
+        atexit.register(end.tell_of_failures)
+
+
+class _End:
+    """What follows the pairs: in the build, where regressions make it fail; after it, where pairs have failed."""
+
+    def __init__(self, env: Any, choices: Choices, whole: list[tuple[str, str]], pairs: list[_Pair], base: Any) -> None:
+        self._env, self._choices, self._whole, self._pairs, self._base = env, choices, whole, pairs, base
+        self._told = False
+
+    def conclude(self, target: list[Any], source: list[Any], env: Any) -> None:
+        """An action. Raises BuildError for regressions."""
+        with failing_build(target[0], Path(self._env["N6_BUILD"])):
+            self._tell()
+
+    def tell_of_failures(self) -> None:
+        """At the end of the process, if the action was not reached."""
+        if not self._told:
+            with last_words():
+                self._tell()
+
+    def _tell(self) -> None:
+        from n6build.matrix.conclude import conclude
+
+        self._told = True
+        env, pairs = self._env, self._pairs
+        sizes = [
+            Path(path)
+            for pair in pairs
+            for path, node in pair.nodes.items()
+            if path.endswith("/sizes.json") and _good(node)
+        ]
+        results = [_result(env, pair) for pair in pairs]
+        folder = Path(env["N6_BUILD"]) / "matrix"
+        conclude(folder, self._choices, self._whole, env["N6_MATRIX_SHARD"], results, sizes, self._base)
 
 
 def _good(node: Any) -> bool:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -31,10 +35,37 @@ def test_every_pair_is_built_and_run(project: Project) -> None:
         ("stm32n6570-dk", "anomaly"): 10,
     }
     again = project.scons(*PAIRS)
-    assert {action.split()[0] for action in again.actions} == {"Run"}
+    assert again.actions == []
     assert again.output.count("up to date") >= 4
     assert again.output.count("the same") == 4
     assert (project.root / "build/matrix/matrix.html").read_text().count('<tr class="passed"') == 4
+    assert not list(project.root.rglob("firmware.hex"))
+
+
+def test_parts_of_a_matrix_are_joined_and_compared_with_the_commit_before(project: Project) -> None:
+    """Two machines, which both have what one has built; what has changed is run again, and nothing else."""
+    pairs = (*PAIRS[:1], "boards=nucleo-n657", *PAIRS[2:])
+    for number in (1, 2):
+        result = project.scons(*pairs, f"shard={number}/2")
+        assert result.status == 0, result.output
+        assert "Matrix 1 of 1 passed" in result.output
+    (project.root / "n6build.yaml").write_text("matrix: {history: figures.jsonl, most_growth: {instructions: 1}}\n")
+    parts = sorted((project.root / "build/matrix").glob("shard-*.json"))
+    command = [sys.executable, "-m", "n6build", "matrix-merge", *map(str, parts)]
+    environment = {**os.environ, "PYTHONPATH": str(project.root / "site_scons")}
+    merged = subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=True)
+    assert "Matrix 2 of 2 passed" in merged.stdout
+    history = project.root / "figures.jsonl"
+    (line,) = history.read_text().splitlines()
+    before = json.loads(line) | {"commit": "0" * 40}
+    before["figures"]["nucleo-n657/keyword"]["instructions"] //= 2
+    history.write_text(f"{json.dumps(before)}\n{line}\n")
+    project.change_one_weight("keyword")
+    result = project.scons(*pairs)
+    assert [action for action in result.actions if action.startswith("Run")] == ["Run keyword/run.json"]
+    assert result.status == 2
+    assert re.search(r"n6build.yaml:1: matrix.most_growth.instructions: error N6-MATRIX-006: .*keyword", result.output)
+    assert "Matrix 2 of 2 passed" in result.output
 
 
 def test_one_pair_that_fails_is_no_reason_not_to_try_the_others(project: Project) -> None:

@@ -13,10 +13,15 @@ from n6build.flash.model_update import read_running, remember_running
 from n6build.flash.receipt import Receipt, read_receipt, still_holds, write_receipt
 from n6build.flash.record import other_format, read_record, without, write_record
 from n6build.image.manifest import FlashManifest, check_overlap, manifest_json, read_manifest
+from n6build.matrix.history import Entry, Figures, read_history, write_history
 from n6build.matrix.result import PairResult
 from n6build.matrix.result import read_results as read_matrix
+from n6build.matrix.settings import Limits, read_limits
+from n6build.matrix.shard_results import ShardResults, read_shard, shard_json
+from n6build.matrix.trends import trends_of
 from n6build.memory_plan.plan import MemoryPlan, plan_json, read_plan
 from n6build.origin.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
+from n6build.plan.known_files import remember_known_files
 from n6build.reloc.description import RelocDescription, description_json, read_description
 from n6build.report.figures import SizesFile, read_sizes, sizes_json
 from n6build.report.merge import merge_report
@@ -30,6 +35,25 @@ from fuzz.target import Target, json_of, of_file, sample_of
 BOARD = "nucleo-n657"
 ADDRESS = 0x70000000
 _RECEIPT = Receipt(BOARD, "virtual", (ADDRESS,), {ADDRESS: "0" * 64})
+
+
+_HISTORY = b"".join(
+    json_of(Entry, format=1, commit=commit * 40, options=[], figures={"a/b": sample_of(Figures)}) + b"\n"
+    for commit in "01"
+)
+
+
+def _history(path: Path) -> None:
+    entries = read_history(path)
+    write_history(path, entries)
+    for entry in entries:
+        trends_of(entries, entry.options, Limits(None, {"instructions": 1.0}, {}, ()))
+
+
+def _known_files(data: bytes, folder: Path) -> None:
+    (folder / ".n6build").mkdir(exist_ok=True)
+    (folder / ".n6build/files.json").write_bytes(data)
+    remember_known_files(folder)
 
 
 def _record(path: Path) -> None:
@@ -120,6 +144,20 @@ RECORDS = (
     Target("flash manifest", lambda: [json_of(FlashManifest)], of_file("flash_manifest.json", _manifest)),
     Target("run.json", lambda: [json_of(Outcome, watched=None, findings=[])], of_file("run.json", _outcome)),
     Target("matrix.json", lambda: [json.dumps([sample_of(PairResult)]).encode()], of_file("matrix.json", read_matrix)),
+    Target(
+        "part of a matrix",
+        lambda: [
+            json_of(ShardResults, commit="0" * 40, options=["load=xip"], number=1, count=1, pairs=[["name", "name"]])
+        ],
+        of_file("shard.json", lambda path: shard_json(read_shard(path))),
+    ),
+    Target("history of figures", lambda: [_HISTORY], of_file("history.jsonl", _history)),
+    Target(
+        "n6build.yaml",
+        lambda: [b"matrix:\n  history: a.jsonl\n  most_growth: {instructions: 0.5}\n  accepted: {'0123abc': exact}\n"],
+        of_file("n6build.yaml", lambda path: read_limits(path.parent)),
+    ),
+    Target("known files", lambda: [b'{"/a/weights.bin": [1048576, 1, 2, 3, "%s"]}' % (b"0" * 64)], _known_files),
     Target("checks.json", lambda: [json.dumps([sample_of(Result)]).encode()], of_file("checks.json", read_checks)),
     Target(
         "memory_plan.json", lambda: [json_of(MemoryPlan)], of_file("p.json", lambda path: plan_json(read_plan(path)))

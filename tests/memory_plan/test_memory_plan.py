@@ -13,7 +13,7 @@ from n6build.hardware.boards import load_board
 from n6build.memory_plan.generated_c import models_source, plan_source, pools_script
 from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
-from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, plan_json, read_plan
+from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
 from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
 from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.network.pools.board_pools import external_regions
@@ -251,3 +251,12 @@ def test_the_tables_for_the_appli_name_every_network(tmp_path: Path) -> None:
     for name in ("a", "b"):
         assert f"LL_ATON_DECLARE_NAMED_NN_INSTANCE_AND_INTERFACE({name}_symbol)" in source
     assert 'n6_plan_application[] = "a+b"' in source
+
+
+def test_an_application_of_many_networks_has_a_name_that_a_folder_can_have() -> None:
+    names = [f"network_{number:02}" for number in range(60)]
+    name = application_name(names)
+    assert len(name) == 100
+    assert name.startswith("network_00+network_01+")
+    assert name != application_name([*names[:-1], "network_xx"])
+    assert application_name(names[:3]) == "network_00+network_01+network_02"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ PROGRAM = with_boot_header(
     struct.pack("<II", 0x3410_0000, ADDRESS + 9) + bytes(range(200)), ADDRESS, BinaryType.SSBL, 0x400
 )
 WEIGHTS = bytes(range(100))
-STORED = slot_image(WEIGHTS, 7)
+STORED = b"".join(slot_image([WEIGHTS[:40], WEIGHTS[40:]], 7))
 
 
 def check(image: bytes) -> None:
@@ -52,16 +53,23 @@ def test_the_program_of_another_slot_is_refused() -> None:
         check_program(PROGRAM, BinaryType.FSBL, 0x400, "fsbl_image.bin")
 
 
+def check_stored(image: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "weights.bin"
+        path.write_bytes(image)
+        check_slot_data(path, len(WEIGHTS))
+
+
 @given(st.data())
 def test_weights_that_were_cut_off_or_altered_are_refused(data: st.DataObject) -> None:
-    check_slot_data(STORED, len(WEIGHTS), "weights.bin")
+    check_stored(STORED)
     if data.draw(st.booleans()):
         image = STORED[: data.draw(st.integers(0, len(STORED) - 1))]
     else:
         at = data.draw(st.integers(0, len(WEIGHTS) - 1))
         image = STORED[:at] + bytes([STORED[at] ^ 1]) + STORED[at + 1 :]
     with pytest.raises(N6Error, match="N6-IMAGE-009"):
-        check_slot_data(image, len(WEIGHTS), "weights.bin")
+        check_stored(image)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ FLASH = MemoryPool("octoFlash", "xSPI2", 0x71000000, 1 << 20, "ACC_READ", use_fo
 
 def network(buffers: list[Buffer], weights: tuple[int, ...] = ()) -> Network:
     initializers = tuple(
-        Initializer(f"weights{number}", 1, "int8", (size,), None, bytes(size)) for number, size in enumerate(weights)
+        Initializer(f"weights{number}", 1, "int8", (size,), None, memoryview(bytes(size)))
+        for number, size in enumerate(weights)
     )
     return Network((), tuple(buffers), initializers, (), ())
 

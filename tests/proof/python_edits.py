@@ -291,7 +291,7 @@ EDITS = (
         "vectors.bin",
     ),
     linked("base/npy.py", "return flat.reshape(", "return flat[::-1].reshape(", "vectors.bin"),
-    linked("steps/vectors_image.py", ".data, 0))", ".data, 7))", "vectors.bin"),
+    linked("steps/vectors_image.py", ".data], 0))", ".data], 7))", "vectors.bin"),
     of_board("image/boot_header.py", "hashlib.shake_128(payload)", "hashlib.shake_256(payload)", "fsbl_image.bin"),
     of_board(
         "image/elf.py",
@@ -301,8 +301,8 @@ EDITS = (
     ),
     alone(
         "image/manifest.py",
-        "len(data), sha256(data), file.offset)",
-        "len(data), sha256(data).upper(), file.offset)",
+        "length, digest, file.offset)",
+        "length, digest.upper(), file.offset)",
         f"{LINKED}/flash_manifest.json",
     ),
     # What comes with the manifest.
@@ -634,6 +634,7 @@ WITHOUT_BYTES = {
     "n6build.base.uses": "notes what was read",
     "n6build.options.option": _PLANS,
     "n6build.options.until": _OF_A_BOARD,
+    "n6build.options.shard": _PLANS,
     "n6build.plan.step": _SHAPES,
 }
 # Every module of these folders.

@@ -49,7 +49,7 @@ class Maker:
     def data(self, random: random.Random) -> Image:
         weights = random.randbytes(random.randrange(1, 400))
         parts = SlotParts(len(weights), 0, trailer_offset(len(weights)))
-        image = signed_slot(slot_image(weights, 7), parts, self.statement(Kind.DATA), self.sign)
+        image = signed_slot(b"".join(slot_image([weights], 7)), parts, self.statement(Kind.DATA), self.sign)
         return Image(Kind.DATA, image, 0, len(weights), SLOT_TRAILER.size)
 
     def model(self, random: random.Random) -> Image:

@@ -31,7 +31,7 @@ def write_atomically(path: Path, data: bytes | str, *, durable: bool = False) ->
     write_chunks_atomically(path, [data.encode() if isinstance(data, str) else data], durable=durable)
 
 
-def write_chunks_atomically(path: Path, chunks: Iterable[bytes], *, durable: bool = False) -> None:
+def write_chunks_atomically(path: Path, chunks: Iterable[bytes | memoryview], *, durable: bool = False) -> None:
     """`write_atomically` for content that need not be in memory at once. Raises N6-FILE-001."""
     temporary: str | None = None
     try:

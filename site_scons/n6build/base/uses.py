@@ -27,7 +27,20 @@ _NOT_THE_READER = frozenset({os.path.join(_BASE, name) for name in ("uses.py", "
 _YOUNG_NS = 2_000_000_000
 
 State = tuple[int, int, int, int]
-_digests: dict[str, tuple[State, str]] = {}
+# From here on it is worth a line in a file not to read a file again.
+LARGE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Known:
+    """settled: the file was old enough when it was read; what was read of a young one holds in this process only."""
+
+    state: State
+    digest: str
+    settled: bool
+
+
+_digests: dict[str, Known] = {}
 
 
 @dataclass(frozen=True)
@@ -119,18 +132,20 @@ def names_in(folder: str, pattern: str) -> list[str]:
 def digest_of(path: str | Path) -> str:
     """SHA-256 of a file, empty if it cannot be read. Computed once for each state of the file, which includes its change time
     and inode: these cannot be set back."""
-    path = os.fspath(path)
+    path = os.path.abspath(path)
     try:
         state = state_of(path)
         known = _digests.get(path)
-        if known is not None and known[0] == state:
-            return known[1]
+        if known is not None and known.state == state:
+            return known.digest
+        settled = is_settled(state)
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return ""
-    if is_settled(state):
-        _digests[path] = state, digest
+    # Reading a large one again for each step that uses it would take longer than making it.
+    if settled or state[0] >= LARGE_BYTES:
+        _digests[path] = Known(state, digest, settled)
     return digest
 
 
@@ -147,10 +162,15 @@ def is_settled(state: State) -> bool:
 
 def remember_digest(path: str, state: State, digest: str) -> None:
     """Takes over a digest that an earlier build computed for this state of the file."""
-    _digests.setdefault(path, (state, digest))
+    _digests.setdefault(os.path.abspath(path), Known(state, digest, True))
 
 
 def trusted_state(path: str) -> State | None:
     """The state for which a digest is known and may be relied on later, else None."""
-    known = _digests.get(path)
-    return known[0] if known else None
+    known = _digests.get(os.path.abspath(path))
+    return known.state if known and known.settled else None
+
+
+def large_files() -> dict[str, Known]:
+    """Absolute path -> what may be relied on later, of the large files whose digest is known."""
+    return {path: known for path, known in sorted(_digests.items()) if known.settled and known.state[0] >= LARGE_BYTES}

@@ -15,7 +15,7 @@ from n6build.options.targets import LISTS, TARGETS
 
 # A matrix goes on after failures, and SCons keeps its cache.
 _OF_SCONS = frozenset({"matrix"})
-_OPTIONS_OF_SCONS = frozenset({"cache", "boards", "models"})
+_OPTIONS_OF_SCONS = frozenset({"cache", "boards", "models", "shard"})
 COMMANDS = {name: what for name, what in TARGETS.items() if name not in _OF_SCONS}
 # These are done alone.
 _ALONE = frozenset({*LISTS, "plan", *_OF_SCONS})
@@ -77,7 +77,9 @@ def _no_command(word: str) -> N6Error:
     if "=" in word or word.startswith("-"):
         what = f"'{word}' is not something to do"
         return N6Error("N6-OPTION-019", what, hint=f"begin with it: n6build build {word}")
-    return N6Error("N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "step"]))
+    return N6Error(
+        "N6-OPTION-003", f"no command '{word}'", hint=did_you_mean(word, [*COMMANDS, "step", "matrix-merge"])
+    )
 
 
 def _hint_for(word: str) -> str:

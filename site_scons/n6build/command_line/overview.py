@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from n6build.command_line.arguments import COMMANDS
+from n6build.command_line.matrix_merge import HELP as MERGE_HELP
+from n6build.command_line.matrix_merge import NAME as MERGE
 from n6build.command_line.step import HELP
 from n6build.options.targets import entry
 
@@ -12,6 +14,7 @@ def overview() -> str:
     commands = {
         **COMMANDS,
         "step": HELP,
+        MERGE: MERGE_HELP,
         "--print-completion": "bash, zsh or fish: a script that completes what is typed",
     }
     return "\n".join(

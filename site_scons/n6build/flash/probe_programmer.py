@@ -93,7 +93,7 @@ class ProbeProgrammer:
         if verify is None:
             check_read_back(sectors, self.read, f"probe {self.name}")
             return
-        timeout_s = read_timeout_s(len(sector.data) for sector in sectors)
+        timeout_s = read_timeout_s(sector.size for sector in sectors)
         self._obey(
             lambda attached: verify(attached, _image_files(sectors, attached.folder)),
             "N6-FLASH-004",
@@ -146,7 +146,8 @@ def _image_files(sectors: Sequence[Sector], folder: Path) -> list[tuple[int, Pat
     files = []
     for run in runs_of(sectors):
         path = folder / f"{run[0].address:08x}.bin"
-        path.write_bytes(b"".join(sector.data for sector in run))
+        with path.open("wb") as file:
+            file.writelines(sector.data for sector in run)
         files.append((run[0].address, path))
     return files
 

@@ -44,7 +44,7 @@ def describe(plan: FlashPlan, seconds_a_sector: float) -> list[str]:
     """What will be programmed, in lines: runs of sectors, bytes, and about how long it takes."""
     lines = []
     for run in runs_of(plan.lacking):
-        end = run[-1].address + len(run[-1].data)
+        end = run[-1].address + run[-1].size
         lines.append(f"0x{run[0].address:08X}..0x{end:08X}, {counted(len(run))}, {kib(end - run[0].address)}")
     seconds = len(plan.lacking) * seconds_a_sector
     lines.append(
@@ -91,7 +91,7 @@ def _touched(plan: FlashPlan) -> list[Span]:
     """The sectors to be programmed and their neighbours, of which only wanted ones are looked at afterwards."""
     touched = []
     for sector in plan.lacking:
-        size = len(sector.data)
+        size = sector.size
         touched += [Span(sector.address + step, size) for step in (-size, 0, size)]
     return touched
 

@@ -61,13 +61,29 @@ def witnesses_of(sectors: Sequence[Sector]) -> tuple[Witness, ...]:
     witnesses = []
     for _, parts in itertools.groupby(sectors, key=lambda sector: sector.image):
         run = list(parts)
-        start = run[0].address
-        data = b"".join(sector.data for sector in run)
-        end = max(len(data.rstrip(_ERASED)), _TAIL_BYTES)
-        for first, last in ((0, _HEAD_BYTES), (end - _TAIL_BYTES, end)):
-            part = data[first:last]
-            witnesses.append(Witness(Span(start + first, len(part)), sha256(part)))
+        end = max(_end_of_data(run), _TAIL_BYTES)
+        for part, at in ((_part(run, 0, _HEAD_BYTES), 0), (_part(run, end - _TAIL_BYTES, end), end - _TAIL_BYTES)):
+            witnesses.append(Witness(Span(run[0].address + at, len(part)), sha256(part)))
     return tuple(witnesses)
+
+
+def _end_of_data(run: Sequence[Sector]) -> int:
+    """Bytes from the start of an image to its last that is not erased."""
+    end = sum(sector.size for sector in run)
+    for sector in reversed(run):
+        kept = len(sector.data.rstrip(_ERASED))
+        end -= sector.size - kept
+        if kept:
+            break
+    return end
+
+
+def _part(run: Sequence[Sector], first: int, last: int) -> bytes:
+    """Bytes [first, last) of an image, as far as it reaches."""
+    size = run[0].size
+    held = b"".join(sector.data for sector in run[first // size : -(-last // size)])
+    before = first // size * size
+    return held[first - before : last - before]
 
 
 def read_record(path: Path, board: str) -> BoardRecord:
@@ -141,7 +157,7 @@ def without(record: BoardRecord, spans: Iterable[Span]) -> BoardRecord:
 
 def having(record: BoardRecord, sectors: Sequence[Sector]) -> BoardRecord:
     """The record of a board that is known to hold all these sectors."""
-    before = without(record, (Span(sector.address, len(sector.data)) for sector in sectors))
+    before = without(record, (Span(sector.address, sector.size) for sector in sectors))
     held = {**before.sectors, **{sector.address: sector.sha256 for sector in sectors}}
     return replace(before, sectors=held, witnesses=(*before.witnesses, *witnesses_of(sectors)))
 

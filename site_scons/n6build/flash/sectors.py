@@ -2,65 +2,109 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_part, sha256
+from n6build.base.files import read_in_chunks, read_part, sha256
 from n6build.base.intel_hex import ERASED
 from n6build.image.manifest import FlashManifest, Segment
 
 
 @dataclass(frozen=True)
+class FilePart:
+    """Bytes [offset, offset + size) of a file. name: for messages."""
+
+    path: Path
+    offset: int
+    size: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Sector:
-    """address: in the memory-mapped window. data: the whole sector; what no segment fills is erased (0xFF). image: address of
-    the image that it belongs to."""
+    """address: in the memory-mapped window. size: in bytes. sha256: of the whole sector, in hex. image: address of the image that
+    it belongs to. content: what a segment fills of it, which is read when it is needed: weights may be larger than memory."""
 
     address: int
-    data: bytes
+    size: int
+    sha256: str
     image: int
+    content: bytes | FilePart
 
     @property
-    def sha256(self) -> str:
-        """Of the whole sector, in hex."""
-        return sha256(self.data)
+    def data(self) -> bytes:
+        """The whole sector; what no segment fills is erased (0xFF). Raises N6-FLASH-001 where the file is another one by now."""
+        if isinstance(self.content, bytes):
+            return _filled(self.content, self.size)
+        part = self.content
+        data = _filled(read_part(part.path, part.offset, part.size), self.size)
+        if sha256(data) != self.sha256:
+            raise _another_file(part.name)
+        return data
 
 
 def wanted_sectors(manifest: FlashManifest, folder: Path) -> list[Sector]:
     """Sorted by address. Raises N6-FLASH-001 where a file is not the one that the manifest was made from."""
-    images = [(segment.address, segment_data(segment, folder)) for segment in manifest.segments]
-    return sectors_of(images, manifest.sector)
+    segments = sorted(manifest.segments, key=lambda segment: segment.address)
+    return [sector for segment in segments for sector in _sectors_of_segment(segment, folder, manifest.sector)]
+
+
+def _sectors_of_segment(segment: Segment, folder: Path, size: int) -> list[Sector]:
+    """In one pass over the file."""
+    path, whole, at = folder / segment.file, hashlib.sha256(), 0
+    sectors = []
+    for data in read_in_chunks(path, size, offset=segment.offset, size=segment.length):
+        whole.update(data)
+        part = FilePart(path, segment.offset + at, len(data), segment.file)
+        sectors.append(Sector(segment.address + at, size, sha256(_filled(data, size)), segment.address, part))
+        at += len(data)
+    if whole.hexdigest() != segment.sha256:
+        raise _another_file(segment.file)
+    return sectors
 
 
 def segment_data(segment: Segment, folder: Path) -> bytes:
     """What a segment of a manifest has to be. folder: of the manifest. Raises N6-FLASH-001."""
     data = read_part(folder / segment.file, segment.offset, segment.length)
     if sha256(data) != segment.sha256:
-        what = "is not the file that the manifest lists"
-        raise N6Error("N6-FLASH-001", what, where=segment.file, hint="build again")
+        raise _another_file(segment.file)
     return data
+
+
+def _another_file(name: str) -> N6Error:
+    return N6Error("N6-FLASH-001", "is not the file that the manifest lists", where=name, hint="build again")
+
+
+def _filled(data: bytes, size: int) -> bytes:
+    return data.ljust(size, bytes([ERASED]))
 
 
 def sectors_of(images: Sequence[tuple[int, bytes]], sector: int) -> list[Sector]:
     """images: (address of a sector, bytes), no two in one sector. sector: its size in bytes. Sorted by address."""
     return [
-        Sector(address + start, data[start : start + sector].ljust(sector, bytes([ERASED])), address)
+        _sector(address + start, data[start : start + sector], sector, address)
         for address, data in sorted(images)
         for start in range(0, len(data), sector)
     ]
 
 
+def _sector(address: int, data: bytes, size: int, image: int) -> Sector:
+    return Sector(address, size, sha256(_filled(data, size)), image, data)
+
+
 def bytes_of(sectors: Iterable[Sector]) -> int:
     """Size of all of them together."""
-    return sum(len(sector.data) for sector in sectors)
+    return sum(sector.size for sector in sectors)
 
 
 def runs_of(sectors: Sequence[Sector]) -> list[list[Sector]]:
     """Sectors grouped where they follow each other without a gap."""
     runs: list[list[Sector]] = []
     for sector in sectors:
-        if runs and runs[-1][-1].address + len(runs[-1][-1].data) == sector.address:
+        if runs and runs[-1][-1].address + runs[-1][-1].size == sector.address:
             runs[-1].append(sector)
         else:
             runs.append([sector])

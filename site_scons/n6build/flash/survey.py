@@ -110,5 +110,5 @@ def _read_back(wanted: Sequence[Sector], programmer: Programmer) -> dict[int, st
 
 
 def _digests(sectors: Sequence[Sector], programmer: Programmer) -> dict[int, str]:
-    found = read_sectors(sectors, programmer.read) if sectors else []
+    found = read_sectors(sectors, programmer.read)
     return {sector.address: sha256(each) for sector, each in zip(sectors, found, strict=True)}

@@ -80,14 +80,28 @@ def _records(runs: Iterable[tuple[int, bytes]], *, extended: bool) -> Iterator[b
     """extended: whether addresses need more than 16 bits."""
     page = None
     for start, run in runs:
-        lines = []
+        head = b""
         if extended and start // _PAGE != page:
             page = start // _PAGE
-            lines.append(Record.extended_linear_address(page))
-        for at in range(0, len(run), _RECORD_BYTES):
-            lines.append(Record.data((start + at) % _PAGE, list(run[at : at + _RECORD_BYTES])))
-        yield _text(lines)
+            head = _text([Record.extended_linear_address(page)])
+        whole = len(run) // _RECORD_BYTES * _RECORD_BYTES
+        rest = [Record.data((start + whole) % _PAGE, list(run[whole:]))] if whole < len(run) else []
+        yield head + _whole_records(start % _PAGE, run[:whole]) + _text(rest)
     yield _text([Record.eof()])
+
+
+def _whole_records(start: int, run: bytes) -> bytes:
+    """As Record.data makes them one by one, in a tenth of the time: 60 MB have four million. start: in the page. run: of whole
+    records."""
+    import numpy as np  # noqa: PLC0415 - planning writes none.
+
+    content = np.frombuffer(run, np.uint8).reshape(-1, _RECORD_BYTES)
+    addresses = np.arange(start, start + len(run), _RECORD_BYTES)
+    records = np.zeros((len(content), 4 + _RECORD_BYTES + 1), np.uint8)
+    records[:, 0], records[:, 1], records[:, 2] = _RECORD_BYTES, addresses >> 8, addresses & 0xFF
+    records[:, 4:-1] = content
+    records[:, -1] = -records.sum(axis=1, dtype=np.int64) & 0xFF
+    return _text(f":{line}" for line in records.tobytes().hex("\n", records.shape[1]).upper().splitlines())
 
 
 def _text(lines: Iterable[str]) -> bytes:

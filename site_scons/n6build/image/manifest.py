@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, read_part, sha256, to_json
+from n6build.base.files import read_bytes, read_in_chunks, to_json
 from n6build.base.span import Span
 from n6build.hardware.board import Board, Slot
 from n6build.hardware.slots import slots_around, weights_slot
@@ -71,20 +72,29 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
     """
     segments = []
     for file in files:
-        data = read_part(file.path, file.offset, file.length)
-        if not data and file.slot in ("fsbl", "appli"):
+        length, digest = _size_and_digest(file)
+        if not length and file.slot in ("fsbl", "appli"):
             what = "is empty: the board would keep running its old program"
             raise N6Error("N6-IMAGE-008", what, where=file.path.name, hint="build again")
-        if not data:
+        if not length:
             continue
         address = dict(board.slots.items())[file.slot].address if file.address is None else file.address
         name = Path(os.path.relpath(file.path, folder)).as_posix()
-        segments.append(Segment(file.slot, name, address, len(data), sha256(data), file.offset))
+        segments.append(Segment(file.slot, name, address, length, digest, file.offset))
     manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
     for slot in used_slots(board, manifest):
         _check_room(board, slot)
     check_overlap(manifest)
     return manifest
+
+
+def _size_and_digest(file: FlashFile) -> tuple[int, str]:
+    """Of the part that is meant."""
+    size, digest = 0, hashlib.sha256()
+    for data in read_in_chunks(file.path, offset=file.offset, size=file.length):
+        size += len(data)
+        digest.update(data)
+    return size, digest.hexdigest()
 
 
 def used_slots(board: Board, manifest: FlashManifest) -> list[UsedSlot]:

@@ -8,7 +8,7 @@ from n6build.base.errors import N6Error
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.models.model import known_models, load_model, models_folder
-from n6build.options.choices import Choices
+from n6build.options.choices import Choices, options_in_flash
 
 ALL = "all"
 
@@ -32,6 +32,12 @@ def pairs_of(choices: Choices, boards: str, models: str) -> list[Choices]:
         if choices.profile in board.profiles()
         for name, model in described
     ]
+
+
+def options_of_matrix(choices: Choices) -> tuple[str, ...]:
+    """What was chosen for all pairs and decides what they hold, as on the command line."""
+    given = options_in_flash(choices).items()
+    return tuple(f"{name}={value}" for name, value in given if name not in ("board", "model"))
 
 
 def _names(text: str, known: list[str]) -> list[str]:

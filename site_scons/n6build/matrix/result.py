@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
@@ -16,6 +18,10 @@ from n6build.plan.plan import Plan
 from n6build.run.session import Outcome, read_outcome
 
 Built = Literal["built", "cache", "up to date"]
+# Of files from other machines: names go into messages and pages, figures are compared.
+Name = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}\Z")]
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 @dataclass(frozen=True)
@@ -24,17 +30,17 @@ class PairResult:
     did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`.
     near: others that are within the tolerance of their network."""
 
-    board: str
-    model: str
+    board: Name
+    model: Name
     failure: str
     built: Built
-    seconds: float
-    appli_bytes: int
-    activation_bytes: int
-    instructions: int
-    equal: int
-    outputs: int
-    near: int = 0
+    seconds: Seconds
+    appli_bytes: Count
+    activation_bytes: Count
+    instructions: Count
+    equal: Count
+    outputs: Count
+    near: Count = 0
 
     @property
     def passed(self) -> bool:

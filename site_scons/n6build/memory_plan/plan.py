@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
 from n6build.reloc.slots import ModelSlot
+
+# Of an application, in characters; what a file system takes is not much more than twice that.
+_LONGEST_NAME = 100
+_DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -175,8 +180,12 @@ class MemoryPlan:
 
 
 def application_name(models: Sequence[str]) -> str:
-    """models: their names; of none, it is programs of somebody else."""
-    return "+".join(models) or "programs"
+    """models: their names; of none, it is programs of somebody else. Of very many, the first, with digits of the SHA-256 of all
+    names: it is the name of a folder, which may have 255 bytes."""
+    name = "+".join(models) or "programs"
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - 1 - _DIGITS]}-{hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]}"
 
 
 def plan_json(plan: MemoryPlan) -> str:

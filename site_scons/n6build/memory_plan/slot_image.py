@@ -7,6 +7,7 @@ with the data, so that new weights leave the Appli unchanged.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator
 
 from n6build.formats.slot_trailer import ALIGNMENT, MAGIC, TRAILER
 
@@ -18,12 +19,15 @@ def trailer_offset(data_bytes: int) -> int:
     return -(-data_bytes // ALIGNMENT) * ALIGNMENT
 
 
-def slot_image(data: bytes, signature: int) -> bytes:
-    """signature: 32 bits that the Appli expects, so that data of another network is refused."""
-    trailer = TRAILER.pack(
-        magic=int.from_bytes(MAGIC, "little"), bytes=len(data), crc32=zlib.crc32(data), signature=signature
-    )
-    return data.ljust(trailer_offset(len(data)), b"\0") + trailer
+def slot_image(chunks: Iterable[bytes], signature: int) -> Iterator[bytes]:
+    """The image in pieces. chunks: of the data, which may be larger than memory. signature: 32 bits that the Appli expects, so
+    that data of another network is refused."""
+    size = crc32 = 0
+    for chunk in chunks:
+        size, crc32 = size + len(chunk), zlib.crc32(chunk, crc32)
+        yield chunk
+    yield bytes(trailer_offset(size) - size)
+    yield TRAILER.pack(magic=int.from_bytes(MAGIC, "little"), bytes=size, crc32=crc32, signature=signature)
 
 
 def weights_slot_file(raw: str, network: str, networks: int) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 import zlib
+from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.files import read_in_chunks, read_part
 from n6build.formats.boot_header import BASE, HEADER_BYTES, MAGIC, VECTOR_BYTES, BinaryType
 from n6build.formats.slot_trailer import MAGIC as SLOT_MAGIC
 from n6build.formats.slot_trailer import TRAILER as SLOT_TRAILER
@@ -31,14 +33,16 @@ def check_program(image: bytes, kind: BinaryType, payload_offset: int, where: st
         raise _damaged(f"has entry 0x{header['entry']:08X}, its vector table says 0x{reset_vector:08X}", where)
 
 
-def check_slot_data(image: bytes, size: int, where: str) -> None:
+def check_slot_data(path: Path, size: int) -> None:
     """Weights or test vectors with their trailer. size: of the data, in bytes. Raises N6-IMAGE-009."""
-    at = trailer_offset(size)
-    packed = image[at : at + SLOT_TRAILER.size]
+    packed = read_part(path, trailer_offset(size), SLOT_TRAILER.size)
     found = SLOT_TRAILER.unpack(packed) if len(packed) == SLOT_TRAILER.size else {}
-    wanted = {"magic": int.from_bytes(SLOT_MAGIC, "little"), "bytes": size, "crc32": zlib.crc32(image[:size])}
+    crc32 = 0
+    for chunk in read_in_chunks(path, size=size):
+        crc32 = zlib.crc32(chunk, crc32)
+    wanted = {"magic": int.from_bytes(SLOT_MAGIC, "little"), "bytes": size, "crc32": crc32}
     if any(found.get(name) != value for name, value in wanted.items()):
-        raise _incomplete(where)
+        raise _incomplete(path.name)
 
 
 def check_model(image: bytes, where: str) -> int:

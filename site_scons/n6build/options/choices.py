@@ -30,6 +30,7 @@ from n6build.options.option import (
     switch,
     word,
 )
+from n6build.options.shard import Shard, parse_shard
 from n6build.options.until import Until, parse_until
 
 LoadMode = Literal["copy", "xip"]
@@ -264,6 +265,12 @@ class Invocation:
 
     boards: str = word("all", "target matrix: which boards, a,b or all")
     models: str = word("all", "target matrix: which models, a,b or all")
+    shard: Shard | None = parsed(
+        None,
+        "target matrix: 3/8 builds the third of eight parts, for as many machines; `n6build matrix-merge` joins their results",
+        parse_shard,
+        name="shard",
+    )
     cache: str = word(
         "",
         "folder for build products, shared by checkouts and machines (SCons CacheDir)",

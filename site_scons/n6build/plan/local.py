@@ -18,6 +18,7 @@ from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
 from n6build.plan.known_code import keep_known_code, known_code
+from n6build.plan.known_files import keep_known_files, remember_known_files
 from n6build.plan.ledger import read_ledger
 from n6build.plan.perform import Site, is_current, perform
 from n6build.plan.plan import Plan, joined, needs_of, read_plan_json, step_for
@@ -62,6 +63,7 @@ class _PlanFile(TypedDict):
 def local_site(build: Path, environment: Mapping[str, str]) -> Site:
     """A site in the working directory. build: folder of all build products. environment: of commands."""
     build = build.absolute()
+    remember_known_files(build)
     return Site(Path.cwd(), build, known_code(build), read_ledger(build), environment)
 
 
@@ -116,6 +118,7 @@ def execute(
                 is_there(name)
             start_ready()
     keep_known_code(site.code, site.build)
+    keep_known_files(site.build)
 
 
 def do_step(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | None = None) -> None:

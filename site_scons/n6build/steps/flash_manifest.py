@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.base.files import read_bytes, write_atomically
+from n6build.base.files import file_size, read_bytes, write_atomically
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
 from n6build.image.manifest import FlashFile, make_manifest, manifest_json
@@ -93,14 +93,14 @@ def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, board:
     for place, path in sorted(
         images, key=lambda image: image[0].content is not None and image[0].content.kind == "params"
     ):
-        image, content = read_bytes(path), place.content
-        if content is None and image:
-            check_program(image, *kinds[place.slot], path.name)
-        elif content is None:
-            continue  # The manifest refuses an empty program.
+        content, is_empty = place.content, not file_size(path)
+        if content is None:
+            # An empty one the manifest refuses.
+            if not is_empty:
+                check_program(read_bytes(path), *kinds[place.slot], path.name)
         elif content.kind == "model":
-            sizes[Content("params", content.network)] = check_model(image, path.name)
+            sizes[Content("params", content.network)] = check_model(read_bytes(path), path.name)
         elif content.kind == "params":
-            check_model_weights(image, sizes[content], path.name)
-        elif image or content in sizes:
-            check_slot_data(image, sizes.get(content, 0), path.name)
+            check_model_weights(read_bytes(path), sizes[content], path.name)
+        elif not is_empty or content in sizes:
+            check_slot_data(path, sizes.get(content, 0))

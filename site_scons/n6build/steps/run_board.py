@@ -30,7 +30,7 @@ from n6build.run.npu_epochs import with_npu_epochs
 from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.board import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
 from n6build.steps.flash_board import Target
@@ -107,17 +107,18 @@ def run_board_step(
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
     meanings = (project_path(INSTRUCTIONS),) if target.probe == VIRTUAL else ()
+    described_by = (*emulator_files(target, board), *board_files(board)) if target.probe == VIRTUAL else ()
     return Step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, session.trace)),
-        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board), *meanings),
+        sources=tuple(dict.fromkeys((*elves.values(), *receipts, *files, *described_by, *meanings))),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
-        # Asking for a run means running again.
-        always=True,
+        # Asking for a run means running again; a matrix asks for what changed.
+        always=not session.silent,
         shared=False,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n6build.base.files import write_atomically
+from n6build.base.files import write_chunks_atomically
 from n6build.memory_plan.slot_image import slot_image, vectors_slot_file
 from n6build.memory_plan.vectors import read_vectors
 from n6build.plan.step import Call, Step
@@ -21,4 +21,4 @@ def vectors_image_step(folder: str, inputs: str, network: str, networks: int) ->
 
 def make(call: Call) -> None:
     """Writes the vectors with their trailer."""
-    write_atomically(call.outputs[0], slot_image(read_vectors(call.sources[0]).data, 0))
+    write_chunks_atomically(call.outputs[0], slot_image([read_vectors(call.sources[0]).data], 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from n6build.base.files import read_bytes, write_atomically
+from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.memory_plan.plan import read_plan
 from n6build.memory_plan.slot_image import slot_image, weights_slot_file
 from n6build.plan.step import Call, Step, to_parameters
@@ -34,4 +34,5 @@ def make(call: Call) -> None:
     network = call.parameters_as(Parameters).network
     raw, plan = call.sources
     images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]
-    write_atomically(call.outputs[0], slot_image(read_bytes(raw), images[0].signature) if images else b"")
+    chunks = slot_image(read_in_chunks(raw), images[0].signature) if images else ()
+    write_chunks_atomically(call.outputs[0], chunks)

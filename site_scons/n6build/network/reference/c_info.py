@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from n6build.base.files import file_size, read_in_chunks
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.epochs import ELEMENT_BITS, Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.graph import Quantisation
@@ -34,12 +36,11 @@ def c_info(
     pools: Sequence[MemoryPool],
     *,
     name: str,
-    model_file: str,
-    model: bytes,
+    model: Path,
     tool: str,
     tool_version: str,
 ) -> dict[str, object]:
-    """The document. pools: all that the profile has. model: content of the model file. tool: what compiled it."""
+    """The document. pools: all that the profile has. model: its file. tool: what compiled it."""
     views = {joined.pool.name: joined for joined in placement.joined}
     everything = [*pools, *(joined.pool for joined in placement.joined)]
     pool_ids = {pool.name: number for number, pool in enumerate(everything, 1)}
@@ -67,13 +68,13 @@ def c_info(
                     "arguments": "",
                     "environment": [],
                     "input_model": {
-                        "name": model_file.rsplit(".", 1)[0],
-                        "type": model_file.rsplit(".", 1)[-1],
-                        "size": len(model),
+                        "name": model.stem,
+                        "type": model.suffix[1:],
+                        "size": file_size(model),
                         "model_files": [
                             {
-                                "name": model_file,
-                                "signature": f"0x{hashlib.md5(model, usedforsecurity=False).hexdigest()}",
+                                "name": model.name,
+                                "signature": f"0x{_md5(model)}",
                             }
                         ],
                     },
@@ -101,6 +102,14 @@ def c_info(
             "series": "stm32n6npu",
         },
     }
+
+
+def _md5(model: Path) -> str:
+    """As ST's tool names a model file."""
+    digest = hashlib.md5(usedforsecurity=False)
+    for chunk in read_in_chunks(model):
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _elements(initializer: Initializer) -> int:

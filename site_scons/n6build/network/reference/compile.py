@@ -6,12 +6,12 @@ Its results are those of LiteRT's reference resolver, bit for bit. Equal inputs 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.files import to_json, write_atomically, write_chunks_atomically
 from n6build.network.artifacts.description import OWN_TOOL
 from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
@@ -78,16 +78,14 @@ def compile_network(
         placement,
         pools,
         name=name,
-        model_file=model.name,
-        model=read_bytes(model),
+        model=model,
         tool=OWN_TOOL,
         tool_version=VERSION,
     )
     raw = out / f"{name}_atonbuf.{placement.initializer_pool.fname}.raw"
-    files: dict[Path, bytes | str] = {
+    files: dict[Path, str] = {
         out / f"{name}.c": network_source(network, placement, pools, name, identity, ll_aton or own_version()),
         out / f"{name}.h": network_header(network, name, model.stem),
-        raw: initializer_image(network, placement),
         out / f"{name}_c_info.json": to_json(info),
         out / f"{name}_generate_report.txt": report(
             network, placement, pools, name=name, origin=model.stem, tool=identity
@@ -95,6 +93,7 @@ def compile_network(
     }
     for path, content in files.items():
         write_atomically(path, content)
+    write_chunks_atomically(raw, initializer_chunks(network, placement))
     transposes = sum(epoch.kind == "Transpose" for epoch in network.epochs)
     return Compiled(external_uses(network, placement, pools), transposes)
 
@@ -107,10 +106,12 @@ def _graph_of(model: Path) -> Graph:
     return as_signed(dilated(folded(read_graph(model))))
 
 
-def initializer_image(network: Network, placement: Placement) -> bytes:
-    """The pool from its start to the end of the last initializer; gaps are 0."""
-    image = bytearray(placement.initializer_bytes)
-    for initializer in network.initializers:
+def initializer_chunks(network: Network, placement: Placement) -> Iterator[memoryview | bytes]:
+    """The pool from its start to the end of the last initializer, in pieces; gaps are 0."""
+    at = 0
+    for initializer in sorted(network.initializers, key=lambda each: placement.places[each.name].offset):
         offset = placement.places[initializer.name].offset
-        image[offset : offset + len(initializer.data)] = initializer.data
-    return bytes(image)
+        yield bytes(offset - at)
+        yield initializer.data
+        at = offset + len(initializer.data)
+    yield bytes(placement.initializer_bytes - at)

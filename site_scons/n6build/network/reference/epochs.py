@@ -49,14 +49,14 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Initializer:
-    """A constant that a kernel reads; data: little endian."""
+    """A constant that a kernel reads. data: its bytes, little endian."""
 
     name: str
     epoch: int
     dtype: ConstantType
     shape: tuple[int, ...]
     quantisation: Quantisation | None
-    data: bytes = field(repr=False)
+    data: memoryview = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -256,9 +256,9 @@ class _Lowering:
         """Constants of one name are one: weights that several operators share are stored once."""
         if name not in self._initializers:
             little_endian = np.ascontiguousarray(data, np.dtype(dtype).newbyteorder("<"))
-            self._initializers[name] = Initializer(
-                name, len(self._epochs) + 1, dtype, data.shape, quantisation, little_endian.tobytes()
-            )
+            # Of an array that is there anyway: weights are not copied.
+            stored = little_endian.reshape(-1).view(np.uint8).data
+            self._initializers[name] = Initializer(name, len(self._epochs) + 1, dtype, data.shape, quantisation, stored)
         return Address(name)
 
     # PAD

@@ -285,8 +285,8 @@ class _Reader:
             return None
         if length != tensor.bytes:
             raise DamagedError(f"tensor {tensor.name!a} has {length} bytes of data instead of {tensor.bytes}")
-        raw = np.asarray(buffer.DataAsNumpy()).tobytes()
-        return np.frombuffer(raw, _NUMPY_TYPES[tensor.dtype]).reshape(tensor.shape)
+        # Where it is in the file: weights are not copied.
+        return np.asarray(buffer.DataAsNumpy()).view(_NUMPY_TYPES[tensor.dtype]).reshape(tensor.shape)
 
 
 def _options(table: Any, reader: OptionsReader | None) -> object:

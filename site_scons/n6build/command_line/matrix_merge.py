@@ -1,0 +1,34 @@
+"""Joins the results of a matrix that several machines have built in parts, as if one had built it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.command_line.arguments import CommandParser, add_build
+
+NAME = "matrix-merge"
+HELP = "joins the results of the parts of a matrix (scons matrix shard=3/8): tables, history, trends, regressions"
+
+
+def matrix_merge(words: Sequence[str]) -> None:
+    """words: those behind the command. Ends the program after --help. Raises N6-OPTION-019 for words that are missing,
+    N6-MATRIX-001 to -004 for parts that do not fit together, -005, -006 and -008 as `add_to_history`, and -007 where a pair has
+    failed."""
+    from n6build.matrix.conclude import add_to_history, raise_if_failed, write_results
+    from n6build.matrix.shard_results import merged
+
+    options = merge_parser().parse_args(words)
+    found = merged(options.files)
+    folder = Path(options.build) / "matrix"
+    write_results(folder, found.results)
+    add_to_history(folder, Path(), found)
+    raise_if_failed(found.results)
+
+
+def merge_parser() -> CommandParser:
+    """Of the words behind `n6build matrix-merge`."""
+    parser = CommandParser(prog=f"n6build {NAME}", description=f"{HELP}.", allow_abbrev=False)
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="such as build/matrix/shard-3-of-8.json")
+    add_build(parser)
+    return parser

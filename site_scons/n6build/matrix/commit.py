@@ -1,0 +1,27 @@
+"""Which sources a result is of: the commit of the project, as its version control names it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from n6build.base.captured import run_captured
+
+UNKNOWN = "unknown"
+Commit = Annotated[str, Meta(pattern=r"^([0-9a-f]{7,64}(-dirty)?|unknown)\Z")]
+_TIMEOUT_S = 20
+
+
+def commit_of(project: Path) -> str:
+    """The commit that is checked out, with '-dirty' where a file differs from it; 'unknown' where git does not know."""
+    try:
+        status, commit = run_captured(["git", "-C", project, "rev-parse", "--verify", "HEAD"], _TIMEOUT_S)
+        changed, _ = run_captured(["git", "-C", project, "diff", "--quiet", "HEAD"], _TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return UNKNOWN
+    if status:
+        return UNKNOWN
+    return f"{commit.strip()}-dirty" if changed else commit.strip()

@@ -1,0 +1,89 @@
+"""What is written, said and objected to when all pairs of a matrix are done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from n6build.base.console import say, show
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.version import version
+from n6build.matrix.commit import commit_of
+from n6build.matrix.history import entry_of, read_history, with_entry, write_history
+from n6build.matrix.pairs import options_of_matrix
+from n6build.matrix.result import PairResult, read_results, results_json, rows_of
+from n6build.matrix.settings import read_limits
+from n6build.matrix.shard_results import FORMAT, ShardResults, file_name, shard_json
+from n6build.matrix.show import matrix_junit, page, table
+from n6build.matrix.trend_page import trends_page
+from n6build.matrix.trends import latest, raise_if_worse, trends_of
+from n6build.options.choices import Choices
+from n6build.options.shard import Shard
+from n6build.report.figures import SizesFile, read_sizes
+from n6build.steps.merge_report import write_merge_report
+
+
+def conclude(
+    folder: Path,
+    choices: Choices,
+    whole: Sequence[tuple[str, str]],
+    shard: Shard | None,
+    results: Sequence[PairResult],
+    sizes: Iterable[Path],
+    base: SizesFile | None,
+) -> None:
+    """All of it, for the project in the working directory. folder: for what is written. choices: of all pairs. whole: (board,
+    model) of the whole matrix. shard: the part that `results` are of, None for all. sizes: files of the pairs that were built.
+    base: what their sizes are compared with. Raises as `add_to_history`."""
+    write_results(folder, results)
+    applications = tuple(each for path in sizes for each in read_sizes(path).applications)
+    write_merge_report(folder, SizesFile(version(), applications), base)
+    number, count = (shard.number, shard.count) if shard else (1, 1)
+    options, commit = options_of_matrix(choices), commit_of(Path())
+    found = ShardResults(FORMAT, commit, options, number, count, tuple(whole), tuple(results))
+    if shard is None:
+        add_to_history(folder, Path(), found)
+        return
+    path = folder / file_name(shard)
+    write_atomically(path, shard_json(found))
+    say("Part", f"{number} of {count}", f"{path} is for n6build matrix-merge")
+
+
+def write_results(folder: Path, results: Sequence[PairResult]) -> None:
+    """matrix.json, matrix.xml and matrix.html, and the table on the console. folder: for them. Raises N6-FILE-001."""
+    rows = rows_of(results, read_results(folder / "matrix.json"))
+    write_atomically(folder / "matrix.json", results_json(results))
+    write_atomically(folder / "matrix.xml", matrix_junit(rows))
+    write_atomically(folder / "matrix.html", page(rows))
+    show(table(rows))
+    passed = sum(result.passed for result in results)
+    say("Matrix", f"{passed} of {len(results)} passed", f"{folder}/matrix.html, .xml and .json")
+
+
+def add_to_history(folder: Path, project: Path, found: ShardResults) -> None:
+    """Enters the figures of a whole matrix into the history, and writes trends.html. folder: as for `write_results`. project:
+    folder of n6build.yaml. Raises as `read_limits` and `read_history`, and N6-MATRIX-006 for regressions."""
+    limits = read_limits(project)
+    path = project / limits.history if limits.history else folder / "history.jsonl"
+    entries = with_entry(read_history(path), entry_of(found.commit, found.options, found.results))
+    write_history(path, entries)
+    trends = trends_of(entries, found.options, limits)
+    write_atomically(folder / "trends.html", trends_page(trends, limits, found.commit))
+    worse = latest(trends, found.commit)
+    say(
+        "History",
+        f"{'1 commit' if len(entries) == 1 else f'{len(entries)} commits'} in {path}",
+        f"{folder}/trends.html",
+    )
+    raise_if_worse(worse, limits)
+
+
+def raise_if_failed(results: Sequence[PairResult]) -> None:
+    """Raises N6-MATRIX-007 where a pair of another machine failed."""
+    failed = [each for each in results if not each.passed]
+    if failed:
+        first = failed[0]
+        what = f"{len(failed)} of {len(results)} pairs failed, first: {first.failure.splitlines()[0]}"
+        where = f"{first.board} {first.model}"
+        raise N6Error("N6-MATRIX-007", what, where=where, hint="matrix.html has all of them")

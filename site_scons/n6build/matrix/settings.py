@@ -1,0 +1,79 @@
+"""n6build.yaml, which a project keeps in its version control: what a matrix is held to.
+
+matrix:
+  history: figures.jsonl
+  most_growth: {appli_bytes: 1, instructions: 0.5}
+  accepted:
+    0123abc: the softmax of the new runtime is exact, and slower
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated
+
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file
+from n6build.base.yaml_schema import FileName, Range, parse_document, read_document
+
+FILE = "n6build.yaml"
+Percent = Annotated[float, Range(0, 1000)]
+
+
+@dataclass(frozen=True)
+class MostGrowth:
+    """In percent of what a figure was before; without a key, it may grow at will. seconds: of the host, which others may use,
+    too."""
+
+    appli_bytes: Percent | None = None
+    activation_bytes: Percent | None = None
+    instructions: Percent | None = None
+    seconds: Percent | None = None
+
+
+@dataclass(frozen=True)
+class MatrixSettings:
+    """history: file, relative to the project; without one, it is in the build folder. accepted: commits whose figures are what
+    later ones are compared with, even where they grew too much, with reasons."""
+
+    history: FileName | None = None
+    most_growth: MostGrowth = field(default_factory=MostGrowth)
+    accepted: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """The whole file."""
+
+    matrix: MatrixSettings = field(default_factory=MatrixSettings)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """most: figure -> percent. where: figure -> file:line of its limit. accepted: beginnings of commits."""
+
+    history: str | None
+    most: dict[str, float]
+    where: dict[str, str]
+    accepted: tuple[str, ...]
+
+
+def read_limits(folder: Path) -> Limits:
+    """folder: of the project. Raises N6-FILE-002, N6-YAML-00x, and N6-MATRIX-008 for a commit that is none or has no reason."""
+    path = folder / FILE
+    document = read_document(path, shown_as=FILE) if is_file(path) else parse_document("{}", FILE)
+    matrix = document.load(ProjectSettings).matrix
+    most = {each.name: getattr(matrix.most_growth, each.name) for each in fields(MostGrowth)}
+    for commit, reason in matrix.accepted.items():
+        is_commit = 7 <= len(commit) <= 64 and not set(commit) - set("0123456789abcdef")
+        if not is_commit or not reason.strip():
+            what = f"commit '{commit}' is accepted without a reason" if is_commit else f"'{commit}' is not a commit"
+            hint = "at least 7 digits of the commit, in quotes, and why its figures may be what they are"
+            raise N6Error("N6-MATRIX-008", what, where=document.where("matrix", "accepted", commit), hint=hint)
+    return Limits(
+        matrix.history,
+        {name: percent for name, percent in most.items() if percent is not None},
+        {name: document.where("matrix", "most_growth", name) for name in most},
+        tuple(matrix.accepted),
+    )

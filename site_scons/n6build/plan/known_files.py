@@ -1,0 +1,46 @@
+"""The digests of large files that earlier builds have computed. They hold as long as a file has the same size, times and inode:
+a build with nothing to do reads no weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from n6build.base import uses
+from n6build.base.bounded import WRONG_FIELDS, parse_json
+from n6build.base.files import write_atomically
+from n6build.plan.ledger import FOLDER
+
+_NAME = "files.json"
+
+
+def remember_known_files(build: Path) -> None:
+    """build: folder of all build products, which has what an earlier call has kept. One that is damaged counts as none."""
+    for path, (*state, digest) in _read(build).items():
+        uses.remember_digest(path, (state[0], state[1], state[2], state[3]), digest)
+
+
+def keep_known_files(build: Path) -> None:
+    """Writes down the large files that are known now, if they are others than before. Raises N6-FILE-001."""
+    kept = {path: [*known.state, known.digest] for path, known in uses.large_files().items() if _is_there(path, known)}
+    if kept != _read(build):
+        write_atomically(build / FOLDER / _NAME, json.dumps(kept) + "\n")
+
+
+def _read(build: Path) -> dict[str, list[Any]]:
+    try:
+        found: Any = parse_json((build / FOLDER / _NAME).read_bytes())
+        return {
+            str(path): [int(size), int(mtime), int(ctime), int(inode), str(digest)]
+            for path, (size, mtime, ctime, inode, digest) in found.items()
+        }
+    except (OSError, *WRONG_FIELDS):
+        return {}
+
+
+def _is_there(path: str, known: uses.Known) -> bool:
+    try:
+        return uses.state_of(path) == known.state
+    except OSError:
+        return False

@@ -1,0 +1,218 @@
+"""Time and memory of large things: weights, hex files, network.c, networks of an application, models and boards of a project.
+
+    .venv/bin/python tools/bench_scale.py            the table of docs/matrix.md, a few minutes
+    .venv/bin/python tools/bench_scale.py weights    one part of it
+
+Seconds are those of the processor, of scons and all that it starts: how busy the machine is does not count. Memory is that of the
+largest process. Works in a temporary copy of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests")]
+
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
+BOARD = "stm32n6570-dk"
+DESCRIBED = """name: {name}
+file: {name}.tflite
+sha256: "{sha256}"
+network: {{input_type: int8, output_type: int8}}
+"""
+# Of the input, and of what lies between layers.
+WIDE = 4096
+NARROW = 3840
+# 190 lines of network.c each.
+CONVOLUTIONS = 265
+# A null build, of which the least counts: it takes less than other work on the machine.
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Cost:
+    """seconds: of the processor. megabytes: of the largest process."""
+
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """first, again: of a build, and of the same one once more, which has nothing to do; None where there is none."""
+
+    what: str
+    first: Cost
+    again: Cost | None = None
+
+
+def scons(project: Path, *arguments: str) -> Cost:
+    """Raises SystemExit if the build fails."""
+    environment = {**os.environ, "PYTHONPATH": str(project / "site_scons")}
+    command = [sys.executable, "-m", "SCons", "-Q", "-j2", *arguments]
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, cwd=project, env=environment, stdout=output, stderr=output)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            output.seek(0)
+            raise SystemExit(output.read().decode())
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
+
+
+def built(project: Path, what: str, *arguments: str) -> Row:
+    """A build, and then what it takes to find nothing to do."""
+    first = scons(project, *arguments)
+    # What the first one has written is read once more, when it is old enough to be relied on.
+    scons(project, *arguments)
+    return Row(what, first, min((scons(project, *arguments) for _ in range(REPEATS)), key=lambda cost: cost.seconds))
+
+
+def add_models(project: Path, make: Callable[[int], bytes], sizes: Mapping[str, int]) -> None:
+    """sizes: by name. Made in a process of its own: a process begins with what the one has used that starts it, and that would
+    count as its memory. Raises SystemExit if that fails."""
+    process = multiprocessing.get_context("spawn").Process(target=_add_models, args=(project, make, sizes))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit("the models could not be made")
+
+
+def _add_models(project: Path, make: Callable[[int], bytes], sizes: Mapping[str, int]) -> None:
+    for name, size in sizes.items():
+        tflite = make(size)
+        folder = project / "models" / name
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.tflite").write_bytes(tflite)
+        described = DESCRIBED.format(name=name, sha256=hashlib.sha256(tflite).hexdigest())
+        (folder / "model.yaml").write_text(described)
+
+
+def weights_model(megabytes: int) -> bytes:
+    """Fully connected layers of about so many weights."""
+    from memory_models import ModelWriter  # noqa: PLC0415 - a module of the tests; see `add_models`.
+
+    writer, left = ModelWriter(), megabytes * 10**6
+    last = writer.input(1, 1, WIDE)
+    while left >= WIDE:
+        outputs = min(NARROW, left // writer.shapes[last][-1])
+        left -= outputs * writer.shapes[last][-1]
+        last = writer.fully_connected(last, outputs)
+    return writer.model(last)
+
+
+def layers_model(layers: int) -> bytes:
+    """Small convolutions, one behind the other."""
+    from memory_models import ModelWriter  # noqa: PLC0415 - a module of the tests; see `add_models`.
+
+    writer = ModelWriter()
+    last = writer.input(4, 4, 8)
+    for _ in range(layers):
+        last = writer.conv(last, 8)
+    return writer.model(last)
+
+
+def weights(project: Path) -> Iterator[Row]:
+    """From the model to the flashed virtual board; what does not depend on the model is there."""
+    target = (f"board={BOARD}", "probe=virtual", "flash")
+    add_models(project, weights_model, {"other": 1, **{f"w{each}": each for each in (1, 15, 30, 60)}})
+    scons(project, *target, "model=other")
+    for megabytes in (1, 15, 30, 60):
+        yield built(project, f"{megabytes} MB of weights", *target, f"model=w{megabytes}")
+    for megabytes in (15, 30, 60):
+        cost = scons(project, f"board={BOARD}", f"model=w{megabytes}", "hex")
+        yield Row(f"hex file of {megabytes} MB", cost)
+
+
+def lines(project: Path) -> Iterator[Row]:
+    """network.c of up to 50,000 lines."""
+    target = (f"board={BOARD}", "probe=virtual", "flash")
+    scons(project, *target, "model=keyword")
+    sizes = {f"l{layers}": layers for layers in (CONVOLUTIONS // 5, CONVOLUTIONS)}
+    add_models(project, layers_model, sizes)
+    for layers in sizes.values():
+        row = built(project, "", *target, f"model=l{layers}")
+        source = (project / f"build/{BOARD}/l{layers}/network/network.c").read_text()
+        yield Row(f"network.c of {source.count(chr(10)):,} lines", row.first, row.again)
+
+
+def networks(project: Path) -> Iterator[Row]:
+    """Many networks in one application."""
+    scons(project, f"board={BOARD}", "probe=virtual", "flash", "model=keyword")
+    names = [f"net{number:02}" for number in range(60)]
+    add_models(project, layers_model, {name: 1 + number % 3 for number, name in enumerate(names)})
+    for count in (15, 30, 60):
+        models = f"model={','.join(names[:count])}"
+        yield built(project, f"{count} networks in an application", f"board={BOARD}", "probe=virtual", "flash", models)
+
+
+def models(project: Path) -> Iterator[Row]:
+    """A matrix of many models, as far as it is read and looked at: nothing is built."""
+    add_models(project, layers_model, {f"many{number:03}": 1 + number % 3 for number in range(200)})
+    for count in (50, 100, 200):
+        names = ",".join(f"many{number:03}" for number in range(count))
+        arguments = ("-n", "matrix", f"boards={BOARD}", f"models={names}")
+        yield Row(f"matrix of {count} models, planned", scons(project, *arguments))
+
+
+def boards(project: Path) -> Iterator[Row]:
+    """A matrix of many boards, as `models`."""
+    described = (project / f"boards/{BOARD}/board.yaml").read_text()
+    for number in range(20):
+        folder = project / f"boards/board{number:02}"
+        folder.mkdir()
+        text = described.replace(f"name: {BOARD}", f"name: board{number:02}").replace("aliases: [", "aliases: [] # ")
+        (folder / "board.yaml").write_text(text)
+    for count in (5, 10, 20):
+        names = ",".join(f"board{number:02}" for number in range(count))
+        arguments = ("-n", "matrix", f"boards={names}", "models=keyword")
+        yield Row(f"matrix of {count} boards, planned", scons(project, *arguments))
+
+
+PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    "weights": weights,
+    "lines": lines,
+    "networks": networks,
+    "models": models,
+    "boards": boards,
+}
+
+
+def shown(row: Row) -> str:
+    """A line of the table."""
+    again = f"{row.again.seconds:.2f} s, {row.again.megabytes:.0f} MB" if row.again else ""
+    return f"| {row.what} | {row.first.seconds:.1f} s, {row.first.megabytes:.0f} MB | {again} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table. Raises SystemExit if a build fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    wanted = parser.parse_args(arguments).parts or PARTS
+    print("| what | first build | nothing to do |\n|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="n6scale-") as folder:
+        for part in wanted:
+            project = Path(folder) / part
+            for name in COPIED:
+                copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+                project.mkdir(exist_ok=True)
+                copy(ROOT / name, project / name)
+            for row in PARTS[part](project):
+                print(shown(row), flush=True)
+            shutil.rmtree(project)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
