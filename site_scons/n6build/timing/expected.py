@@ -1,0 +1,243 @@
+"""What a network is expected to take: each epoch and all of it, with a range, and in words what is not known.
+
+A range is what nine of ten measurements were in that the model was not fitted to. Each reason for which it says less than it
+seems to (clocks that nothing was measured at, measurements that contradict each other) squares the factors to both of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.timing.conditions import Conditions
+from n6build.timing.model import Bound, Span, TimeModel, npu_time
+from n6build.timing.of_network import EpochWork, NetworkWork
+
+_NS = 1e6
+_AGAIN = "reads the flash repeatedly, and how much of that the NPU's cache answers is not known"
+_ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash", "overhead": "stream"}
+
+
+@dataclass(frozen=True)
+class EpochTime:
+    """ms. npu, flash, cpu, overhead: of its parts, which overlap; start: when it begins. high: None where only a lower bound is
+    known, which `ms` and `low` then are."""
+
+    number: int
+    kind: str
+    on: str
+    bound: Bound
+    npu: float
+    flash: float
+    cpu: float
+    overhead: float
+    start: float
+    ms: float
+    low: float
+    high: float | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NetworkTime:
+    """ms, low, high: as those of an epoch. at: the clocks. notes: what is not known, in words. estimate: of ST's compiler, ms;
+    None where it gives none."""
+
+    at: Conditions
+    epochs: tuple[EpochTime, ...]
+    ms: float
+    low: float
+    high: float | None
+    notes: tuple[str, ...]
+    estimate: float | None = None
+
+    def part(self, name: str) -> float:
+        """ms of 'npu', 'flash', 'cpu' or 'overhead', of all epochs."""
+        return float(sum(getattr(epoch, name) for epoch in self.epochs))
+
+
+def expected_time(
+    work: NetworkWork,
+    model: TimeModel,
+    at: Conditions,
+    *,
+    instructions: Mapping[int, int] | None = None,
+    cycles: Span | None = None,
+) -> NetworkTime:
+    """instructions: that the CPU executed in each epoch, by number; None where nothing was run. cycles: that an instruction
+    takes."""
+    wide = _widenings(model, at)
+    epochs: list[EpochTime] = []
+    start = 0.0
+    for each in work.epochs:
+        if each.on == "CPU":
+            found = _on_cpu(each, model, at, (instructions or {}).get(each.number), cycles)
+        else:
+            found = _on_npu(each, model, at)
+        found = _wider(replace(found, start=start), len(wide))
+        start += found.ms
+        epochs.append(found)
+    low, high = _sum(epochs, model, len(wide))
+    notes = [*wide, *([work.problem] if work.problem else []), *_told(epochs)]
+    if not epochs:
+        notes.append("it has no epochs that any file tells of")
+    estimate = work.estimate_cycles / at.npu_ghz / _NS if work.estimate_cycles else None
+    return NetworkTime(at, tuple(epochs), start, low, high if epochs else None, tuple(notes), estimate)
+
+
+def _widenings(model: TimeModel, at: Conditions) -> list[str]:
+    """Why the range has to be wider than measurements make it."""
+    clocks = (
+        ("CPU", at.cpu_hz, model.measured.cpu),
+        ("NPU", at.npu_hz, model.measured.npu),
+        ("flash", at.nor_hz, model.measured.nor),
+    )
+    outside = [
+        f"{name} at {span.low:g} to {span.high:g} MHz"
+        for name, hz, span in clocks
+        if not span.low <= hz / 1e6 <= span.high
+    ]
+    said = [f"nothing was measured at these clocks, but with the {' and the '.join(outside)}"] if outside else []
+    contradicting = [
+        f"measurements that the model was fitted to contradict each other: {each}" for each in model.contradictions
+    ]
+    return [*at.notes, *said, *contradicting]
+
+
+def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
+    notes: list[str] = []
+    once, often = work.flash
+    # Of what is read again, nobody knows how much the NPU's cache answers: between all of it and none.
+    found, least, most = (
+        npu_time(model.epochs, work.elements or 0, 0, count, at) for count in ((once + often) / 2, once, often)
+    )
+    if often > once:
+        notes.append(_AGAIN)
+    error: Span = getattr(model.errors, _ERRORS[found.bound])
+    outside = {"CPU": model.by_cpu, "controller": model.by_controller}.get(work.starts or "")
+    cpu = Span(*(part / at.cpu_ghz / _NS for part in (outside.low, outside.value, outside.high))) if outside else None
+    zero = Span(0.0, 0.0, 0.0)
+    around = cpu or zero
+    time = EpochTime(
+        work.number,
+        work.kind,
+        work.on,
+        found.bound,
+        found.compute / _NS,
+        found.flash / _NS,
+        0.0,
+        found.overhead / _NS + around.value,
+        0.0,
+        found.ns / _NS + around.value,
+        least.ns * error.low / _NS + around.low,
+        most.ns * error.high / _NS + around.high,
+        tuple(notes),
+    )
+    if around.value > max(time.npu, time.flash):
+        time = replace(time, bound="overhead")
+    if work.elements is None:
+        return _at_least(time, "nothing tells what it moves")
+    if work.on == "both":
+        return _at_least(time, "the CPU works in it, too, and what that takes has not been measured")
+    if work.psram:
+        rate = at.psram_bytes_per_ns
+        line = work.psram / rate / _NS if rate else 0.0
+        time = replace(
+            time, ms=max(time.ms, line), low=max(time.low, line), bound="PSRAM" if line > time.npu else time.bound
+        )
+        return _at_least(
+            time, "moves activations in PSRAM, no faster than its line; how much slower has not been measured"
+        )
+    return time
+
+
+def _on_cpu(
+    work: EpochWork, model: TimeModel, at: Conditions, instructions: int | None, cycles: Span | None
+) -> EpochTime:
+    span, note = _cycles(work, model, instructions, cycles)
+    low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
+    line = work.flash[0] / at.nor_bytes_per_ns / _NS
+    time = EpochTime(
+        work.number, work.kind, "CPU", "CPU", 0.0, line, value, 0.0, 0.0, max(value, line), max(low, line), high
+    )
+    if note:
+        time = _at_least(time, note)
+    elif line > low:
+        time = _at_least(
+            time,
+            "the CPU reads its weights from the flash, no faster than the line; how much slower has not been measured",
+        )
+    if line > value:
+        time = replace(time, bound="flash")
+    return time
+
+
+def _cycles(work: EpochWork, model: TimeModel, instructions: int | None, cycles: Span | None) -> tuple[Span, str]:
+    """Of the CPU in an epoch, and why they are a lower bound; empty where they are a range."""
+    if instructions is not None and cycles is not None:
+        return Span(*(instructions * each for each in (cycles.low, cycles.value, cycles.high))), ""
+    if work.own:
+        layer = _layer(work.kind)
+        if layer in model.cpu_macs and work.macs:
+            each = model.cpu_macs[layer]
+            return Span(work.macs * each.low, work.macs * each.value, work.macs * each.high), ""
+        return Span(0.0, 0.0, 0.0), "instructions are not counted: add target run"
+    operator = model.operators.get(work.kind.split()[0] if work.kind else "")
+    if operator and work.elements:
+        return Span(*(work.elements * each for each in (operator.low, operator.value, operator.high))), ""
+    why = "nobody has measured it on the CPU" if work.elements or not operator else "nothing tells how large it is"
+    return Span(0.0, 0.0, 0.0), why
+
+
+def _layer(kind: str) -> str:
+    words = kind.lower()
+    if "depthwise" in words:
+        return "depthwise"
+    if "fully" in words or "gemm" in words or "matmul" in words:
+        return "pointwise"
+    return "conv" if "conv" in words else ""
+
+
+def _at_least(time: EpochTime, note: str) -> EpochTime:
+    """A lower bound, which is shown as one."""
+    return replace(time, ms=time.low, high=None, notes=(*time.notes, note))
+
+
+def _wider(time: EpochTime, reasons: int) -> EpochTime:
+    """Each reason squares the factors to both ends."""
+    high = None if time.high is None else _further(time.ms, time.high, reasons)
+    return replace(time, low=_further(time.ms, time.low, reasons), high=high)
+
+
+def _further(middle: float, end: float, reasons: int) -> float:
+    return middle * (end / middle) ** (2**reasons) if middle > 0 else end
+
+
+def _sum(epochs: Sequence[EpochTime], model: TimeModel, reasons: int) -> tuple[float, float | None]:
+    """Of a network: errors of single epochs even out, so that its range is what whole networks were off by; what the CPU takes,
+    and what of the flash is read again, comes on top."""
+    on_npu = [each for each in epochs if each.on != "CPU"]
+    on_cpu = [each for each in epochs if each.on == "CPU"]
+    error, power = model.errors.network, 2**reasons
+    middle = sum(each.ms for each in on_npu)
+    again = [each for each in on_npu if _AGAIN in each.notes]
+    low = middle * error.low**power - sum(each.ms - each.low for each in again) + sum(each.low for each in on_cpu)
+    if any(each.high is None for each in epochs):
+        return max(0.0, low), None
+    high = middle * error.high**power + sum((each.high or each.ms) - each.ms for each in again)
+    return max(0.0, low), high + sum(each.high or 0.0 for each in on_cpu)
+
+
+def _told(epochs: Sequence[EpochTime]) -> list[str]:
+    """What is not known of which epochs, each once."""
+    found: dict[str, list[EpochTime]] = {}
+    for epoch in epochs:
+        for note in epoch.notes:
+            found.setdefault(note, []).append(epoch)
+    return [f"{_numbers(those)}: {note}" for note, those in found.items()]
+
+
+def _numbers(epochs: Sequence[EpochTime]) -> str:
+    shown = ", ".join(f"{each.number}" for each in epochs[:6])
+    more = f" and {len(epochs) - 6} more" if len(epochs) > 6 else ""
+    return f"epoch{'s' if len(epochs) > 1 else ''} {shown}{more}"

@@ -1,0 +1,84 @@
+"""The same network otherwise: at other clocks, with its weights elsewhere, with and without the epoch controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.hardware.board import Board
+from n6build.timing.conditions import Conditions, all_conditions
+from n6build.timing.expected import NetworkTime, expected_time
+from n6build.timing.model import TimeModel
+from n6build.timing.of_network import EpochWork, NetworkWork
+
+# The fastest that a NOR was measured at, for boards whose fuse is not blown. MHz.
+_FAST_NOR = 200
+_SHOWN = 3
+# Milliseconds that nobody would change anything for, as a share of the whole.
+_LEAST_GAIN = 0.01
+
+
+@dataclass(frozen=True)
+class Change:
+    """A single change. what: in words. ms: by which the network is faster; negative: slower. low, high: between which that is.
+    how: what to type or do."""
+
+    what: str
+    ms: float
+    low: float
+    high: float
+    how: str
+
+
+def changes(work: NetworkWork, model: TimeModel, board: Board, at: Conditions, now: NetworkTime) -> tuple[Change, ...]:
+    """What helps, the most first. A change moves only what it is about, so that its range is in proportion to its gain."""
+    found = [
+        _change(now, expected_time(changed, model, conditions), what, how, model)
+        for what, how, changed, conditions in _tried(work, board, at)
+    ]
+    worth = [each for each in found if each.ms > _LEAST_GAIN * now.ms]
+    return tuple(sorted(worth, key=lambda each: -each.ms))
+
+
+def _change(now: NetworkTime, then: NetworkTime, what: str, how: str, model: TimeModel) -> Change:
+    gain = now.ms - then.ms
+    error = model.errors.network
+    return Change(what, gain, gain * error.low, gain * error.high, how)
+
+
+def _tried(work: NetworkWork, board: Board, at: Conditions) -> Iterator[tuple[str, str, NetworkWork, Conditions]]:
+    for other in all_conditions(board):
+        if (other.cpu_hz, other.npu_hz) != (at.cpu_hz, at.npu_hz):
+            yield f"clock profile {other.name}, {other.text}", f"clock={other.name}", work, other
+    if at.nor_hz < _FAST_NOR * 1_000_000 and at.nor_bytes > 1:
+        faster = replace(at, nor_hz=_FAST_NOR * 1_000_000)
+        what = f"the NOR at {_FAST_NOR} MHz, which its fuse for high speed allows"
+        yield what, f"flash={_FAST_NOR}", work, faster
+    for epoch in _heaviest(work):
+        changed = [_on_chip(each) if each is epoch else each for each in work.epochs]
+        what = f"weights of epoch {epoch.number} in AXISRAM ({epoch.flash[0] / 1024:.0f} KiB)"
+        yield what, "place them by the memory pools", replace(work, epochs=tuple(changed)), at
+    if any(each.flash[1] for each in work.epochs):
+        moved = tuple(_on_chip(each) for each in work.epochs)
+        what = f"all weights in AXISRAM ({work.weights / 1024:.0f} KiB), if they fit"
+        yield what, "profile=noextmem", replace(work, epochs=moved), at
+    if sum(each.starts == "CPU" for each in work.epochs) > 1:
+        yield "one blob of the epoch controller", "--enable-epoch-controller", _in_one_blob(work), at
+
+
+def _heaviest(work: NetworkWork) -> Sequence[EpochWork]:
+    return sorted((each for each in work.epochs if each.flash[0]), key=lambda each: -each.flash[0])[:_SHOWN]
+
+
+def _on_chip(epoch: EpochWork) -> EpochWork:
+    return replace(epoch, flash=(0, 0))
+
+
+def _in_one_blob(work: NetworkWork) -> NetworkWork:
+    """Epochs of the NPU in a row are started once."""
+    epochs: list[EpochWork] = []
+    for epoch in work.epochs:
+        follows = bool(epochs) and epochs[-1].on == "NPU"
+        by = None if follows else "controller"
+        epochs.append(replace(epoch, starts=by) if epoch.on == "NPU" else epoch)  # type: ignore[arg-type]
+    return replace(work, epochs=tuple(epochs))
