@@ -25,8 +25,8 @@ DATA_SHEET: Parameters = (8.0, 288.0, 1.0, 0.0, 0.0)
 # Which parameters the data supports: of all that were tried, those without which networks and epochs left out are further off.
 # Epochs: an element a cycle and the line's rate hold as they are, and the shorter time is hidden behind the longer one.
 EPOCH_FREE, EPOCH_START = (1, 4), (1.0, 110.0, 1.0, 0.0, 6000.0)
-# Layers: both times add up, and hold what overheads and copies between them take. With MACs, or an overhead of their own, families
-# left out are no nearer.
+# Layers: both times add up, and hold what overheads and copies between them take. With MACs, or an overhead of their own,
+# families left out are no nearer.
 LAYER_FREE, LAYER_START = (0, 2), (0.9, 1e9, 1.0, 1.0, 0.0)
 _STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)
 _NO_GAIN = 1e-9

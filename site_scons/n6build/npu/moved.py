@@ -29,8 +29,8 @@ class Moved:
 
 @dataclass(frozen=True)
 class Moves:
-    """Of an epoch. number: ST's. widest: elements on its widest stream, between units, too, where a convolution makes more than is
-    written."""
+    """Of an epoch. number: ST's. widest: elements on its widest stream, also between units, where a convolution makes more than
+    is written."""
 
     number: int
     widest: int

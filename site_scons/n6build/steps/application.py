@@ -20,7 +20,6 @@ from n6build.steps.app_headers import app_headers_steps
 from n6build.steps.checks import checks_step
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.editor import editor_step
-from n6build.steps.expected_time import expected_time_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
@@ -28,6 +27,7 @@ from n6build.steps.images import Images, images_of
 from n6build.steps.job import FIELD_REPORT, Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
+from n6build.steps.network_times import network_times_step
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.origin import FILES as ORIGIN_FILES
 from n6build.steps.origin import origin_steps
@@ -158,7 +158,7 @@ def _report(
 
 def _time(job: Job, networks: Sequence[NetworkSteps], boards: Sequence[str], board: Part) -> Part:
     """On the board, or on all of them; with the instructions of a run if one was asked for."""
-    step = expected_time_step(
+    step = network_times_step(
         job.folder,
         job.board,
         [job.board, *(load_board(name, home_of_board(name)) for name in boards[1:])],

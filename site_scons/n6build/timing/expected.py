@@ -21,7 +21,8 @@ _ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash
 @dataclass(frozen=True)
 class EpochTime:
     """ms. npu, flash, cpu, overhead: of its parts, which overlap; start: when it begins. high: None where only a lower bound is
-    known, which `ms` and `low` then are."""
+    known, which `ms` and `low` then are. elements: of its widest stream or largest tensor, flash_bytes: that it reads there; 0
+    where nobody knows."""
 
     number: int
     kind: str
@@ -35,6 +36,8 @@ class EpochTime:
     ms: float
     low: float
     high: float | None
+    elements: int = 0
+    flash_bytes: float = 0.0
     notes: tuple[str, ...] = ()
 
 
@@ -131,6 +134,8 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
         found.ns / _NS + around.value,
         least.ns * error.low / _NS + around.low,
         most.ns * error.high / _NS + around.high,
+        work.elements or 0,
+        (once + often) / 2,
         tuple(notes),
     )
     if around.value > max(time.npu, time.flash):
@@ -158,7 +163,20 @@ def _on_cpu(
     low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
     line = work.flash[0] / at.nor_bytes_per_ns / _NS
     time = EpochTime(
-        work.number, work.kind, "CPU", "CPU", 0.0, line, value, 0.0, 0.0, max(value, line), max(low, line), high
+        work.number,
+        work.kind,
+        "CPU",
+        "CPU",
+        0.0,
+        line,
+        value,
+        0.0,
+        0.0,
+        max(value, line),
+        max(low, line),
+        high,
+        work.elements or 0,
+        work.flash[0],
     )
     if note:
         time = _at_least(time, note)

@@ -56,10 +56,11 @@ class NetworkWork:
 
 
 def work_of(artifacts: NetworkArtifacts, soc: Soc) -> NetworkWork:
-    """Raises N6-FILE-00x, N6-NET-020, N6-NETC-00x for files that are damaged; not for what is only unknown."""
-    costs = _costs(artifacts)
+    """Raises N6-FILE-00x and N6-NETC-00x for a damaged network.c; not for what is only unknown."""
+    costs, damage = _costs(artifacts)
     source = _source(artifacts)
     moves, problem = _moves(artifacts, source, soc) if artifacts.uses_npu else ({}, "")
+    problem = problem or damage
     places = _Places(soc, artifacts)
     own = any(name == OWN_TOOL for name, _ in artifacts.tools)
     # A blob has a label for what needs nothing to be done, too.
@@ -120,9 +121,13 @@ class _Places:
         return sum(count for name, count in by_pool.items() if self.of_pool(name) == place)
 
 
-def _costs(artifacts: NetworkArtifacts) -> dict[int, EpochCosts]:
+def _costs(artifacts: NetworkArtifacts) -> tuple[dict[int, EpochCosts], str]:
+    """By number of the epoch, and why there are none although c_info is there."""
     path = artifacts.source.with_name(f"{artifacts.name}_c_info.json")
-    return read_costs(path) if is_file(path) else {}
+    try:
+        return (read_costs(path) if is_file(path) else {}), ""
+    except N6Error as error:
+        return {}, f"{error.where}: {error.what}"
 
 
 def _moves(artifacts: NetworkArtifacts, source: tuple[str, NetworkSource], soc: Soc) -> tuple[dict[int, Moves], str]:

@@ -27,6 +27,14 @@ def whole_text(time: NetworkTime) -> str:
     return bounds if time.high is None else f"{_ms(time.ms)} ms ({bounds})"
 
 
+def rows_text(time: NetworkTime, first: int, last: int) -> str:
+    """Of the epochs from one of ST's numbers to another, as `span_text`; empty where there are none."""
+    inside = [each for each in time.epochs if first <= each.number <= last]
+    highs = [each.high for each in inside if each.high is not None]
+    high = sum(highs) if len(highs) == len(inside) else None
+    return span_text(sum(each.low for each in inside), high) if inside else ""
+
+
 def time_lines(time: NetworkTime) -> list[str]:
     """Table of a network: the epochs that take longest where there are many, in their order."""
     longest = sorted(time.epochs, key=lambda each: -each.ms)[:_SHOWN]

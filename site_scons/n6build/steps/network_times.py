@@ -12,12 +12,13 @@ from n6build.base.paths import project_path
 from n6build.hardware.board import Board
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.session import Outcome, read_outcome
+from n6build.run.counted import cycles_of, instructions_of
+from n6build.run.session import read_outcome
 from n6build.steps.board import BoardChoice, board_as_chosen, board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.timing.conditions import conditions_of
 from n6build.timing.expected import NetworkTime, expected_time
-from n6build.timing.model import MODEL, Span, read_model
+from n6build.timing.model import MODEL, read_model
 from n6build.timing.of_network import work_of
 from n6build.timing.show import board_lines, change_lines, time_lines, whole_text
 from n6build.timing.what_if import Change, changes
@@ -61,7 +62,7 @@ class _OnBoard:
     changes: tuple[Change, ...]
 
 
-def expected_time_step(
+def network_times_step(
     folder: str,
     board: Board,
     boards: Sequence[Board],
@@ -90,7 +91,7 @@ def expected_time_step(
         outputs=(f"{folder}/time.txt", f"{folder}/time.json"),
         sources=tuple(files),
         parameters=to_parameters(parameters),
-        function="n6build.steps.expected_time:make",
+        function="n6build.steps.network_times:make",
         # Asking for it means reading it.
         always=True,
         shared=False,
@@ -130,21 +131,3 @@ def make(call: Call) -> None:
     show(text)
     for each in found:
         say("Expected", f"{each.model} on {each.board}: {whole_text(each.time)}", str(call.outputs[0]))
-
-
-def instructions_of(outcome: Outcome | None, network: int) -> dict[int, int] | None:
-    """By number of the epoch; None where nothing was counted on the virtual board."""
-    if outcome is None or outcome.counts != "instructions" or network >= len(outcome.networks):
-        return None
-    return {epoch: cycles.total for epoch, cycles in outcome.networks[network].epoch_cycles.items()}
-
-
-def cycles_of(outcome: Outcome | None) -> Span | None:
-    """That an instruction takes, of kernels in caches: the widest of what the instructions' meanings say."""
-    if outcome is None:
-        return None
-    known = [each.cycles for each in outcome.meanings.values() if each.cycles]
-    if not known:
-        return None
-    low, high = min(each.low for each in known), max(each.high for each in known)
-    return Span(low, (low + high) / 2, high)
