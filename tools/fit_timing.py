@@ -23,6 +23,7 @@ from timing_fit import (
     HeldOut,
     Parameters,
     epoch_work,
+    estimates_off,
     fit_epochs,
     fit_layers,
     network_work,
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     figures = validations(facts)
     for name, held in figures.items():
         print(f"{name:<50} {held.text}")
+    print(f"{'networks, by the compiler of ST':<50} median {estimates_off(facts):.1%} ({len(facts.estimates)})")
     for each in contradictions(facts):
         print(f"contradiction: {each.what}, {' and '.join(each.ids)} differ by a factor of {each.spread:.1f}")
     text = model_text(facts, figures)

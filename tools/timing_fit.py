@@ -243,6 +243,11 @@ def random_halves(work: Work) -> list[NDArray[np.bool_]]:
     return masks
 
 
+def estimates_off(facts: Measurements) -> float:
+    """Median of |expected / measured - 1| of what ST's compiler expects."""
+    return float(np.median([abs(1 / each.ratio - 1) for each in facts.estimates]))
+
+
 def validations(facts: Measurements) -> Mapping[str, HeldOut]:
     """All figures of docs/time.md, by what they are of."""
     epochs, every, networks = epoch_work(facts), epoch_work(facts, known=False), network_work(facts)

@@ -160,8 +160,17 @@ class MeasuredBlock:
 
 
 @dataclass(frozen=True)
+class MeasuredEstimate:
+    """A network of which somebody compared what ST's compiler expects. ratio: measured / expected."""
+
+    what: str
+    ratio: Annotated[float, Range(0.001, 1000.0)]
+    source: str
+
+
+@dataclass(frozen=True)
 class Measurements:
-    """sources, clocks: by the names that rows call them. blocks: of the epoch controller."""
+    """sources, clocks: by the names that rows call them. blocks: of the epoch controller. estimates: of ST's compiler."""
 
     sources: dict[str, Source]
     clocks: dict[str, Clocks]
@@ -170,6 +179,7 @@ class Measurements:
     blocks: tuple[MeasuredBlock, ...]
     operators: tuple[MeasuredOperator, ...]
     cpu_layers: tuple[MeasuredMacs, ...]
+    estimates: tuple[MeasuredEstimate, ...]
 
 
 @dataclass(frozen=True)
@@ -190,7 +200,7 @@ def read_measurements(path: Path = MEASUREMENTS) -> Measurements:
         if network.layers is not None and len(network.layers.input) != _AXES:
             where = document.where("networks", index, "layers", "input")
             raise N6Error("N6-TIME-001", "an input has a height, a width and channels", where=where)
-    for group in ("networks", "tables", "blocks", "operators", "cpu_layers"):
+    for group in ("networks", "tables", "blocks", "operators", "cpu_layers", "estimates"):
         for index, row in enumerate(getattr(found, group)):
             for key, known in (("source", found.sources), ("clocks", found.clocks)):
                 name = getattr(row, key, None)
