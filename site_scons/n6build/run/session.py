@@ -43,7 +43,7 @@ class RunModel:
 
 @dataclass(frozen=True)
 class ExpectedMs:
-    """high: None where only a lower bound is known."""
+    """low, high: ms; high is None where only a lower bound is known."""
 
     low: float
     high: float | None

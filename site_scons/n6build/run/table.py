@@ -59,12 +59,12 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
     for epoch in timed_epochs(artifacts):
         each = network.epoch_cycles.get(epoch.first)
         if each is not None:
-            per_mac = f", {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
+            per_mac = f"  {each.total / epoch.macs:.2f} per MAC" if epoch.macs else ""
             name = clipped(f"{epoch.number:>4}  {epoch.kind}", 24)
             lines.append(
                 f"  {name:<24}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
                 + _split(each)
-                + f"  {rows_text(time, epoch.first, epoch.last)}{per_mac}"
+                + f"  {rows_text(time, epoch.first, epoch.last):<26}{per_mac}".rstrip()
             )
     mean = sum(cycles) / len(cycles)
     parts = [sum(getattr(each, part) for each in network.epoch_cycles.values()) for part in ("start", "core", "end")]

@@ -8,7 +8,7 @@ from pathlib import Path
 from n6build.base.paths import project_path
 from n6build.hardware.board import Board
 from n6build.network.artifacts.description import NetworkArtifacts
-from n6build.run.counted import cycles_of, instructions_of
+from n6build.run.counted import counted_in
 from n6build.run.session import Outcome
 from n6build.timing.conditions import conditions_of
 from n6build.timing.expected import NetworkTime, expected_time
@@ -21,8 +21,8 @@ def expected_times(
 ) -> tuple[NetworkTime, ...]:
     """outcome: of a run of these networks, whose instructions are counted; None if nothing ran. The step has MODEL among its
     sources."""
-    model, at, cycles = read_model(Path(project_path(MODEL))), conditions_of(board), cycles_of(outcome)
+    model, at = read_model(Path(project_path(MODEL))), conditions_of(board)
     return tuple(
-        expected_time(work_of(each, board.soc), model, at, instructions=instructions_of(outcome, number), cycles=cycles)
+        expected_time(work_of(each, board.soc), model, at, counted_in(outcome, number))
         for number, each in enumerate(networks)
     )

@@ -12,7 +12,7 @@ from n6build.base.paths import project_path
 from n6build.hardware.board import Board
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.run.counted import cycles_of, instructions_of
+from n6build.run.counted import counted_in
 from n6build.run.session import read_outcome
 from n6build.steps.board import BoardChoice, board_as_chosen, board_files, choice_of
 from n6build.steps.compiled_network import NetworkSteps
@@ -116,9 +116,9 @@ def make(call: Call) -> None:
         for board in boards:
             work = work_of(artifacts, board.soc)
             at = conditions_of(board, given.clock, given.flash)
-            instructions = instructions_of(outcome, number)
-            time = expected_time(work, model, at, instructions=instructions, cycles=cycles_of(outcome))
-            tried = changes(work, model, board, at, time)
+            counted = counted_in(outcome, number)
+            time = expected_time(work, model, at, counted)
+            tried = changes(work, model, board, at, counted)
             found.append(_OnBoard(board.name, network.model, time, tried))
             times.append((board.title, time))
         lines += [*([network.model] if len(given.networks) > 1 else []), *time_lines(times[0][1])]

@@ -42,6 +42,19 @@ class EpochTime:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """instructions: that the CPU executed in each epoch, by its number. cycles: that one takes."""
+
+    instructions: Mapping[int, int]
+    cycles: Span
+
+    def cycles_in(self, number: int) -> Span:
+        """Of an epoch."""
+        count = self.instructions[number]
+        return Span(count * self.cycles.low, count * self.cycles.value, count * self.cycles.high)
+
+
+@dataclass(frozen=True)
 class NetworkTime:
     """ms, low, high: as those of an epoch. at: the clocks. notes: what is not known, in words. estimate: of ST's compiler, ms;
     None where it gives none."""
@@ -59,27 +72,21 @@ class NetworkTime:
         return float(sum(getattr(epoch, name) for epoch in self.epochs))
 
 
-def expected_time(
-    work: NetworkWork,
-    model: TimeModel,
-    at: Conditions,
-    *,
-    instructions: Mapping[int, int] | None = None,
-    cycles: Span | None = None,
-) -> NetworkTime:
-    """instructions: that the CPU executed in each epoch, by number; None where nothing was run. cycles: that an instruction
-    takes."""
+def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: Counted | None = None) -> NetworkTime:
+    """counted: instructions of a run; None where nothing was run."""
     wide = _widenings(model, at)
     epochs: list[EpochTime] = []
     start = 0.0
     for each in work.epochs:
-        if each.on == "CPU":
-            found = _on_cpu(each, model, at, (instructions or {}).get(each.number), cycles)
+        if each.on == "CPU" and counted and each.number in counted.instructions:
+            # What an instruction takes does not depend on the clock.
+            found = _on_cpu(each, counted.cycles_in(each.number), "", at)
+        elif each.on == "CPU":
+            found = _wider(_on_cpu(each, *_cycles(each, model), at), len(wide))
         else:
-            found = _on_npu(each, model, at)
-        found = _wider(replace(found, start=start), len(wide))
+            found = _wider(_on_npu(each, model, at), len(wide))
+        epochs.append(replace(found, start=start))
         start += found.ms
-        epochs.append(found)
     low, high = _sum(epochs, model, len(wide))
     notes = [*wide, *([work.problem] if work.problem else []), *_told(epochs)]
     if not epochs:
@@ -156,10 +163,8 @@ def _on_npu(work: EpochWork, model: TimeModel, at: Conditions) -> EpochTime:
     return time
 
 
-def _on_cpu(
-    work: EpochWork, model: TimeModel, at: Conditions, instructions: int | None, cycles: Span | None
-) -> EpochTime:
-    span, note = _cycles(work, model, instructions, cycles)
+def _on_cpu(work: EpochWork, span: Span, note: str, at: Conditions) -> EpochTime:
+    """span: cycles. note: why they are a lower bound; empty where they are a range."""
     low, value, high = ((part / at.cpu_ghz / _NS) for part in (span.low, span.value, span.high))
     line = work.flash[0] / at.nor_bytes_per_ns / _NS
     time = EpochTime(
@@ -190,10 +195,8 @@ def _on_cpu(
     return time
 
 
-def _cycles(work: EpochWork, model: TimeModel, instructions: int | None, cycles: Span | None) -> tuple[Span, str]:
+def _cycles(work: EpochWork, model: TimeModel) -> tuple[Span, str]:
     """Of the CPU in an epoch, and why they are a lower bound; empty where they are a range."""
-    if instructions is not None and cycles is not None:
-        return Span(*(instructions * each for each in (cycles.low, cycles.value, cycles.high))), ""
     if work.own:
         layer = _layer(work.kind)
         if layer in model.cpu_macs and work.macs:

@@ -75,7 +75,7 @@ def change_lines(changes: Sequence[Change], limit: int = 6) -> list[str]:
         return ["  No single change that was tried helps."]
     lines = ["  Which single change helps most:"]
     for each in changes[:limit]:
-        gain = f"-{_ms(each.ms)} ms ({_ms(each.low)} to {_ms(each.high)})"
+        gain = f"-{_ms(each.ms)} ms ({_range(each.low, each.high)})"
         lines.append(f"  {gain:<28} {each.what}; {each.how}")
     return lines
 

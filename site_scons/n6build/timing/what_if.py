@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from n6build.hardware.board import Board
 from n6build.timing.conditions import Conditions, all_conditions
-from n6build.timing.expected import NetworkTime, expected_time
+from n6build.timing.expected import Counted, NetworkTime, expected_time
 from n6build.timing.model import TimeModel
 from n6build.timing.of_network import EpochWork, NetworkWork
 
@@ -20,30 +20,34 @@ _LEAST_GAIN = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """A single change. what: in words. ms: by which the network is faster; negative: slower. low, high: between which that is.
-    how: what to type or do."""
+    """A single change. what: in words. ms: by which the network is faster. low, high: between which that is; high: None where
+    the network has only a lower bound. how: what to type or do."""
 
     what: str
     ms: float
     low: float
-    high: float
+    high: float | None
     how: str
 
 
-def changes(work: NetworkWork, model: TimeModel, board: Board, at: Conditions, now: NetworkTime) -> tuple[Change, ...]:
-    """What helps, the most first. A change moves only what it is about, so that its range is in proportion to its gain."""
+def changes(
+    work: NetworkWork, model: TimeModel, board: Board, at: Conditions, counted: Counted | None = None
+) -> tuple[Change, ...]:
+    """What helps, the most first. counted: as of `expected_time`."""
+    now = expected_time(work, model, at, counted)
     found = [
-        _change(now, expected_time(changed, model, conditions), what, how, model)
+        _change(now, expected_time(changed, model, conditions, counted), what, how)
         for what, how, changed, conditions in _tried(work, board, at)
     ]
     worth = [each for each in found if each.ms > _LEAST_GAIN * now.ms]
     return tuple(sorted(worth, key=lambda each: -each.ms))
 
 
-def _change(now: NetworkTime, then: NetworkTime, what: str, how: str, model: TimeModel) -> Change:
+def _change(now: NetworkTime, then: NetworkTime, what: str, how: str) -> Change:
+    """What is saved is as uncertain, in proportion, as what it is saved from."""
     gain = now.ms - then.ms
-    error = model.errors.network
-    return Change(what, gain, gain * error.low, gain * error.high, how)
+    share = gain / now.ms if now.ms > 0 else 0.0
+    return Change(what, gain, share * now.low, None if now.high is None else share * now.high, how)
 
 
 def _tried(work: NetworkWork, board: Board, at: Conditions) -> Iterator[tuple[str, str, NetworkWork, Conditions]]:
