@@ -12,7 +12,7 @@ from n6build.report.pages import page_environment
 from n6build.report.text import share_text
 from n6build.report.time_picture import roofline_svg, time_line_svg
 from n6build.run.npu_table import units_text
-from n6build.timing.show import span_text, whole_text
+from n6build.timing.show import span_text, spread_text, whole_text
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 EPOCHS_SHOWN = 20
@@ -39,6 +39,7 @@ def report_html(report: Report) -> str:
     environment.filters["roofline"] = lambda time: Markup(roofline_svg(time))
     environment.filters["whole_text"] = whole_text
     environment.filters["span_text"] = span_text
+    environment.filters["spread_text"] = spread_text
     environment.globals["most_drawn"] = MOST_EPOCHS
     picture = Markup(report.plan_svg)
     template = environment.get_template(TEMPLATE.name)

@@ -57,7 +57,8 @@ class Counted:
 @dataclass(frozen=True)
 class NetworkTime:
     """ms, low, high: as those of an epoch. at: the clocks. notes: what is not known, in words. estimate: of ST's compiler, ms;
-    None where it gives none."""
+    None where it gives none. on_npu: that layers which run on the CPU would take there, if ST's compiler mapped all of them;
+    None where there are none."""
 
     at: Conditions
     epochs: tuple[EpochTime, ...]
@@ -66,6 +67,7 @@ class NetworkTime:
     high: float | None
     notes: tuple[str, ...]
     estimate: float | None = None
+    on_npu: Span | None = None
 
     def part(self, name: str) -> float:
         """ms of 'npu', 'flash', 'cpu' or 'overhead', of all epochs."""
@@ -92,7 +94,30 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
     if not epochs:
         notes.append("it has no epochs that any file tells of")
     estimate = work.estimate_cycles / at.npu_ghz / _NS if work.estimate_cycles else None
-    return NetworkTime(at, tuple(epochs), start, low, high if epochs else None, tuple(notes), estimate)
+    return NetworkTime(
+        at,
+        tuple(epochs),
+        start,
+        low,
+        high if epochs else None,
+        tuple(notes),
+        estimate,
+        _as_layers(work, model, at, len(wide)),
+    )
+
+
+def _as_layers(work: NetworkWork, model: TimeModel, at: Conditions, reasons: int) -> Span | None:
+    """Of a network all of which runs on the CPU, by kernels of this project: its layers with MACs on the NPU, by the model of
+    networks of which only the layers are known."""
+    layers = [each for each in work.epochs if each.own and each.macs and each.made]
+    if not layers:
+        return None
+    ms = 0.0
+    for each in layers:
+        widest = max(each.made, each.elements or 0) if _layer(each.kind) == "depthwise" else each.made
+        ms += npu_time(model.layers, widest, 0, each.flash[0], at).ns / _NS
+    error = model.errors.network
+    return Span(*(_further(ms, ms * factor, reasons) for factor in (error.low, 1.0, error.high)))
 
 
 def _widenings(model: TimeModel, at: Conditions) -> list[str]:

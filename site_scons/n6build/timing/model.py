@@ -69,7 +69,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class TimeModel:
-    """epochs: for streams that are known. layers: for layers of which nobody knows how they were compiled. by_cpu,
+    """epochs: for streams that are known. layers: for layers of which nobody knows how ST's compiler would map them. by_cpu,
     by_controller: cycles of the CPU around an epoch without the epoch controller, around a blob with it. operators: cycles an
     element, by kind. cpu_macs: cycles a MAC on the CPU, by kind of layer. contradictions: of measurements, in words."""
 

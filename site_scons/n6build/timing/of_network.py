@@ -31,7 +31,7 @@ class EpochWork:
     """number: ST's. kind: its operators. elements: of its widest stream, or on the CPU of its largest tensor; None where nothing
     tells. macs: 0 where nobody counted them. flash: bytes that it reads of the flash at least, and at most if the NPU's cache
     answers none of what is read again. psram: bytes that it moves there. starts: by whom it is started; None where an epoch
-    before it in the same blob was. own: a kernel of this project."""
+    before it in the same blob was. own: a kernel of this project. made: elements of its largest output; 0 where nothing tells."""
 
     number: int
     kind: str
@@ -42,6 +42,7 @@ class EpochWork:
     psram: int
     starts: Starter | None
     own: bool = False
+    made: int = 0
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,9 @@ def _work(
         weights = places.bytes_in("flash", costs.weights)
         psram = places.bytes_in("psram", costs.reads) + places.bytes_in("psram", costs.writes)
         elements = costs.elements or size or None
-        return EpochWork(epoch.index, epoch.kind, on, elements, epoch.macs, (weights, weights), psram, None, own)
+        return EpochWork(
+            epoch.index, epoch.kind, on, elements, epoch.macs, (weights, weights), psram, None, own, costs.made
+        )
     elements, flash, psram = _by_moves(moves, places) if moves else (0, (0, 0), 0)
     if not moves and (costs.reads or costs.writes):
         read = places.bytes_in("flash", costs.reads)

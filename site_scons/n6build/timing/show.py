@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from n6build.base.console import clipped, printable
 from n6build.timing.expected import EpochTime, NetworkTime
+from n6build.timing.model import Span
 from n6build.timing.what_if import Change
 
 _SHOWN = 40
@@ -21,10 +22,14 @@ def span_text(low: float, high: float | None) -> str:
     return f"at least {_ms(low)} ms" if high is None else f"{_ms(low)} to {_ms(high)} ms"
 
 
+def spread_text(span: Span) -> str:
+    """'9.0 ms (8.1 to 9.4 ms)'."""
+    return f"{_ms(span.value)} ms ({span_text(span.low, span.high)})"
+
+
 def whole_text(time: NetworkTime) -> str:
     """'9.0 ms (8.1 to 9.4 ms)', or 'at least 8.1 ms'."""
-    bounds = span_text(time.low, time.high)
-    return bounds if time.high is None else f"{_ms(time.ms)} ms ({bounds})"
+    return span_text(time.low, None) if time.high is None else spread_text(Span(time.low, time.ms, time.high))
 
 
 def rows_text(time: NetworkTime, first: int, last: int) -> str:
@@ -51,6 +56,8 @@ def time_lines(time: NetworkTime) -> list[str]:
     lines += [_RULE, f"  {'all, at ' + time.at.text:<38}"]
     shown_ms = time.low if time.high is None else time.ms
     lines.append(f"  {'':<38}{cells}{_whole(shown_ms, time.high):>10}{_range(time.low, time.high):>20}")
+    if time.on_npu:
+        lines.append(f"  On the NPU, if all of its layers with MACs are mapped there: {spread_text(time.on_npu)}.")
     lines += [_NOT_MEASURED, *_estimate(time), *(f"  Not known: {printable(note)}." for note in time.notes)]
     return lines
 

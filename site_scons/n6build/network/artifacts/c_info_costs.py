@@ -21,13 +21,15 @@ _MOST_PORTS, _MOST_AXES = 1 << 14, 16
 @dataclass(frozen=True)
 class EpochCosts:
     """compute_cycles: of the NPU's units, without memories. total_cycles: what ST's compiler expects the epoch to take. reads,
-    writes: bytes by name of the pool. elements: of its largest tensor. weights: bytes of initializers, by name of the pool."""
+    writes: bytes by name of the pool. elements: of its largest tensor; made: of its largest output. weights: bytes of
+    initializers, by name of the pool."""
 
     compute_cycles: int = 0
     total_cycles: int = 0
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
     elements: int = 0
+    made: int = 0
     weights: dict[str, int] = field(default_factory=dict)
 
 
@@ -49,13 +51,14 @@ def read_costs(path: Path) -> dict[int, EpochCosts]:
         if match:
             id = node["id"].count()
             estimate = estimates.get(id)
-            elements, weights = _tensors(node, buffers, pools)
+            tensors, weights = _tensors(node, buffers, pools)
             costs[int(match[1])] = EpochCosts(
                 compute_cycles=_count(estimate, "compute_cycles"),
                 total_cycles=_count(estimate, "max_cycles"),
                 reads=reads.get(id, {}),
                 writes=writes.get(id, {}),
-                elements=elements,
+                elements=max(tensors.values(), default=0),
+                made=tensors.get("outputs", 0),
                 weights=weights,
             )
     return costs
@@ -73,18 +76,20 @@ def _count(estimate: JsonValue | None, key: str) -> int:
     return round(number) if math.isfinite(number) and number > 0 else 0
 
 
-def _tensors(node: JsonValue, buffers: dict[int, JsonValue], pools: dict[int, str]) -> tuple[int, dict[str, int]]:
-    """Elements of the largest tensor that is no initializer; bytes of the initializers."""
-    elements, weights = 0, dict[str, int]()
-    numbers = [number.count() for key in ("inputs", "outputs") for number in node[key].at_most(_MOST_PORTS)]
-    for number in dict.fromkeys(numbers):
-        buffer = buffers.get(number)
-        if buffer is None:
-            continue
-        if buffer["is_param"].data is True:
-            pool = pools.get(buffer["mpool_id"].count(), "")
-            weights[pool] = weights.get(pool, 0) + buffer["size_bytes"].count()
-        else:
-            shape = [size.count() for size in buffer["shape"].at_most(_MOST_AXES)]
-            elements = max(elements, min(math.prod(shape), buffer["size_bytes"].count()))
+def _tensors(
+    node: JsonValue, buffers: dict[int, JsonValue], pools: dict[int, str]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Elements of the largest input and of the largest output that are no initializers; bytes of the initializers by pool."""
+    elements, weights = dict[str, int](), dict[str, int]()
+    for key in ("inputs", "outputs"):
+        for number in dict.fromkeys(number.count() for number in node[key].at_most(_MOST_PORTS)):
+            buffer = buffers.get(number)
+            if buffer is None:
+                continue
+            if buffer["is_param"].data is True:
+                pool = pools.get(buffer["mpool_id"].count(), "")
+                weights[pool] = weights.get(pool, 0) + buffer["size_bytes"].count()
+            else:
+                shape = [size.count() for size in buffer["shape"].at_most(_MOST_AXES)]
+                elements[key] = max(elements.get(key, 0), min(math.prod(shape), buffer["size_bytes"].count()))
     return elements, weights
