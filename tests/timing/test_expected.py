@@ -164,8 +164,8 @@ def test_the_clocks_are_those_of_the_board() -> None:
 @pytest.mark.parametrize(
     ("clock", "flash", "note"),
     [
-        ("900/800", "", "cannot run its CPU at 900 MHz"),
-        ("800/1200", "", "cannot run its NPU at 1200 MHz"),
+        ("900/800", "", "runs its CPU at 900 MHz, 800 MHz is the most"),
+        ("800/1200", "", "runs its NPU at 1200 MHz, 1000 MHz is the most"),
         ("", "200", "runs at 50 MHz as the board is described, not at 200 MHz"),
     ],
 )

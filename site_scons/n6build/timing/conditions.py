@@ -11,9 +11,6 @@ from n6build.hardware.soc import Clock
 
 # Both edges of the clock on eight lines; of PSRAM on sixteen. On one line, a bit a clock.
 _OCTAL_BYTES, _PSRAM_BYTES, _SPI_BYTES = 2.0, 4.0, 0.125
-# What silicon can do with the raised supply, which has been measured, and with the nominal one. MHz.
-_OVERDRIVE = (800, 1000)
-_NOMINAL = (600, 800)
 _MOST_MHZ = 10_000
 
 
@@ -60,33 +57,26 @@ class Conditions:
 def conditions_of(board: Board, clock: str = "", flash: str = "") -> Conditions:
     """clock: a clock profile, or CPU/NPU in MHz such as 600/800; empty for the board's. flash: clock of the NOR in MHz; empty for
     the board's. Raises N6-TIME-003 for what is neither."""
-    profile = _profile(board, clock)
+    profile = board.soc.clock(clock) if clock in board.soc.clock_profiles else board.clock
     at = _of_clock(board, profile)
-    if clock and profile is board.clock and clock != board.clock.name:
+    if clock and clock not in board.soc.clock_profiles:
         cpu, npu = _megahertz(clock)
         at = replace(at, name=clock, cpu_hz=cpu * 1_000_000, npu_hz=npu * 1_000_000, notes=_beyond(board, cpu, npu))
-    elif profile.profile.overdrive and board.smps_overdrive is None:
+    elif not _can_run(board, profile):
         note = f"{board.title} cannot raise the supply, which clock profile '{profile.name}' needs"
         at = replace(at, notes=(*at.notes, note))
     return _with_flash(board, at, flash) if flash else at
 
 
-def _profile(board: Board, clock: str) -> Clock:
-    if clock and clock in board.soc.clock_profiles:
-        return board.soc.clock(clock)
-    return board.clock
+def _can_run(board: Board, clock: Clock) -> bool:
+    return board.smps_overdrive is not None or not clock.profile.overdrive
 
 
 def _of_clock(board: Board, clock: Clock) -> Conditions:
-    limit = board.nor.max_clock_hz
-    is_spi = board.nor.mode == "spi"
-    if is_spi:
-        limit = min(limit, board.nor_commands.read_max_hz)
-    nor = clock.xspi_source_hz // -(-clock.xspi_source_hz // limit)
-    psram = 0
-    if board.psram is not None:
-        psram = clock.hclk_hz // -(-clock.hclk_hz // board.psram.max_clock_hz)
-    return Conditions(clock.name, clock.cpu_hz, clock.npu_hz, nor, _SPI_BYTES if is_spi else _OCTAL_BYTES, psram)
+    board = replace(board, clock=clock)
+    psram = clock.hclk_hz // board.psram_divider(board.psram) if board.psram else 0
+    a_clock = _SPI_BYTES if board.nor.mode == "spi" else _OCTAL_BYTES
+    return Conditions(clock.name, clock.cpu_hz, clock.npu_hz, board.nor_clock_hz, a_clock, psram)
 
 
 def _megahertz(clock: str) -> tuple[int, int]:
@@ -99,12 +89,13 @@ def _megahertz(clock: str) -> tuple[int, int]:
 
 
 def _beyond(board: Board, cpu: int, npu: int) -> tuple[str, ...]:
-    """Why a board cannot have these clocks."""
-    limits = _NOMINAL if board.smps_overdrive is None else _OVERDRIVE
+    """Why a board cannot have these clocks: the fastest that a profile gives it are what it is known to stand."""
+    clocks = [clock for clock in map(board.soc.clock, board.soc.clock_profiles) if _can_run(board, clock)]
+    fastest = (max(clock.cpu_hz for clock in clocks), max(clock.npu_hz for clock in clocks))
     return tuple(
-        f"{board.title} cannot run its {what} at {asked} MHz, {limit} MHz is the most"
-        for what, asked, limit in (("CPU", cpu, limits[0]), ("NPU", npu, limits[1]))
-        if asked > limit
+        f"no clock profile of {board.title} runs its {what} at {asked} MHz, {hz / 1e6:g} MHz is the most"
+        for what, asked, hz in (("CPU", cpu, fastest[0]), ("NPU", npu, fastest[1]))
+        if asked * 1_000_000 > hz
     )
 
 

@@ -11,8 +11,6 @@ from n6build.timing.expected import Counted, NetworkTime, expected_time
 from n6build.timing.model import TimeModel
 from n6build.timing.of_network import EpochWork, NetworkWork
 
-# The fastest that a NOR was measured at, for boards whose fuse is not blown. MHz.
-_FAST_NOR = 200
 _SHOWN = 3
 # Milliseconds that nobody would change anything for, as a share of the whole.
 _LEAST_GAIN = 0.01
@@ -37,7 +35,7 @@ def changes(
     now = expected_time(work, model, at, counted)
     found = [
         _change(now, expected_time(changed, model, conditions, counted), what, how)
-        for what, how, changed, conditions in _tried(work, board, at)
+        for what, how, changed, conditions in _tried(work, model, board, at)
     ]
     worth = [each for each in found if each.ms > _LEAST_GAIN * now.ms]
     return tuple(sorted(worth, key=lambda each: -each.ms))
@@ -50,14 +48,17 @@ def _change(now: NetworkTime, then: NetworkTime, what: str, how: str) -> Change:
     return Change(what, gain, share * now.low, None if now.high is None else share * now.high, how)
 
 
-def _tried(work: NetworkWork, board: Board, at: Conditions) -> Iterator[tuple[str, str, NetworkWork, Conditions]]:
+def _tried(
+    work: NetworkWork, model: TimeModel, board: Board, at: Conditions
+) -> Iterator[tuple[str, str, NetworkWork, Conditions]]:
     for other in all_conditions(board):
         if (other.cpu_hz, other.npu_hz) != (at.cpu_hz, at.npu_hz):
             yield f"clock profile {other.name}, {other.text}", f"clock={other.name}", work, other
-    if at.nor_hz < _FAST_NOR * 1_000_000 and at.nor_bytes > 1:
-        faster = replace(at, nor_hz=_FAST_NOR * 1_000_000)
-        what = f"the NOR at {_FAST_NOR} MHz, which its fuse for high speed allows"
-        yield what, f"flash={_FAST_NOR}", work, faster
+    # The fastest that a NOR was measured at.
+    fast = round(model.measured.nor.high)
+    if at.nor_hz < fast * 1_000_000 and at.nor_bytes > 1:
+        faster = replace(at, nor_hz=fast * 1_000_000)
+        yield f"the NOR at {fast} MHz, which its fuse for high speed allows", f"flash={fast}", work, faster
     for epoch in _heaviest(work):
         changed = [_on_chip(each) if each is epoch else each for each in work.epochs]
         what = f"weights of epoch {epoch.number} in AXISRAM ({epoch.flash[0] / 1024:.0f} KiB)"
