@@ -14,6 +14,8 @@ from n6build.timing.model import Bound, Span, TimeModel, npu_time
 from n6build.timing.of_network import EpochWork, NetworkWork
 
 _NS = 1e6
+_BY_INSTRUCTIONS = "what the CPU waits for its memories: cycles an instruction are a model of the core alone"
+_BY_MACS = "how this chip's CPU differs from another one with this core, whose cycles a MAC these are"
 _AGAIN = "reads the flash repeatedly, and how much of that the NPU's cache answers is not known"
 _ERRORS = {"stream": "stream", "MACs": "macs", "flash": "flash", "PSRAM": "flash", "overhead": "stream"}
 
@@ -91,6 +93,8 @@ def expected_time(work: NetworkWork, model: TimeModel, at: Conditions, counted: 
         start += found.ms
     low, high = _sum(epochs, model, len(wide))
     notes = [*wide, *([work.problem] if work.problem else []), *_told(epochs)]
+    if any(each.own for each in work.epochs):
+        notes.append(_BY_INSTRUCTIONS if counted else _BY_MACS)
     if not epochs:
         notes.append("it has no epochs that any file tells of")
     estimate = work.estimate_cycles / at.npu_ghz / _NS if work.estimate_cycles else None
