@@ -28,6 +28,7 @@ from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
 from bench_kernels import kernel_figures
 from bench_npu import npu_speed
+from bench_timing import timing_figures
 from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
 from n6build.checks.run import run_checks
@@ -72,6 +73,8 @@ def main() -> int:
         deltas(project)
         matrix(project)
         null_builds(project)
+        for name, value in timing_figures():
+            figure(name, value)
         for name, value in embedded_speed():
             figure(name, value)
     return 0

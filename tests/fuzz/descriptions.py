@@ -23,10 +23,18 @@ from n6build.network.pools.lossless_yaml import from_yaml, to_yaml
 from n6build.network.pools.mpool import mpool_text
 from n6build.network.pools.strict_json import parse_strict
 from n6build.run.instructions import read_meanings
+from n6build.timing.facts import read_measurements
+from n6build.timing.model import MODEL
+from n6build.timing.model import read_model as read_time_model
 
 from fuzz.target import Target, of_file
 
 _INSTRUCTIONS = b"kinds:\n  cpu: {code: text, grade: measured, says: text, cycles: {low: 1.0, high: 2.5}}\n"
+_MEASURED = (
+    b"sources:\n  S: {what: text, where: text}\nclocks:\n  c: {cpu: 800, npu: 1000, nor: 200, sure: stated}\nnetworks:\n"
+    b"  - {id: A, what: net, ms: 2.5, source: S, clocks: c, sure: stated, weights: on chip, layers: {name: mobilenet-v1,"
+    b" input: [224, 224, 3], classes: 10, alpha: 0.5}}\ntables: []\nblocks: []\noperators: []\ncpu_layers: []\nestimates: []\n"
+)
 _ROMFS = b'"0":\n  size: "0x1000"\n  entries:\n    - {type: file, path: "a.txt", alignment: 16}\n'
 POOLS = mpool_text(pools_of(load_board("stm32n6570-dk"), "allmems")).encode()
 
@@ -122,6 +130,8 @@ DESCRIPTIONS = (
         _KEYS,
     ),
     Target("instructions' YAML", lambda: [_INSTRUCTIONS], of_file("instructions.yaml", read_meanings), _KEYS),
+    Target("measured times' YAML", lambda: [_MEASURED], of_file("timings.yaml", read_measurements), _KEYS),
+    Target("time model's YAML", lambda: [MODEL.read_bytes()], of_file("model.yaml", read_time_model), _KEYS),
     Target("model.yaml", lambda: [(MODELS / "miniresnet" / "model.yaml").read_bytes()], _model, _KEYS),
     Target("romfs description", lambda: [_ROMFS], _romfs, _KEYS),
     Target("any YAML", lambda: [b"a: [1, 2.5, true, text, ~]\nb: &x [1]\nc: *x\n"], _document, _KEYS),

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import one_op_models as ops
+from n6build.network.artifacts.c_info_costs import read_costs
 from n6build.network.artifacts.c_info_reader import read_c_info
 from n6build.network.artifacts.network_c import parse_network_c
 from n6build.network.artifacts.read_artifacts import read_artifacts
@@ -46,6 +47,12 @@ _TRACE = "\n".join(
     ["epoch 0 0", "w 0x1a000 0x00000001", "run 0", "blob 0x70000000", *words(BLOB), "epoch 0 1", "run 3"]
 )
 _VERSION = b"".join(b"#define LL_ATON_VERSION_%s 3\n" % part for part in (b"MAJOR", b"MINOR", b"MICRO", b"DEV"))
+_COSTS = (
+    b'{"memory_pools": [{"id": 1, "name": "ram"}], "buffers": [{"id": 1, "mpool_id": 1, "is_param": false, "shape": [2, 3],'
+    b' "size_bytes": 6}], "graphs": [{"nodes": [{"id": 7, "name": "epoch_3", "inputs": [1], "outputs": [1]}]}],'
+    b' "memory_accesses": [{"node_id": 7, "mpool_id": 1, "reads": 6, "writes": 0}],'
+    b' "power_estimates": [{"node_id": 7, "compute_cycles": 6, "max_cycles": 9}]}'
+)
 _LOG = b"ST Edge AI Core v4.0.1-20500 abcdef\n  50.0% done\nE101(InvalidModelError): it is none\nINTERNAL ERROR: at a.cc:17\n"
 _PROFILE = b'{"Globals": {}, "Profiles": {"default": {"memory_pool": "a.mpool", "options": "-O3 \\\n--Os"}}} // end\n'
 _SETTINGS = b"""static void LL_ATON_Start_EpochBlock_2(const void *block) {
@@ -94,6 +101,7 @@ NETWORKS = (
     Target(".onnx", lambda: [qdq_convolution()], of_file("model.onnx", read_onnx_graph)),
     Target(".onnx, facts", lambda: [onnx_model(quantised=True)], of_file("facts.onnx", read_model_facts)),
     Target("c_info", lambda: [_c_info()], of_file("network_c_info.json", read_c_info)),
+    Target("c_info, costs of epochs", lambda: [_c_info(), _COSTS], of_file("network_c_info.json", read_costs)),
     Target(
         "c_info, normalised",
         lambda: [b'{"environment": {"generated_time": "t", "a": "/home/x/a.c"}}'],

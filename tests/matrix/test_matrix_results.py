@@ -46,7 +46,18 @@ def test_results_are_read_back(tmp_path: Path) -> None:
 def test_the_table_of_a_terminal() -> None:
     text = table(rows_of([GOOD, BAD], []))
     lines = text.splitlines()
-    assert lines[0].split() == ["board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change"]
+    assert lines[0].split() == [
+        "board",
+        "model",
+        "result",
+        "time",
+        "from",
+        "Appli",
+        "RAM",
+        "instructions",
+        "expected",
+        "change",
+    ]
     assert " ".join(lines[1].split()) == "nucleo keyword 10 of 10 equal 1.2 s built 20,000 16,128 1,469,573 new"
     assert "FAILED" in lines[2]
     assert lines[3] == "  nucleo anomaly: error N6-CHECK-001: 1000 bytes <are> missing"

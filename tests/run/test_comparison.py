@@ -21,6 +21,10 @@ from n6build.run.comparison_text import result_lines, verdict_text, worst_output
 from n6build.run.console_log import Inference
 from n6build.run.session import NetworkOutcome, Outcome, raise_if_different, read_outcome
 from n6build.run.table import print_results, run_junit
+from n6build.timing.conditions import Conditions
+from n6build.timing.expected import expected_time
+from n6build.timing.model import read_model
+from n6build.timing.of_network import NetworkWork
 from numpy.typing import NDArray
 
 BOXES = IoBuffer("boxes", None, 4, "int8", (1, 4), 0.5, -128)
@@ -174,7 +178,8 @@ def test_run_json_and_xml_hold_it_all(tmp_path: Path, capsys: pytest.CaptureFixt
     failure = far.find("failure")
     assert failure is not None
     assert "too far from the reference: boxes: 0.00 % equal" in str(failure.get("message"))
-    print_results(made, [NETWORK])
+    nothing = expected_time(NetworkWork((), "", 0, 0), read_model(), Conditions("c", 1, 1, 1))
+    print_results(made, [NETWORK], [nothing])
     assert "1 of 2 outputs are as the facts say" in capsys.readouterr().out
 
 

@@ -17,13 +17,16 @@ from n6build.run.field_facts import FACTS, Evidence, Verdict
 from n6build.run.field_readings import Reading, is_reading, readings_of
 from n6build.run.field_report import (
     FieldReport,
+    Inference,
     Stopped,
     console_lines,
     field_report_text,
     hashed_serial,
     judged,
+    measurement_lines,
     read_field_report,
 )
+from n6build.timing.facts import read_measurements
 
 BOARD = load_board("nucleo-n657")
 SOC = BOARD.soc
@@ -215,6 +218,36 @@ def read(text: str, folder: Path) -> FieldReport:
     path = folder / "field_report.md"
     path.write_text(text)
     return read_field_report(path)
+
+
+@pytest.mark.parametrize("name", ["keyword", 'a"b: c', "\x1b[2J```", "#{}[]"])
+@pytest.mark.parametrize(
+    ("profile", "weights"), [("extflash", "flash"), ("noextmem", "on chip"), ("extram", "unknown")]
+)
+def test_a_real_board_s_report_has_a_line_for_the_measured_times(
+    name: str, profile: str, weights: str, tmp_path: Path
+) -> None:
+    timed = report(
+        npu_hz=1_000_000_000,
+        nor_hz=50_000_000,
+        clock_hz=800_000_000,
+        profile=profile,
+        inferences=(Inference(name, 2_400_000, None, None, {}),),
+    )
+    assert "```yaml" in field_report_text(timed)
+    added = "\n".join(measurement_lines(timed)[3:-1])
+    nothing = "".join(f"\n{group}: []" for group in ("tables", "blocks", "operators", "cpu_layers", "estimates"))
+    path = tmp_path / "timings.yaml"
+    path.write_text(added + nothing)
+    (row,) = read_measurements(path).networks
+    assert (row.ms, row.weights) == (3.0, weights)
+
+
+def test_the_virtual_board_measures_no_time() -> None:
+    inference = Inference("net", 1000, None, None, {})
+    (line,) = measurement_lines(report(virtual=True, inferences=(inference,)))
+    assert line.startswith("None")
+    assert measurement_lines(report(inferences=(inference,), counts="instructions")) == [line]
 
 
 HOSTILE = ("```", "```json", "| a | b |", "\x1b[2J", "</code>", "# head", "\u202e")

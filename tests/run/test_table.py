@@ -8,6 +8,10 @@ from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffe
 from n6build.run.console_log import EpochCycles, read_console
 from n6build.run.session import Outcome, RunModel, outcome_of
 from n6build.run.table import epoch_table
+from n6build.timing.conditions import Conditions
+from n6build.timing.expected import expected_time
+from n6build.timing.model import read_model
+from n6build.timing.of_network import EpochWork, NetworkWork
 
 ARTIFACTS = NetworkArtifacts(
     name="network",
@@ -65,9 +69,12 @@ def test_cycles_are_under_st_s_numbers() -> None:
 
 def test_a_row_for_each_epoch_or_blob_all_in_their_columns() -> None:
     result = outcome()
-    lines = epoch_table(result.networks[0], ARTIFACTS, result)
+    work = EpochWork(118, "Softmax", "CPU", 1000, 0, (0, 0), 0, None)
+    time = expected_time(NetworkWork((work,), "", 0, 0), read_model(), Conditions("c", 800_000_000, 10**9, 10**8))
+    lines = epoch_table(result.networks[0], ARTIFACTS, result, time)
     header, rows = lines[0], lines[2:5]
     assert [row[:26].strip() for row in rows] == ["2  Transpose", "3-117  Conv Add Mul L...", "118  Softmax"]
     assert [int(row[42:56].replace(",", "")) for row in rows] == [200, 1110, 10]
     assert {row.index("[") for row in rows} == {header.index("[")}
+    assert "0.041 to 0.164 ms" in rows[2]
     assert not any("MAC" in line for line in lines)

@@ -16,6 +16,7 @@ from n6build.memory_plan.plan import read_plan
 from n6build.plan.perform import DoneStep
 from n6build.plan.plan import Plan
 from n6build.run.session import Outcome, read_outcome
+from n6build.timing.show import span_text
 
 Built = Literal["built", "cache", "up to date"]
 # Of files from other machines: names go into messages and pages, figures are compared.
@@ -28,7 +29,8 @@ Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 class PairResult:
     """failure: what stopped it, empty if it passed. seconds: taken by its own targets. appli_bytes, activation_bytes: 0 if it
     did not get that far. instructions: of the longest inference. equal: outputs that equal the reference, of `outputs`.
-    near: others that are within the tolerance of their network."""
+    near: others that are within the tolerance of their network. expected: of the networks on the chip, as text, empty where none
+    ran."""
 
     board: Name
     model: Name
@@ -41,6 +43,7 @@ class PairResult:
     equal: Count
     outputs: Count
     near: Count = 0
+    expected: str = ""
 
     @property
     def passed(self) -> bool:
@@ -85,8 +88,17 @@ def pair_result(
         instructions=max((verdict.cycles or 0 for verdict in verdicts), default=0),
         equal=sum(verdict.equal is True for verdict in verdicts),
         outputs=sum(verdict.equal is not None for verdict in verdicts),
+        expected=_expected(outcome),
         near=sum(verdict.passes is True and not verdict.equal for verdict in verdicts),
     )
+
+
+def _expected(outcome: Outcome | None) -> str:
+    times = [network.expected for network in outcome.networks if network.expected] if outcome else []
+    if not times:
+        return ""
+    highs = [time.high for time in times if time.high is not None]
+    return span_text(sum(time.low for time in times), sum(highs) if len(highs) == len(times) else None)
 
 
 def _outcome(run: Path) -> Outcome | None:

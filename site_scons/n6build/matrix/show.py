@@ -10,8 +10,8 @@ from n6build.matrix.result import PairResult, Row
 from n6build.report.pages import page_environment
 
 TEMPLATE = Path(__file__).with_name("matrix.html.j2")
-NUMBERS = frozenset({"time", "Appli", "RAM", "instructions"})
-COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "change")
+NUMBERS = frozenset({"time", "Appli", "RAM", "instructions", "expected"})
+COLUMNS = ("board", "model", "result", "time", "from", "Appli", "RAM", "instructions", "expected", "change")
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -26,6 +26,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{result.appli_bytes:,}" if result.appli_bytes else "",
         f"{result.activation_bytes:,}" if result.activation_bytes else "",
         f"{result.instructions:,}" if result.instructions else "",
+        result.expected,
         row.change,
     )
 

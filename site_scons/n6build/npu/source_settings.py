@@ -28,6 +28,8 @@ _CALL = re.compile(rf"\bLL_({_KIND})_?Init\((\d{{1,3}}), &(\w{{1,200}})[,)]")
 _ENABLED = re.compile(r"\{ \{(STRENG|CONVACC|DECUN|ACTIV|ARITH|POOL|RECBUF), (\d{1,3})\} \}")
 _MEMBER = re.compile(r"\.(\w+) = (?:\(short\))?([-\w]+)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+# Not of a relative pool, whose address is a symbol.
+_BASE = re.compile(r"\.addr_base = \{\(unsigned char \*\)\(0x([0-9a-fA-F]{1,8})UL\)")
 
 # Member -> register and field.
 _MEMBERS: dict[str, dict[str, tuple[str, str]]] = {
@@ -55,6 +57,7 @@ _MEMBERS: dict[str, dict[str, tuple[str, str]]] = {
         "kernelHeight": ("KFORMAT", "HEIGHT"),
         "batchDepth": ("KFORMAT", "BTCDEPTH"),
         "nKernels": ("KFORMAT", "NR"),
+        "fHeight": ("FFORMAT", "HEIGHT"),
         "hstride": ("SAMPLE", "HSTRD"),
         "vstride": ("SAMPLE", "VSTRD"),
         "fstatcnt": ("SAMPLE", "FSTATCNT"),
@@ -114,6 +117,10 @@ _MEMBERS: dict[str, dict[str, tuple[str, str]]] = {
         "cipher_en": ("ENCR_MSB", "EN"),
         "cacheable": ("CID_CACHE", "CACHEABLE"),
         "cache_allocate": ("CID_CACHE", "ALLOC"),
+        "fwidth": ("FSIZE", "WIDTH"),
+        "fheight": ("FSIZE", "HEIGHT"),
+        "batch_depth": ("DEPTH", "SIZE"),
+        "frame_tot_cnt": ("LIMIT", "CNT"),
     },
     "DECUN": {},
 }
@@ -151,7 +158,7 @@ def epochs_of_source(text: str, names: Names) -> Iterator[EpochSettings]:
         end = found if found >= 0 else len(text)
         body = _COMMENT.sub("", text[match.end() : end])
         parts = (_STRUCTURE.match(part) for part in body.split(_STRUCTURES)[1:])
-        structures = {part[1]: dict(_MEMBER.findall(part[2])) for part in parts if part}
+        structures = {part[1]: _members(part[2]) for part in parts if part}
         units: dict[str, UnitSettings] = {}
         for kind, index, structure in _CALL.findall(body):
             unit = _settings(_KINDS[kind], index, structures.get(structure, {}), names)
@@ -162,6 +169,12 @@ def epochs_of_source(text: str, names: Names) -> Iterator[EpochSettings]:
         if units:
             ordered = sorted(units.values(), key=lambda unit: numbers.get(unit.name, len(numbers)))
             yield EpochSettings(int(match[1]), tuple(ordered))
+
+
+def _members(structure: str) -> dict[str, str]:
+    """Of a structure, by name; addr_base in hexadecimal, if it is a number."""
+    base = _BASE.search(structure)
+    return dict(_MEMBER.findall(structure)) | ({"addr_base": base[1]} if base else {})
 
 
 def _settings(kind: str, index: str, members: Mapping[str, str], names: Names) -> UnitSettings:
@@ -176,7 +189,9 @@ def _settings(kind: str, index: str, members: Mapping[str, str], names: Names) -
     if members.get("operation") == "ARITH_NOT_X":
         fields["CTRL", "LOGICALOP"] = 1
     if kind == "STRENG":
-        fields |= _lanes(values)
+        fields |= _lanes(values) | _shape(values) | _place(values, members.get("addr_base"))
+    if kind == "CONVACC" and {"fWidth", "batchDepth"} <= values.keys():
+        fields["FFORMAT", "WIDTH"] = values["fWidth"] * values["batchDepth"]
     return UnitSettings(kind if is_single else f"{kind}{int(index)}", kind, fields)
 
 
@@ -189,6 +204,27 @@ def _lanes(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
     gap = "FGAP" if values.get("mem_lsb") else "BGAP"
     lanes = {("CTRL", f"SIZE{lane}"): min(8, max(0, min(memory, stream) - 8 * lane)) for lane in range(3)}
     return lanes | {("STRD", gap): max(0, memory - stream)}
+
+
+def _shape(values: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """A raw frame is a number of elements, and bytes in memory; frames are limited where a number of them is given."""
+    fields: dict[tuple[str, str], int] = {}
+    if values.get("frame_tot_cnt"):
+        fields["LIMITEN", "FRAMELIMIT"] = 1
+    if values.get("raw") and {"offset_start", "offset_end", "nbits_in"} <= values.keys():
+        elements = 8 * max(0, values["offset_end"] - values["offset_start"]) // max(8, values["nbits_in"])
+        fields |= {("FSIZE", "WIDTH"): elements & 0xFFFF, ("FSIZE", "HEIGHT"): elements >> 16}
+    return fields
+
+
+def _place(values: Mapping[str, int], base: str | None) -> dict[tuple[str, str], int]:
+    """Where an engine begins, and the last byte that it may fetch."""
+    if base is None or "offset_start" not in values:
+        return {}
+    fields = {("ADDR", "REG"): int(base, 16) + values["offset_start"]}
+    if values.get("offset_limit"):
+        fields |= {("LIMITEN", "ADDRLIMIT"): 1, ("LIMITADDR", "REG"): int(base, 16) + values["offset_limit"] - 1}
+    return fields
 
 
 def _number(text: str) -> int | None:

@@ -79,7 +79,9 @@ class Choices:
     """
 
     board: str = word(
-        "nucleo-n657", "the board, by name or alias (`scons boards` lists them)", environment="N6BUILD_BOARD"
+        "nucleo-n657",
+        "the board, by name or alias (`scons boards` lists them); target time: all",
+        environment="N6BUILD_BOARD",
     )
     models: tuple[str, ...] = names(
         "miniresnet",
@@ -220,6 +222,10 @@ class Choices:
         "run (virtual board): npu writes npu_trace.txt beside run.json, with every write to the NPU's registers and its blobs",
         ("none", "npu"),
     )
+    clock: str = word(
+        "", "target time: another clock profile of the chip, or clocks of CPU and NPU in MHz, such as 600/800"
+    )
+    flash: str = word("", "target time: another clock of the NOR in MHz, such as 200")
     base: str = path(
         "target merge-report or matrix: sizes.json or merge_report.json of the base branch, which this build is compared with"
     )
@@ -253,7 +259,7 @@ _NOT_IN_FLASH = frozenset(
     {
         *("probe", "dry", "start", "console", "until", "gdb", "trace", "audio", "epochs"),
         *("inputs", "expected", "runs", "base", "svd", "verbosity", "log", "parse_only"),
-        *("gen_c_file", "romfs", "linker_map", "linker_script"),
+        *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
     }
 )
 _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})

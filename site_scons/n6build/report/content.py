@@ -14,6 +14,7 @@ from n6build.plan.perform import DoneStep
 from n6build.run.instructions import Meaning
 from n6build.run.npu_epochs import HardwareEpoch
 from n6build.run.registers import Register
+from n6build.timing.expected import NetworkTime
 
 Kind = Literal["weights", "activations", "program", "vectors", "pool"]
 Unit = Literal["NPU", "CPU", "both"]
@@ -97,7 +98,7 @@ class NpuSection:
 class NetworkSection:
     """inputs, outputs: one line each. compared: how far its outputs are from the reference, empty if nothing ran. npu: None if no
     epoch is for the NPU. buffers: of activations and scratch; empty where their addresses or epochs are not known. pools: that
-    it may use."""
+    it may use. time: that it is expected to take; None where nobody asked."""
 
     model: str
     backend: str
@@ -110,6 +111,7 @@ class NetworkSection:
     npu: NpuSection | None = None
     buffers: tuple[BufferLife, ...] = ()
     pools: tuple[Part, ...] = ()
+    time: NetworkTime | None = None
 
     @property
     def macs(self) -> int:

@@ -10,7 +10,9 @@ from n6build.report.memory_picture import drawn, fullest_epoch, memory_svg
 from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.report.pages import page_environment
 from n6build.report.text import share_text
+from n6build.report.time_picture import roofline_svg, time_line_svg
 from n6build.run.npu_table import units_text
+from n6build.timing.show import span_text, spread_text, whole_text
 
 TEMPLATE = Path(__file__).with_name("report.html.j2")
 EPOCHS_SHOWN = 20
@@ -28,11 +30,16 @@ def report_html(report: Report) -> str:
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
     environment.filters["units_text"] = units_text
-    # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and `memory_svg` make them, and escape all names in them.
+    # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
     environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
     environment.filters["memory_picture"] = lambda network: Markup(memory_svg(network.buffers, network.pools))
     environment.filters["drawn_buffers"] = lambda network: drawn(network.buffers)
     environment.filters["fullest_epoch"] = fullest_epoch
+    environment.filters["time_line"] = lambda time: Markup(time_line_svg(time))
+    environment.filters["roofline"] = lambda time: Markup(roofline_svg(time))
+    environment.filters["whole_text"] = whole_text
+    environment.filters["span_text"] = span_text
+    environment.filters["spread_text"] = spread_text
     environment.globals["most_drawn"] = MOST_EPOCHS
     picture = Markup(report.plan_svg)
     template = environment.get_template(TEMPLATE.name)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from n6build.base.console import clipped, kib, printable
 from n6build.checks.run import summary
 from n6build.report.content import AddressRange, NetworkSection, NpuSection, Part, Report, RunSection, Unit, urgency
+from n6build.timing.expected import NetworkTime
+from n6build.timing.show import whole_text
 
 _COLUMNS = 100
 _WIDTH = 64
@@ -70,6 +72,8 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
         yield f"    and {len(network.epochs) - len(largest)} more"
     if network.npu:
         yield from _npu(network.npu)
+    if network.time:
+        yield from _time(network.time)
 
 
 def _npu(npu: NpuSection) -> Iterator[str]:
@@ -89,6 +93,13 @@ def _npu(npu: NpuSection) -> Iterator[str]:
             sum(each) for each in zip(*((e.macs, e.reads, e.writes) for e in npu.epochs), strict=True)
         )
         yield f"    first inference: {macs:,} MACs, {kib(reads)} read, {kib(writes)} written"
+
+
+def _time(time: NetworkTime) -> Iterator[str]:
+    """What is expected, which is not what was measured."""
+    yield f"  {'expected':<12}{whole_text(time)}, at {time.at.text}"
+    for note in time.notes:
+        yield from textwrap.wrap(f"not known: {note}", _COLUMNS, initial_indent=" " * 14, subsequent_indent=" " * 16)
 
 
 def _axis(axis: AddressRange) -> Iterator[str]:

@@ -63,8 +63,9 @@ class Stopped:
 @dataclass(frozen=True)
 class FieldReport:
     """probe: a hash of its serial number, by which reports about one board are known; empty for the virtual board. programmer:
-    and what it says of its version. device: what the programmer found. clock_hz: of the CPU, as the board says. counts: what
-    cycles are. not_modelled: names of registers that the virtual board only stores. stopped: None if the run got to its end."""
+    and what it says of its version. device: what the programmer found. clock_hz: of the CPU, as the board says; npu_hz,
+    nor_hz: as it is described. counts: what cycles are. not_modelled: names of registers that the virtual board only
+    stores. stopped: None if the run got to its end."""
 
     n6build: Text
     board: Text
@@ -84,6 +85,8 @@ class FieldReport:
     findings: tuple[Text, ...]
     stopped: Stopped | None
     console: tuple[Text, ...]
+    npu_hz: int = 0
+    nor_hz: int = 0
 
 
 class _Head(Struct):
@@ -179,6 +182,7 @@ def _for_people(report: FieldReport) -> str:
         lines += _inference_lines(each, report)
     if not report.inferences:
         lines.append("None was made.")
+    lines += ["", "## Measurement", "", *measurement_lines(report)]
     lines += ["", "## Versions", ""]
     lines += [f"- {name}: {_code(version)}" for name, version in report.versions]
     lines += [f"- programmer: {_code(report.programmer)}, which found {_code(report.device or 'nothing')}"]
@@ -191,6 +195,39 @@ def _for_people(report: FieldReport) -> str:
     if report.findings:
         lines += ["## Findings", "", *(f"- {_code(each)}" for each in report.findings), ""]
     return "\n".join(lines)
+
+
+def measurement_lines(report: FieldReport) -> list[str]:
+    """A line for boards/soc/stm32n6-timings.yaml for each network that was timed, of a real board alone."""
+    timed = [each for each in report.inferences if each.cycles]
+    if report.virtual or report.counts != "cycles" or not report.clock_hz or not timed:
+        return ["None: only a real board's cycles tell a time."]
+    cpu, npu, nor = (round(hz / 1e6) for hz in (report.clock_hz, report.npu_hz, report.nor_hz))
+    clocks = f"field-{cpu}-{npu}-{nor}"
+    weights = {"noextmem": "on chip", "extram": "unknown"}.get(report.profile, "flash")
+    compiler = next((version for name, version in report.versions if name != "ll_aton"), "")
+    lines = ["For `boards/soc/stm32n6-timings.yaml`, and then `tools/fit_timing.py`:", "", "```yaml"]
+    lines += ["sources:", f"  {report.probe}: {{what: a field report by n6build {report.n6build}, where: this file}}"]
+    lines += ["clocks:", f"  {clocks}: {{cpu: {cpu}, npu: {npu}, nor: {nor}, sure: stated}}", "networks:"]
+    for number, each in enumerate(timed, 1):
+        row = {
+            "id": f"{report.probe}-{number}",
+            "what": _yaml_text(f"{each.model}, profile {report.profile}"),
+            "ms": f"{1000 * (each.cycles or 0) / report.clock_hz:.3f}",
+            "source": report.probe,
+            "clocks": clocks,
+            "sure": "stated",
+            "compiler": _yaml_text(compiler),
+            "weights": weights,
+        }
+        lines.append(f"  - {{{', '.join(f'{key}: {value}' for key, value in row.items())}}}")
+    return [*lines, "```"]
+
+
+def _yaml_text(text: str) -> str:
+    """In quotation marks, whatever is in it."""
+    shown = re.sub(r'["\\`]', "'", printable(text))
+    return f'"{shown}"'
 
 
 def _code(text: str) -> str:

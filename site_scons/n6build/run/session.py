@@ -42,10 +42,18 @@ class RunModel:
 
 
 @dataclass(frozen=True)
+class ExpectedMs:
+    """low, high: ms; high is None where only a lower bound is known."""
+
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True)
 class NetworkOutcome:
     """model: its name. verdicts: of all inferences, in their order. epoch_cycles: of the first inference, by ST's number of
     the epoch; by that of the first where a blob holds several. tolerance, against, not_compared: as of `RunModel`.
-    npu_epochs: of the first inference, too, in their order; empty on a real board."""
+    npu_epochs: of the first inference, too, in their order; empty on a real board. expected: of an inference on the chip."""
 
     model: str
     verdicts: tuple[Verdict, ...]
@@ -54,6 +62,7 @@ class NetworkOutcome:
     against: str = ""
     not_compared: str = ""
     npu_epochs: tuple[NpuEpoch, ...] = ()
+    expected: ExpectedMs | None = None
 
 
 @dataclass(frozen=True)

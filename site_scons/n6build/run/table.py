@@ -15,15 +15,17 @@ from n6build.run.instructions import meaning_lines
 from n6build.run.npu_epochs import hardware_epochs
 from n6build.run.npu_table import npu_table
 from n6build.run.session import NetworkOutcome, Outcome
+from n6build.timing.expected import NetworkTime
+from n6build.timing.show import rows_text, whole_text
 
 # Of a network; the rest is in run.json.
 _SHOWN = 20
 _RULE = "  " + "-" * 100
 
 
-def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> None:
-    """networks: in the order of the outcome."""
-    for network, artifacts in zip(outcome.networks, networks, strict=True):
+def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts], times: Sequence[NetworkTime]) -> None:
+    """networks, times: in the order of the outcome. times: that are expected on the chip."""
+    for network, artifacts, time in zip(outcome.networks, networks, times, strict=True):
         if len(networks) > 1:
             say("Model", network.model)
         for verdict in network.verdicts[:_SHOWN]:
@@ -32,7 +34,7 @@ def print_results(outcome: Outcome, networks: Sequence[NetworkArtifacts]) -> Non
             say("Vector", f"{verdict.index}  {told}", compared, "good" if verdict.passes else "bad")
         if len(network.verdicts) > _SHOWN:
             say("Vector", f"... {len(network.verdicts) - _SHOWN} more")
-        for text in (*epoch_table(network, artifacts, outcome), *_npu_table(network, artifacts)):
+        for text in (*epoch_table(network, artifacts, outcome, time), *_npu_table(network, artifacts)):
             show(text)
     for line in result_lines(outcome.networks):
         say("Result", line)
@@ -42,15 +44,16 @@ def _npu_table(network: NetworkOutcome, artifacts: NetworkArtifacts) -> list[str
     return npu_table(hardware_epochs(network.npu_epochs, artifacts))
 
 
-def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome) -> list[str]:
-    """Each epoch of the first inference, then the mean of all inferences; empty where nothing was counted."""
+def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: Outcome, time: NetworkTime) -> list[str]:
+    """Each epoch of the first inference, then the mean of all inferences; empty where nothing was counted. time: that is expected
+    on the chip."""
     cycles = [verdict.cycles for verdict in network.verdicts if verdict.cycles]
     total = sum(epoch.total for epoch in network.epoch_cycles.values())
     if not cycles or not total:
         return []
     ms = f"ms at {outcome.clock_hz / 1e6:.0f} MHz"
     lines = [
-        f"  {'epoch':<24}{ms:>16}{outcome.counts:>14} {'':>7}[{'start':>12}{'core':>12}{'end':>12} ]",
+        f"  {'epoch':<24}{ms:>16}{outcome.counts:>14} {'':>7}[{'start':>12}{'core':>12}{'end':>12} ]  expected on the chip",
         _RULE,
     ]
     for epoch in timed_epochs(artifacts):
@@ -61,7 +64,7 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
             lines.append(
                 f"  {name:<24}{_ms(each.total, outcome):>16}{each.total:>14,}{each.total / total:>7.1%} "
                 + _split(each)
-                + per_mac
+                + f"  {rows_text(time, epoch.first, epoch.last):<26}{per_mac}".rstrip()
             )
     mean = sum(cycles) / len(cycles)
     parts = [sum(getattr(each, part) for each in network.epoch_cycles.values()) for part in ("start", "core", "end")]
@@ -70,6 +73,7 @@ def epoch_table(network: NetworkOutcome, artifacts: NetworkArtifacts, outcome: O
     lines += [
         _RULE,
         f"  {'total':<24}{_ms(mean, outcome):>16}{mean:>14,.0f} {'':>7}" + _split(EpochCycles(*parts)),
+        f"  {'expected on the chip':<24}{whole_text(time)}, at {time.at.text}",
         f"  {'mean of ' + str(len(cycles)):<24}{per_second:>16}{'':>22}[{shares} ]",
         _RULE,
     ]

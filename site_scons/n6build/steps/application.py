@@ -1,7 +1,7 @@
 """The pipeline in its order: from models to a checked inference on a board, as one plan.
 
-Goals: build (default), network, image, check, hex, reloc, romfs; library, report, and flash, flash-all, flash-model and run,
-which need a board to be named, only if they are asked for.
+Goals: build (default), network, image, check, hex, reloc, romfs; library, time, report, and flash, flash-all, flash-model and
+run, which need a board to be named, only if they are asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from n6build.base.environment import Environment
 from n6build.base.paths import project_path
+from n6build.hardware.boards import home_of_board, load_board
 from n6build.options.choices import Choices, given_options
 from n6build.plan.plan import Plan, make_plan
 from n6build.plan.step import Step, output_with, outputs_of
@@ -23,9 +24,10 @@ from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of
-from n6build.steps.job import FIELD_REPORT, Job, check_device, check_goals, job_of
+from n6build.steps.job import FIELD_REPORT, Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
+from n6build.steps.network_times import network_times_step
 from n6build.steps.on_board import BeforeFlash, on_board
 from n6build.steps.origin import FILES as ORIGIN_FILES
 from n6build.steps.origin import origin_steps
@@ -46,8 +48,10 @@ def application_plan(
 
     Raises N6Error for whatever cannot be built as chosen.
     """
-    job = job_of(replace(choices, field=FIELD_REPORT in goals), environment, notes)
     check_goals(choices, goals)
+    boards = boards_of(choices)
+    choices = replace(choices, board=boards[0])
+    job = job_of(replace(choices, field=FIELD_REPORT in goals), environment, notes)
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
         return host_library_plan(job)
@@ -75,6 +79,8 @@ def application_plan(
     if "library" in goals:
         check_library(choices, networks)
         parts.append(images.library)
+    if "time" in goals:
+        parts.append(_time(job, networks, boards, board))
     if "report" in goals:
         parts.append(_report(job, networks, images, checks, before, board))
     return make_plan(
@@ -144,10 +150,29 @@ def _report(
         before.manifest.name,
         images.own,
         checks.name,
-        next((name for name in done if name.endswith("run.json")), ""),
+        _run_of(board),
         (*before.sizes.outputs, *done),
     )
     return Part((step,), {"report": step.outputs})
+
+
+def _time(job: Job, networks: Sequence[NetworkSteps], boards: Sequence[str], board: Part) -> Part:
+    """On the board, or on all of them; with the instructions of a run if one was asked for."""
+    step = network_times_step(
+        job.folder,
+        job.board,
+        [job.board, *(load_board(name, home_of_board(name)) for name in boards[1:])],
+        networks,
+        job.choices.clock,
+        job.choices.flash,
+        _run_of(board),
+    )
+    return Part((step,), {"time": step.outputs})
+
+
+def _run_of(board: Part) -> str:
+    """run.json, empty if nothing is run."""
+    return next((name for name in outputs_of(board.steps) if name.endswith("run.json")), "")
 
 
 def _reloc(job: Job, images: Images) -> Part:

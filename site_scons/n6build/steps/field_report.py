@@ -137,6 +137,8 @@ def make(call: Call) -> None:
         findings=tuple(clipped(each, _LONGEST_TEXT) for each in outcome.findings) if outcome else (),
         stopped=Stopped(stopped.id, clipped(_without_serial(stopped, programmer), _LONGEST_TEXT)) if stopped else None,
         console=console_lines(lines),
+        npu_hz=board.clock.npu_hz,
+        nor_hz=board.nor_clock_hz,
     )
     file = Path(given.report)
     write_atomically(file, field_report_text(report))

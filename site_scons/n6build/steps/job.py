@@ -11,7 +11,7 @@ from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import FIELD, Board
-from n6build.hardware.boards import home_of_board, load_board
+from n6build.hardware.boards import home_of_board, known_boards, load_board
 from n6build.memory_plan.plan import application_name
 from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
@@ -26,7 +26,8 @@ FIELD_REPORT = "field-report"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
 ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT}
 # For which no firmware is compiled.
-_WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model"})
+_WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
+ALL_BOARDS = "all"
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def runtime_of(choices: Choices, environment: Environment) -> Runtime:
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-FIELD-001, N6-FLASH-023, N6-HOST-002 and N6-ROMFS-007
-    for combinations that have no effect or make no sense."""
+    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-FLASH-023, N6-HOST-002 and
+    N6-ROMFS-007 for combinations that have no effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -129,11 +130,27 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     if choices.loader == "reloc" and program is not None and not program.elf:
         what = f"'{program.name}' links its networks, but loader=reloc has them installed from flash"
         raise N6Error("N6-HOST-002", what, hint="loader=linked")
+    if choices.board == ALL_BOARDS and set(goals) - {"time", "network"}:
+        raise N6Error("N6-TIME-004", "board=all only says what to expect of each board", hint="scons time board=all")
+    if (choices.clock or choices.flash) and "time" not in goals:
+        name = "clock" if choices.clock else "flash"
+        what = f"'{name}={getattr(choices, name)}' only changes what target time says"
+        hint = "scons time; a board starts with clock_profile of its board.yaml, or with mode=max-speed"
+        raise N6Error("N6-TIME-004", what, hint=hint)
     if FIELD_REPORT in goals and (choices.is_foreign or program):
         what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
         raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
     if {"run", FIELD_REPORT} & set(goals):
         _check_run(choices)
+
+
+def boards_of(choices: Choices) -> tuple[str, ...]:
+    """Names of the boards that are asked about; what is built is built for the first one. With board=all, that is the usual one,
+    and the others are all that are known."""
+    if choices.board != ALL_BOARDS:
+        return (choices.board,)
+    usual = Choices().board
+    return usual, *(name for name in known_boards() if name != usual)
 
 
 def check_device(job: Job, goals: Collection[str]) -> None:

@@ -38,6 +38,8 @@ from n6build.run.npu_epochs import hardware_epochs
 from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.expected_times import expected_times
+from n6build.timing.model import MODEL
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def report_step(
             *dict.fromkeys(files),
             *([run] if run else []),
             *board_files(board),
+            project_path(MODEL),
         ),
         parameters=to_parameters(Parameters(choice_of(board), described, runtime, run, tuple(elves), version())),
         templates=tuple(map(project_path, with_included(html.TEMPLATE))),
@@ -126,8 +129,9 @@ def make(call: Call) -> None:
     )
     board = chosen_board(call.sources, given.board)
     parts = [_npu(each, board, outcome, number) for number, each in enumerate(artifacts)]
-    sections = zip(report.networks, parts, strict=True)
-    report = replace(report, networks=tuple(replace(section, npu=npu) for section, npu in sections))
+    times = expected_times(artifacts, board, outcome)
+    sections = zip(report.networks, parts, times, strict=True)
+    report = replace(report, networks=tuple(replace(each, npu=npu, time=time) for each, npu, time in sections))
     if outcome:
         report = replace(report, meanings=outcome.meanings, networks=_compared(report.networks, outcome))
     if outcome and outcome.counts == "instructions":

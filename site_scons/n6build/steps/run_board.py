@@ -28,15 +28,18 @@ from n6build.run.instructions import INSTRUCTIONS, read_meanings
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.npu_epochs import with_npu_epochs
 from n6build.run.registers import check_registers, say_registers
-from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_line
+from n6build.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, run_on_virtual_board, show_line
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.start_board import begin, no_elf
+from n6build.timing.expected import NetworkTime
+from n6build.timing.model import MODEL
 from n6build.virtual_board.recording import convert_recording
 
 
@@ -112,7 +115,7 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, session.trace)),
-        sources=tuple(dict.fromkeys((*elves.values(), *receipts, *files, *described_by, *meanings))),
+        sources=tuple(dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
@@ -158,15 +161,23 @@ def make(call: Call) -> None:
             outcome = _run_virtually(given, board, networks, elves, call.outputs, on_line)
         if outcome.counts == "instructions":
             outcome = replace(outcome, meanings=read_meanings(call.sources[-1]))
+        described = [artifacts for _, artifacts in networks]
+        times = expected_times(described, board, outcome)
+        outcome = replace(outcome, networks=_with_expected(outcome.networks, times))
         if outcome.models:
             remember_running(programmer.record, outcome.models)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], run_junit(outcome))
         if not given.session.silent:
-            print_results(outcome, [artifacts for _, artifacts in networks])
+            print_results(outcome, described, times)
             say_registers(outcome.registers, str(call.outputs[0]))
         outcome.raise_if_wrong()
     check_registers(board, outcome.registers)
+
+
+def _with_expected(networks: Sequence[NetworkOutcome], times: Sequence[NetworkTime]) -> tuple[NetworkOutcome, ...]:
+    pairs = zip(networks, times, strict=True)
+    return tuple(replace(network, expected=ExpectedMs(time.low, time.high)) for network, time in pairs)
 
 
 def _run_virtually(

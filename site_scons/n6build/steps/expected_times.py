@@ -1,0 +1,28 @@
+"""What networks are expected to take on a board as it is described, for what is shown of a run or a build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n6build.base.paths import project_path
+from n6build.hardware.board import Board
+from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.run.counted import counted_in
+from n6build.run.session import Outcome
+from n6build.timing.conditions import conditions_of
+from n6build.timing.expected import NetworkTime, expected_time
+from n6build.timing.model import MODEL, read_model
+from n6build.timing.of_network import work_of
+
+
+def expected_times(
+    networks: Sequence[NetworkArtifacts], board: Board, outcome: Outcome | None
+) -> tuple[NetworkTime, ...]:
+    """outcome: of a run of these networks, whose instructions are counted; None if nothing ran. The step has MODEL among its
+    sources."""
+    model, at = read_model(Path(project_path(MODEL))), conditions_of(board)
+    return tuple(
+        expected_time(work_of(each, board.soc), model, at, counted_in(outcome, number))
+        for number, each in enumerate(networks)
+    )

@@ -1,0 +1,133 @@
+"""Says how long the networks are expected to take on a board: as a table, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from n6build.base.console import say, show
+from n6build.base.files import to_json, write_atomically
+from n6build.base.paths import project_path
+from n6build.hardware.board import Board
+from n6build.network.artifacts.read_artifacts import read_artifacts
+from n6build.plan.step import Call, Step, to_parameters
+from n6build.run.counted import counted_in
+from n6build.run.session import read_outcome
+from n6build.steps.board import BoardChoice, board_as_chosen, board_files, choice_of
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.timing.conditions import conditions_of
+from n6build.timing.expected import NetworkTime, expected_time
+from n6build.timing.model import MODEL, read_model
+from n6build.timing.of_network import work_of
+from n6build.timing.show import board_lines, change_lines, time_lines, whole_text
+from n6build.timing.what_if import Change, changes
+
+
+@dataclass(frozen=True)
+class _Network:
+    model: str
+    name: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class _Board:
+    """file: board.yaml."""
+
+    file: str
+    choice: BoardChoice
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """board: for which the networks are compiled. boards: all that are asked about. clock, flash: as on the command line. run:
+    run.json, empty if nothing ran."""
+
+    board: _Board
+    boards: tuple[_Board, ...]
+    networks: tuple[_Network, ...]
+    clock: str
+    flash: str
+    run: str
+
+
+@dataclass(frozen=True)
+class _OnBoard:
+    """Of the JSON."""
+
+    board: str
+    model: str
+    time: NetworkTime
+    changes: tuple[Change, ...]
+
+
+def network_times_step(
+    folder: str,
+    board: Board,
+    boards: Sequence[Board],
+    networks: Sequence[NetworkSteps],
+    clock: str,
+    flash: str,
+    run: str,
+) -> Step:
+    """board: for which the networks are compiled. boards: all that are asked about. run: run.json, empty if nothing is run.
+    Raises N6-TIME-003 before anything is built."""
+    for each in boards:
+        conditions_of(each, clock, flash)
+    described = tuple(_Network(each.model.name, each.name, each.folder) for each in networks)
+    files = dict.fromkeys(
+        (
+            *(file for each in networks for file in each.outputs),
+            *(file for each in (board, *boards) for file in board_files(each)),
+            project_path(MODEL),
+            *([run] if run else []),
+        )
+    )
+    parameters = Parameters(_chosen(board), tuple(map(_chosen, boards)), described, clock, flash, run)
+    return Step(
+        verb="Time",
+        stage="report",
+        outputs=(f"{folder}/time.txt", f"{folder}/time.json"),
+        sources=tuple(files),
+        parameters=to_parameters(parameters),
+        function="n6build.steps.network_times:make",
+        # Asking for it means reading it.
+        always=True,
+        shared=False,
+    )
+
+
+def _chosen(board: Board) -> _Board:
+    return _Board(board_files(board)[0], choice_of(board))
+
+
+def make(call: Call) -> None:
+    """Prints the expected times, and writes time.txt and time.json."""
+    given = call.parameters_as(Parameters)
+    model = read_model(Path(project_path(MODEL)))
+    outcome = read_outcome(Path(given.run)) if given.run else None
+    boards = [board_as_chosen(Path(each.file), each.choice) for each in given.boards]
+    found: list[_OnBoard] = []
+    lines: list[str] = []
+    for number, network in enumerate(given.networks):
+        artifacts = read_artifacts(Path(network.folder), network.name)
+        times = []
+        for board in boards:
+            work = work_of(artifacts, board.soc)
+            at = conditions_of(board, given.clock, given.flash)
+            counted = counted_in(outcome, number)
+            time = expected_time(work, model, at, counted)
+            tried = changes(work, model, board, at, counted)
+            found.append(_OnBoard(board.name, network.model, time, tried))
+            times.append((board.title, time))
+        lines += [*([network.model] if len(given.networks) > 1 else []), *time_lines(times[0][1])]
+        lines += change_lines(found[-len(boards)].changes)
+        if len(times) > 1:
+            lines += ["", *board_lines(times)]
+    text = "\n".join(lines) + "\n"
+    write_atomically(call.outputs[0], text)
+    write_atomically(call.outputs[1], to_json([asdict(each) for each in found]))
+    show(text)
+    for each in found:
+        say("Expected", f"{each.model} on {each.board}: {whole_text(each.time)}", str(call.outputs[0]))

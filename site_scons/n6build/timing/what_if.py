@@ -1,0 +1,89 @@
+"""The same network otherwise: at other clocks, with its weights elsewhere, with and without the epoch controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.hardware.board import Board
+from n6build.timing.conditions import Conditions, all_conditions
+from n6build.timing.expected import Counted, NetworkTime, expected_time
+from n6build.timing.model import TimeModel
+from n6build.timing.of_network import EpochWork, NetworkWork
+
+_SHOWN = 3
+# Milliseconds that nobody would change anything for, as a share of the whole.
+_LEAST_GAIN = 0.01
+
+
+@dataclass(frozen=True)
+class Change:
+    """A single change. what: in words. ms: by which the network is faster. low, high: between which that is; high: None where
+    the network has only a lower bound. how: what to type or do."""
+
+    what: str
+    ms: float
+    low: float
+    high: float | None
+    how: str
+
+
+def changes(
+    work: NetworkWork, model: TimeModel, board: Board, at: Conditions, counted: Counted | None = None
+) -> tuple[Change, ...]:
+    """What helps, the most first. counted: as of `expected_time`."""
+    now = expected_time(work, model, at, counted)
+    found = [
+        _change(now, expected_time(changed, model, conditions, counted), what, how)
+        for what, how, changed, conditions in _tried(work, model, board, at)
+    ]
+    worth = [each for each in found if each.ms > _LEAST_GAIN * now.ms]
+    return tuple(sorted(worth, key=lambda each: -each.ms))
+
+
+def _change(now: NetworkTime, then: NetworkTime, what: str, how: str) -> Change:
+    """What is saved is as uncertain, in proportion, as what it is saved from."""
+    gain = now.ms - then.ms
+    share = gain / now.ms if now.ms > 0 else 0.0
+    return Change(what, gain, share * now.low, None if now.high is None else share * now.high, how)
+
+
+def _tried(
+    work: NetworkWork, model: TimeModel, board: Board, at: Conditions
+) -> Iterator[tuple[str, str, NetworkWork, Conditions]]:
+    for other in all_conditions(board):
+        if (other.cpu_hz, other.npu_hz) != (at.cpu_hz, at.npu_hz):
+            yield f"clock profile {other.name}, {other.text}", f"clock={other.name}", work, other
+    # The fastest that a NOR was measured at.
+    fast = round(model.measured.nor.high)
+    if at.nor_hz < fast * 1_000_000 and at.nor_bytes > 1:
+        faster = replace(at, nor_hz=fast * 1_000_000)
+        yield f"the NOR at {fast} MHz, which its fuse for high speed allows", f"flash={fast}", work, faster
+    for epoch in _heaviest(work):
+        changed = [_on_chip(each) if each is epoch else each for each in work.epochs]
+        what = f"weights of epoch {epoch.number} in AXISRAM ({epoch.flash[0] / 1024:.0f} KiB)"
+        yield what, "place them by the memory pools", replace(work, epochs=tuple(changed)), at
+    if any(each.flash[1] for each in work.epochs):
+        moved = tuple(_on_chip(each) for each in work.epochs)
+        what = f"all weights in AXISRAM ({work.weights / 1024:.0f} KiB), if they fit"
+        yield what, "profile=noextmem", replace(work, epochs=moved), at
+    if sum(each.starts == "CPU" for each in work.epochs) > 1:
+        yield "one blob of the epoch controller", "--enable-epoch-controller", _in_one_blob(work), at
+
+
+def _heaviest(work: NetworkWork) -> Sequence[EpochWork]:
+    return sorted((each for each in work.epochs if each.flash[0]), key=lambda each: -each.flash[0])[:_SHOWN]
+
+
+def _on_chip(epoch: EpochWork) -> EpochWork:
+    return replace(epoch, flash=(0, 0))
+
+
+def _in_one_blob(work: NetworkWork) -> NetworkWork:
+    """Epochs of the NPU in a row are started once."""
+    epochs: list[EpochWork] = []
+    for epoch in work.epochs:
+        follows = bool(epochs) and epochs[-1].on == "NPU"
+        by = None if follows else "controller"
+        epochs.append(replace(epoch, starts=by) if epoch.on == "NPU" else epoch)  # type: ignore[arg-type]
+    return replace(work, epochs=tuple(epochs))

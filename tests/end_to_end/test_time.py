@@ -1,0 +1,45 @@
+"""What scons says of the time that a network takes on boards that nobody here owns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.options.choices import Choices
+from n6build.steps.job import boards_of, check_goals
+
+from end_to_end.conftest import Project
+
+
+def test_target_time_says_what_to_expect_of_every_board_without_a_compiler_for_the_firmware(project: Project) -> None:
+    result = project.scons("time", "board=all", "clock=600/800", "flash=200", "model=keyword")
+    assert result.status == 0, result.output
+    assert [verb for verb in result.actions if verb.startswith(("Compile", "Link", "Flash"))] == []
+    assert "Which single change helps most" in result.output
+    assert "instructions are not counted: add target run" in result.output
+    (path,) = (project.root / "build").glob("nucleo-n657/keyword/time.json")
+    found = json.loads(path.read_text())
+    assert [each["board"] for each in found] == ["nucleo-n657", "openmv-n6", "stm32n6570-dk"]
+    for each in found:
+        time = each["time"]
+        assert time["at"]["cpu_hz"] == 600_000_000
+        assert all(epoch["low"] <= epoch["ms"] for epoch in time["epochs"])
+        # Weights are read from the flash by the CPU: nobody knows how fast.
+        assert time["high"] is None
+        assert any("as the board is described, not at 200 MHz" in note for note in time["notes"])
+
+
+@pytest.mark.parametrize(
+    ("choices", "goals"),
+    [(Choices(board="all"), {"time", "flash"}), (Choices(clock="600/800"), {"run"}), (Choices(flash="200"), {"build"})],
+)
+def test_what_means_nothing_to_a_target_is_refused(choices: Choices, goals: set[str]) -> None:
+    with pytest.raises(N6Error) as caught:
+        check_goals(choices, goals)
+    assert caught.value.id == "N6-TIME-004"
+
+
+def test_all_boards_begin_with_the_one_that_networks_are_compiled_for() -> None:
+    assert boards_of(Choices(board="all"))[0] == Choices().board
+    assert boards_of(Choices(board="openmv-n6")) == ("openmv-n6",)
