@@ -141,7 +141,7 @@ def make(call: Call) -> None:
     headers: list[str] = []
     for network, planned in zip(networks, given.networks, strict=True):
         artifacts = network.artifacts
-        check_epochs(artifacts, given.runtime)
+        check_epochs(artifacts, given.runtime, runs_blobs=True)
         if planned.version_header:
             headers.append(version_header(artifacts.ll_aton))
         else:
