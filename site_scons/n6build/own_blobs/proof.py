@@ -79,6 +79,16 @@ def prove(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) 
     return Proof(reference.count, forced, _agreements(made, found), last.buffer.name, same)
 
 
+def imprecise(proof: Proof, compiled: CompiledForNpu) -> dict[int, float]:
+    """Operators whose output is never further away than it may be, but too often not equal, with the share that is."""
+    hardware = compiled.lowered.hardware
+    return {
+        hardware[each.epoch].operators[-1]: each.equal
+        for each in proof.forced
+        if each.equal < LEAST_EQUAL and each.furthest <= FURTHEST and hardware[each.epoch].operators
+    }
+
+
 def require_agreement(proof: Proof, model: str) -> None:
     """Raises N6-NPU-012 where an epoch that is given LiteRT's tensors makes something else."""
     wrong = [each for each in proof.forced if each.equal < LEAST_EQUAL or each.furthest > FURTHEST]

@@ -53,11 +53,14 @@ class CompiledForNpu:
     files: Mapping[str, bytes | str]
 
 
-def compile_for_npu(npu: Npu, request: Request, graph: Graph, calibration: Calibration) -> CompiledForNpu:
-    """Raises N6-NET-0xx for a model or pools that cannot be compiled, N6-NET-030 where no operator goes to the NPU."""
+def compile_for_npu(
+    npu: Npu, request: Request, graph: Graph, calibration: Calibration, kept: Mapping[int, str]
+) -> CompiledForNpu:
+    """kept: operators that stay on the CPU whatever they are, by their index, with the reason. Raises N6-NET-0xx for a model or
+    pools that cannot be compiled, N6-NET-030 where no operator goes to the NPU."""
     name, model = request.name, request.model
     check_graph(graph, model.name)
-    lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration)
+    lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept)
     if not lowered.hardware:
         raise nothing_for_npu(model.name, lowered)
     network, placement = placed(lowered.network, request.pools, request.roomier)

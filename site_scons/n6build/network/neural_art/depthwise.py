@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
-from n6build.network.neural_art.layer import Layer, Made, image_shape
+from n6build.network.neural_art.layer import Layer, Made
 from n6build.network.neural_art.layouts import inflated
 from n6build.network.neural_art.streams import Frames, Image, read
 from n6build.network.neural_art.units import Features, Window, convolution
@@ -24,9 +24,10 @@ def depthwise_unit(
     weights: NDArray[np.int8],
     window: Window,
     shift: int,
+    shape: tuple[int, int, int],
 ) -> Unit:
-    """source: unsigned. weights: height x width x channels. shift: of the sums."""
-    height, width, channels = image_shape(layer.operands.source)
+    """source: unsigned, shape: its height, width, channels. weights: height x width x channels. shift: of the sums."""
+    height, width, channels = shape
     data = inflated(weights, GROUP)
     stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True)
     frames = channels // GROUP

@@ -57,9 +57,11 @@ class Lowered:
     tensors: Mapping[str, int]
 
 
-def lower_for_npu(npu: Npu, graph: Graph, network: Network, calibration: Calibration) -> Lowered:
-    """network: of the reference backend, made from `graph`."""
-    return _Lowering(npu, graph, network, calibration).lowered()
+def lower_for_npu(
+    npu: Npu, graph: Graph, network: Network, calibration: Calibration, kept: Mapping[int, str]
+) -> Lowered:
+    """network: of the reference backend, made from `graph`. kept: operators that stay on the CPU, by index, with the reason."""
+    return _Lowering(npu, graph, network, calibration).lowered(kept)
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,12 @@ class _Lowering:
         self._tensors = {buffer.name: buffer.tensor for buffer in network.buffers if buffer.tensor}
         self._outputs = {port.buffer for port in network.outputs}
 
-    def lowered(self) -> Lowered:
-        refused: dict[str, str] = {}
+    def lowered(self, kept: Mapping[int, str]) -> Lowered:
+        refused = {
+            epoch.node: kept[epoch.operators[-1]]
+            for epoch in self._network.epochs
+            if epoch.operators and epoch.operators[-1] in kept
+        }
         while True:
             forms = self._forms(refused)
             made, items, failed = self._attempt(forms, refused)

@@ -33,8 +33,8 @@ from n6build.network.reference.windows import window_options
 
 # Channels of a unit, and kernels of a frame, of a 3x3.
 _CHANNELS, _KERNELS = 8, 8
-# A large kernel is cut into units of so many rows and columns, with so many kernels a frame.
-_ROWS, _COLUMNS, _LARGE_KERNELS = 3, 7, 2
+# A large kernel is cut into units of so many rows and columns, with so many kernels a frame, and so many frames an epoch.
+_ROWS, _COLUMNS, _LARGE_KERNELS, _LARGE_FRAMES = 3, 7, 2, 24
 
 
 def _size(operands: Operands) -> tuple[int, int]:
@@ -170,40 +170,52 @@ def _large(layer: Layer, made: Made) -> None:
     if any(pads):
         source = padded(layer, made, source, (height, width, 1), pads, zero)
     line = width + left + right
-    data, starts = in_rows(kernels.weights[..., 0].astype("int8"), _LARGE_KERNELS, _ROWS, _COLUMNS)
     lines = (out_height - 1) * 2 + _ROWS
-    frames = count // _LARGE_KERNELS
+    parts = -(-count // (_LARGE_KERNELS * _LARGE_FRAMES))
+    if count % (parts * _LARGE_KERNELS):
+        raise StaysOnCpu(f"{count} kernels of {rows}x{columns} cannot be cut evenly")
+    step = count // parts
+    for first in range(0, count, step):
+        part = slice(first, first + step)
+        how = requantised(layer, largest[part], kernels.scales[part], kernels.biases[part])
+        data, starts = in_rows(kernels.weights[part, ..., 0].astype("int8"), _LARGE_KERNELS, _ROWS, _COLUMNS)
 
-    def one() -> tuple[EpochBuilder, Unit]:
-        epoch = begin(layer, f"{rows}x{columns} as {len(starts)} of {_ROWS}x{_COLUMNS}")
-        stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True, signed=True)
-        before: Unit | None = None
-        for place, start in enumerate(starts):
-            frame = Frames(
-                Address(source.name, source.offset + start * line),
-                lines * line,
-                count=frames,
-                step=lines * line,
-                repeat=1,
-            )
-            unit = convolution(
-                epoch,
-                Window(_ROWS, _COLUMNS, 2),
-                Features(line, lines, 1, signed=True, size=2, zero=zero),
-                _LARGE_KERNELS,
-                how.first,
-                position=(place, len(starts)),
-            )
-            epoch.link(read(epoch, frame, signed=True), unit)
-            epoch.link(stream, unit, 1)
-            if before:
-                epoch.link(before, unit, 2)
-            before = unit
-        assert before is not None
-        epoch.macs = operands.output.elements * _ROWS * _COLUMNS * len(starts)
-        return epoch, before
+        def one(
+            data: bytes = data, starts: tuple[int, ...] = starts, shift: int = how.first
+        ) -> tuple[EpochBuilder, Unit]:
+            epoch = begin(layer, f"{rows}x{columns} as {len(starts)} of {_ROWS}x{_COLUMNS}", layer.useful // parts)
+            kernel_frames = Frames(made.constant(layer, data), len(data))
+            stream = read(epoch, kernel_frames, constant=True, goes_on=True, signed=True)
+            epoch.macs = operands.output.elements * _ROWS * _COLUMNS * len(starts) // parts
+            frames = [
+                Frames(
+                    Address(source.name, source.offset + start * line),
+                    lines * line,
+                    count=step // _LARGE_KERNELS,
+                    repeat=1,
+                )
+                for start in starts
+            ]
+            features = Features(line, lines, 1, signed=True, size=2, zero=zero)
+            return epoch, _large_chain(epoch, stream, frames, features, shift)
 
-    finish(layer, made, [one], Sums(how, _LARGE_KERNELS, count))
+        finish(layer, made, [one], Sums(how, _LARGE_KERNELS, step, first, whole=parts == 1))
+
+
+def _large_chain(epoch: EpochBuilder, stream: Unit, frames: list[Frames], features: Features, shift: int) -> Unit:
+    """The last unit. frames: of the features, for each unit. stream: of the kernels."""
+    before: Unit | None = None
+    for place, given in enumerate(frames):
+        unit = convolution(
+            epoch, Window(_ROWS, _COLUMNS, 2), features, _LARGE_KERNELS, shift, position=(place, len(frames))
+        )
+        epoch.link(read(epoch, given, signed=True), unit)
+        epoch.link(stream, unit, 1)
+        if before:
+            epoch.link(before, unit, 2)
+        before = unit
+    assert before is not None
+    return before
 
 
 NPU_OPERATOR = NpuOperator("CONV_2D", "conv_2d", _form, _lower)

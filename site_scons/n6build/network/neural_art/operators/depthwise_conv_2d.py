@@ -30,7 +30,8 @@ def _lower(layer: Layer, made: Made) -> None:
     operands = layer.operands
     options = window_options(operands)
     _, rows, columns, count = operands.required(WEIGHTS).shape
-    _, _, channels = image_shape(operands.source)
+    shape = image_shape(operands.source)
+    channels = shape[2]
     strides = (options.stride_h, options.stride_w)
     require_whole_range(operands, options.activation)
     if (options.dilation_h, options.dilation_w) != (1, 1) or (rows, columns) != (3, 3):
@@ -55,7 +56,7 @@ def _lower(layer: Layer, made: Made) -> None:
         epoch.macs = operands.output.elements * rows * columns * GROUP
         window = Window(rows, columns, strides[0], pads)
         source = address(layer, UNSIGNED)
-        return epoch, depthwise_unit(layer, made, epoch, source, weights.astype("int8"), window, how.first)
+        return epoch, depthwise_unit(layer, made, epoch, source, weights.astype("int8"), window, how.first, shape)
 
     finish(layer, made, [one], Sums(how, GROUP, count))
 
