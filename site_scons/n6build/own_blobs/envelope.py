@@ -7,7 +7,7 @@ names (tools/npu_envelope.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated
@@ -155,68 +155,3 @@ def _of_word(unit: str, register: str, word: int, seen: SeenBits | None) -> Iter
         yield Finding(Grade.UNSEEN, f"{unit} {register} is 0x{word:08X}: never seen")
     if (unit, register) in BITWISE and (more := word & ~seen.set & _WORD):
         yield Finding(Grade.UNSEEN, f"{unit} {register}: bits 0x{more:08X} were never seen set")
-
-
-# Collecting
-
-
-def widened(envelope: Envelope, name: str, epochs: Iterable[EpochSettings], names: Names, *, by_blob: bool) -> Envelope:
-    """With the epochs of one more network. by_blob: all registers are known."""
-    kinds = {(each.unit, each.kind): each for each in envelope.kinds}
-    bits = {(each.unit, each.register): each for each in envelope.bits}
-    count = 0
-    for epoch in epochs:
-        count += 1
-        for feature in features_of(epoch, names):
-            key = (feature.unit, feature.kind)
-            kinds[key] = _with_feature(kinds.get(key), feature)
-        if by_blob:
-            for unit, register, word in control_words(epoch, names):
-                if (unit, register) not in WHOLE | BITWISE:
-                    continue
-                bits[unit, register] = _with_word(bits.get((unit, register)), unit, register, word)
-    return replace(
-        envelope,
-        networks=(*envelope.networks, name),
-        epochs=envelope.epochs + count,
-        epochs_with_bits=envelope.epochs_with_bits + (count if by_blob else 0),
-        kinds=tuple(kinds[key] for key in sorted(kinds)),
-        bits=tuple(bits[key] for key in sorted(bits)),
-    )
-
-
-def _with_feature(seen: SeenKind | None, feature: Feature) -> SeenKind:
-    if seen is None:
-        sizes: dict[str, tuple[int, ...]] = {name: (value, value) for name, value in feature.sizes.items()}
-        return SeenKind(feature.unit, feature.kind, 1, sizes)
-    sizes = dict(seen.sizes)
-    for name, value in feature.sizes.items():
-        low, high = sizes.get(name, (value, value))
-        sizes[name] = (min(low, value), max(high, value))
-    return replace(seen, count=seen.count + 1, sizes=sizes)
-
-
-def _with_word(seen: SeenBits | None, unit: str, register: str, word: int) -> SeenBits:
-    before = seen or SeenBits(unit, register, 0)
-    words = {word} if (unit, register) in WHOLE else set()
-    return replace(before, set=before.set | word, words=tuple(sorted({*before.words, *words})))
-
-
-def envelope_text(envelope: Envelope) -> str:
-    """YAML, a line for each kind and each register."""
-    lines = [
-        "# What was seen of ST's compiler for the NPU, as facts alone: kinds of units and links, their sizes, bits of registers.",
-        "# Made by tools/npu_envelope.py; not edited by hand.",
-        f"networks: {list(envelope.networks)}",
-        f"epochs: {envelope.epochs}",
-        f"epochs_with_bits: {envelope.epochs_with_bits}",
-        "kinds:",
-    ]
-    for each in envelope.kinds:
-        sizes = ", ".join(f"{name}: [{low}, {high}]" for name, (low, high) in sorted(each.sizes.items()))
-        lines.append(f'  - {{unit: {each.unit}, kind: "{each.kind}", count: {each.count}, sizes: {{{sizes}}}}}')
-    lines.append("bits:" if envelope.bits else "bits: []")
-    for bits in envelope.bits:
-        words = ", ".join(f"0x{word:08X}" for word in bits.words)
-        lines.append(f"  - {{unit: {bits.unit}, register: {bits.register}, set: 0x{bits.set:08X}, words: [{words}]}}")
-    return "".join(f"{line}\n" for line in lines)

@@ -8,10 +8,12 @@ from typing import Any
 
 from n6build.base.files import to_json
 from n6build.hardware.npu import Npu
+from n6build.network.neural_art.blocks import Block
 from n6build.network.neural_art.compile import IDENTITY, CompiledForNpu
 from n6build.npu.blobs import blob_of_words
 from n6build.npu.disassemble import Label, instruction_lines, instructions
 from n6build.npu.names import names_of
+from n6build.own_blobs.digests import digest
 from n6build.own_blobs.envelope import Envelope
 from n6build.own_blobs.grades import Graded
 from n6build.own_blobs.proof import Proof
@@ -42,12 +44,17 @@ def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded
             "seen": {"networks": list(envelope.networks), "epochs": envelope.epochs},
             "epochs": epochs,
             "on_cpu": [asdict(each) for each in compiled.lowered.on_cpu],
-            "blobs": [{"name": block.blob.name, "words": len(block.words)} for block in compiled.blocks],
+            "blobs": [_blob(block) for block in compiled.blocks],
             "kernels": len(compiled.kernels),
             "activations": compiled.placement.peak,
             "proof": asdict(proof),
         }
     )
+
+
+def _blob(block: Block) -> dict[str, Any]:
+    words = blob_of_words(block.words, block.blob.name).words
+    return {"name": block.blob.name, "words": len(words), "sha256": digest(words)}
 
 
 def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu) -> str:

@@ -23,6 +23,7 @@ from n6build.own_blobs.grades import Graded, grades_of
 from n6build.own_blobs.model_program import find_program
 from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.own_blobs.structure import require_structure
 from n6build.plan.step import Call
 
 _SILICON = "experimental: nothing of it has run on silicon"
@@ -41,7 +42,7 @@ class _Given:
 
 
 def make(call: Call) -> None:
-    """Raises N6-MODEL-006, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-014."""
+    """Raises N6-MODEL-006, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-015."""
     given = call.parameters_as(Parameters)
     model, calibration_file, vectors_file, envelope_file = call.sources[:4]
     soc = load_soc(next(path for path in call.sources if path.name == CHIP.name))
@@ -56,6 +57,7 @@ def make(call: Call) -> None:
     calibration = Calibration(calibrated.values, given.margin)
     compiled, proof = _compiled(_Given(soc, find_program(soc), request, graph, calibration, vectors))
     require_agreement(proof, model.name)
+    require_structure(compiled.blocks, soc.npu)
     grades = grades_of(compiled.blocks, soc.npu, envelope)
     _tell(compiled, proof, grades)
     _require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)

@@ -25,7 +25,7 @@ MAGIC = 0xCA05_7A7A
 _END = 12
 _WHOLE = 31
 # In every blob of ST's compiler; whether an interval or a time-out is not known.
-_INTERVAL = 100
+INTERVAL = 100
 _MOST_VALUES = 2047
 _WORD = 0xFFFF_FFFF
 # A blob is padded to this many words.
@@ -143,4 +143,4 @@ def _series(unit: int, at: int, values: Sequence[int], *, step: int) -> list[int
 
 
 def _poll(unit: int, at: int, bit: int) -> list[int]:
-    return [unit << 26 | at << 16 | bit << 10 | bit << 5 | 4, _INTERVAL, 0]
+    return [unit << 26 | at << 16 | bit << 10 | bit << 5 | 4, INTERVAL, 0]
