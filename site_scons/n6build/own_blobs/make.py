@@ -60,7 +60,7 @@ def make(call: Call) -> None:
     require_structure(compiled.blocks, soc.npu)
     grades = grades_of(compiled.blocks, soc.npu, envelope)
     _tell(compiled, proof, grades)
-    _require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)
+    require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)
     files = {
         **compiled.files,
         f"{given.name}_npu.json": figures_json(compiled, proof, grades, envelope),
@@ -87,7 +87,8 @@ def _compiled(given: _Given) -> tuple[CompiledForNpu, Proof]:
             )
 
 
-def _require_grades(grades: Sequence[Graded], allowed: set[Grade], model: str) -> None:
+def require_grades(grades: Sequence[Graded], allowed: set[Grade], model: str) -> None:
+    """allowed: besides what was seen or is smaller. Raises N6-NPU-013 with every epoch that is another, and why."""
     refused = [each for each in grades if each.grade > Grade.SMALLER and each.grade not in allowed]
     if not refused:
         return
