@@ -21,11 +21,13 @@ def on_the_npu(sums: np.ndarray, how: Requantisation) -> np.ndarray:
     """Sums x channels, by the three shifts of the units."""
     first = np.clip(shifted(sums, how.first), -32768, 32767)
     second = np.clip(shifted(first * np.array(how.factors), how.second), -32768, 32767)
-    return np.clip(shifted(second * how.factor + np.array(how.summands), how.third), -128, 127)
+    made: np.ndarray = np.clip(shifted(second * how.factor + np.array(how.summands), how.third), -128, 127)
+    return made
 
 
 def shifted(values: np.ndarray, by: int) -> np.ndarray:
-    return values if by == 0 else (values + (1 << (by - 1))) >> by
+    moved: np.ndarray = values if by == 0 else (values + (1 << (by - 1))) >> by
+    return moved
 
 
 @given(

@@ -57,7 +57,7 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
 
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(model_program, "user_cache_path", lambda _: tmp_path)
-    monkeypatch.setattr(model_program.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(N6Error, match="N6-NPU-010: no C compiler"):
         find_program(BOARD.soc)
 

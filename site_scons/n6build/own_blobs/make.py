@@ -30,8 +30,8 @@ _SILICON = "experimental: nothing of it has run on silicon"
 
 
 @dataclass(frozen=True)
-class _Given:
-    """Of every attempt to compile."""
+class Attempt:
+    """What every attempt to compile has in common. program: the model of the NPU. vectors: that the proof is made on."""
 
     soc: Soc
     program: Path
@@ -55,7 +55,7 @@ def make(call: Call) -> None:
     calibrated = vectors if same else reference_tensors(model, graph, calibration_file)
     request = Request(model, given.name, given.pools, given.ll_aton, given.roomier)
     calibration = Calibration(calibrated.values, given.margin)
-    compiled, proof = _compiled(_Given(soc, find_program(soc), request, graph, calibration, vectors))
+    compiled, proof = compiled_and_proved(Attempt(soc, find_program(soc), request, graph, calibration, vectors))
     require_agreement(proof, model.name)
     require_structure(compiled.blocks, soc.npu)
     grades = grades_of(compiled.blocks, soc.npu, envelope)
@@ -71,8 +71,9 @@ def make(call: Call) -> None:
         write_atomically(path, files[path.name])
 
 
-def _compiled(given: _Given) -> tuple[CompiledForNpu, Proof]:
-    """Without operators that turn out to be too imprecise on the NPU, which stay on the CPU."""
+def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
+    """Without operators that turn out to be too imprecise on the NPU, which stay on the CPU. Does not judge what is further away.
+    Raises what `compile_for_npu` raises, N6-NPU-011."""
     kept: dict[int, str] = {}
     while True:
         compiled = compile_for_npu(given.soc.npu, given.request, given.graph, given.calibration, kept)
