@@ -29,29 +29,33 @@ from n6build.own_blobs.widening import EMPTY, envelope_text, newly_allowed, wide
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0, or 2 where a file cannot be read, is no blob, or a database is damaged."""
     options = _parser().parse_args(arguments)
-    names = names_of(load_board(options.board).soc.npu)
     try:
-        before = read_envelope(options.onto) if options.onto else EMPTY
-        headers = sorted({path for folder in options.folders for path in folder.rglob("*_ecblobs.h")})
-        if not headers:
-            hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
-            where = ", ".join(map(str, options.folders))
-            raise N6Error("N6-NPU-001", "there is no NAME_ecblobs.h in it", where=where, hint=hint)
-        after = before
-        for header in headers:
-            epochs = [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
-            after = widened(after, header.parent.name, epochs, names)
-            print(f"{header}: {len(epochs)} epochs")
-        lines = newly_allowed(before, after)
-        print(f"newly allowed: {len(lines)}")
-        for line in lines:
-            print(f"  {line}")
-        if options.output:
-            write_atomically(options.output, envelope_text(after))
+        _collect(options)
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
+
+
+def _collect(options: argparse.Namespace) -> None:
+    names = names_of(load_board(options.board).soc.npu)
+    before = read_envelope(options.onto) if options.onto else EMPTY
+    headers = sorted({path for folder in options.folders for path in folder.rglob("*_ecblobs.h")})
+    if not headers:
+        hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
+        where = ", ".join(map(str, options.folders))
+        raise N6Error("N6-NPU-018", "there is no NAME_ecblobs.h in it", where=where, hint=hint)
+    after = before
+    for header in headers:
+        epochs = [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
+        after = widened(after, header.parent.name, epochs, names)
+        print(f"{header}: {len(epochs)} epochs")
+    lines = newly_allowed(before, after)
+    print(f"newly allowed: {len(lines)}")
+    for line in lines:
+        print(f"  {line}")
+    if options.output:
+        write_atomically(options.output, envelope_text(after))
 
 
 def _parser() -> argparse.ArgumentParser:

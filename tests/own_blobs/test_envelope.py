@@ -127,7 +127,7 @@ def test_widening_says_what_it_newly_allows(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_folder_without_blobs_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert npu_envelope.main([str(tmp_path)]) == 2
-    assert "N6-NPU-001" in capsys.readouterr().err
+    assert "N6-NPU-018" in capsys.readouterr().err
 
 
 def test_st_s_own_network_allows_nothing_that_the_facts_do_not(capsys: pytest.CaptureFixture[str]) -> None:

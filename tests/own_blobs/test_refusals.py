@@ -15,6 +15,7 @@ from n6build.network.neural_art.backend import BACKEND
 from n6build.network.pools.board_pools import pools_of_networks, relocatable
 from n6build.own_blobs import model_program
 from n6build.own_blobs.model_program import Exchange, Run, find_program, replay
+from n6build.own_blobs.reference_tensors import reference_tensors
 
 from own_blobs import compiled as own
 from own_blobs.compiled import BOARD
@@ -82,3 +83,9 @@ def test_a_request_that_is_cut_off_ends_the_program() -> None:
     result = subprocess.run([own.program()], input=b"\1\0\0\0\0", capture_output=True, check=False)
     assert result.returncode == 1
     assert b"the request is cut off" in result.stderr
+
+
+def test_vectors_of_another_size_are_refused() -> None:
+    keyword = own.model_file("keyword")
+    with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, the model's inputs have 490"):
+        reference_tensors(keyword, own.graph("keyword"), own.model_file("miniresnet").with_name("inputs.npy"))

@@ -28,13 +28,13 @@ class ReferenceTensors:
 
 
 def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTensors:
-    """The first vectors of a file. Raises N6-VEC-001, N6-VEC-002, N6-COMPARE-00x."""
+    """The first vectors of a file. Raises N6-VEC-001, N6-NPU-017, N6-COMPARE-00x."""
     takes, _ = ports_of(model)
     found = read_vectors(vectors)
     sizes = [int(np.prod(port.shape)) * np.dtype(port.type).itemsize for port in takes]
     if found.bytes_each != sum(sizes):
         what = f"a row has {found.bytes_each} bytes, the model's inputs have {sum(sizes)}"
-        raise N6Error("N6-VEC-002", what, where=found.name)
+        raise N6Error("N6-NPU-017", what, where=found.name, hint="a row for each vector, in the model's own types")
     runs = []
     for row in rows(found)[:MOST_VECTORS]:
         given: list[NDArray[Any]] = []

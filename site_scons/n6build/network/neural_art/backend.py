@@ -33,12 +33,12 @@ class Parameters:
     """The files: model, calibration's vectors, test vectors, envelope; then those of the chip and of the NPU's model."""
 
     name: str
-    pools: tuple[MemoryPool, ...]
-    sha256: str | None
-    ll_aton: Version
-    roomier: tuple[RoomierProfile, ...]
     margin: float
     allow: tuple[Allowed, ...]
+    sha256: str | None
+    ll_aton: Version
+    pools: tuple[MemoryPool, ...]
+    roomier: tuple[RoomierProfile, ...]
 
 
 def _check(source: ModelSource) -> None:
@@ -79,7 +79,7 @@ def _step(given: Compilation) -> Step:
     of_model = (REPLAY, *files_in(MODEL_OF_NPU, "n6npu.h"), *files_in(MODEL_OF_NPU, "n6virt_npu_*.[ch]"))
     rendered = (*RENDERED, blob_header.TEMPLATE, MODEL_OF_NPU / "n6npu_registers.h.j2")
     parameters = Parameters(
-        name, given.pools, source.sha256, given.ll_aton, given.roomier, options.margin, options.allow
+        name, options.margin, options.allow, source.sha256, given.ll_aton, given.pools, given.roomier
     )
     return Step(
         verb="Network",

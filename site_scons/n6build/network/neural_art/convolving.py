@@ -95,6 +95,15 @@ def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> N
     write_output(layer, epoch, moved, sums.group, sums.frames, sums.at, None if sums.whole else sums.count)
 
 
+def into_chain(epoch: EpochBuilder, unit: Unit, features: Unit, kernels: Unit, before: Unit | None) -> Unit:
+    """The unit, with what it reads: features, kernels, the sums of the unit before it in the chain."""
+    epoch.link(features, unit)
+    epoch.link(kernels, unit, 1)
+    if before:
+        epoch.link(before, unit, 2)
+    return unit
+
+
 @dataclass(frozen=True)
 class Kernels:
     """weights: as in the model. scales: of each kernel. biases: in units of the sums."""

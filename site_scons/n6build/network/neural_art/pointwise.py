@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.network.neural_art.convolving import CHAIN, Sums, chained, finish, kernels_of, requantised, slices_of
+from n6build.network.neural_art.convolving import (
+    CHAIN,
+    Sums,
+    chained,
+    finish,
+    into_chain,
+    kernels_of,
+    requantised,
+    slices_of,
+)
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import ZERO_OF_UNSIGNED, Layer, Made, StaysOnCpu, begin, image_shape
 from n6build.network.neural_art.layouts import deep, deep_set_bytes
@@ -113,11 +122,7 @@ def _chain(
             position=(place, len(group)),
             deep=True,
         )
-        epoch.link(read(epoch, frame, bytewise=True), unit)
-        epoch.link(stream, unit, 1)
-        if before:
-            epoch.link(before, unit, 2)
-        before = unit
+        before = into_chain(epoch, unit, read(epoch, frame, bytewise=True), stream, before)
     assert before is not None
     return before
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from n6build.network.neural_art.convolving import CHAIN, Sums, chained, finish, kernels_of, requantised, slices_of
+from n6build.network.neural_art.convolving import (
+    CHAIN,
+    Sums,
+    chained,
+    finish,
+    into_chain,
+    kernels_of,
+    requantised,
+    slices_of,
+)
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
     SIGNED,
@@ -127,11 +136,7 @@ def _spatial(layer: Layer, made: Made) -> None:
                 how.first,
                 position=(place, len(group)),
             )
-            epoch.link(read(epoch, frames), unit)
-            epoch.link(stream, unit, 1)
-            if before:
-                epoch.link(before, unit, 2)
-            before = unit
+            before = into_chain(epoch, unit, read(epoch, frames), stream, before)
             epoch.macs += layer.operands.output.elements * 9 * (end - first)
         assert before is not None
         return epoch, before
@@ -209,11 +214,7 @@ def _large_chain(epoch: EpochBuilder, stream: Unit, frames: list[Frames], featur
         unit = convolution(
             epoch, Window(_ROWS, _COLUMNS, 2), features, _LARGE_KERNELS, shift, position=(place, len(frames))
         )
-        epoch.link(read(epoch, given, signed=True), unit)
-        epoch.link(stream, unit, 1)
-        if before:
-            epoch.link(before, unit, 2)
-        before = unit
+        before = into_chain(epoch, unit, read(epoch, given, signed=True), stream, before)
     assert before is not None
     return before
 
