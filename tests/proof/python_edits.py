@@ -110,8 +110,8 @@ EDITS = (
     ),
     for_npu(
         "network/neural_art/operators/fully_connected.py",
-        "UNSIGNED), values)",
-        "UNSIGNED), values * 0)",
+        '"FULLY_CONNECTED", "fully_connected"',
+        '"FULLY_CONNECTED", "another"',
         "network_ecblobs.h",
     ),
     for_npu("network/neural_art/options.py", "Range(1, 64)] = 1.5", "Range(1, 64)] = 6.0", "network_ecblobs.h"),
