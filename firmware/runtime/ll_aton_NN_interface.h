@@ -66,6 +66,11 @@ static inline bool EpochBlock_IsEpochEnd(const EpochBlock_ItemTypeDef *block)
     return (block->flags & EpochBlock_Flags_epoch_end) != 0;
 }
 
+static inline bool EpochBlock_IsEpochBlob(const EpochBlock_ItemTypeDef *block)
+{
+    return (block->flags & EpochBlock_Flags_blob) != 0;
+}
+
 static inline bool EpochBlock_IsEpochPureSW(const EpochBlock_ItemTypeDef *block)
 {
     return (block->flags & EpochBlock_Flags_pure_sw) != 0;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Epoch loop for networks whose epochs all run on the CPU. It touches no register of the NPU.
+ * Epoch loop for networks whose epochs run on the CPU, or on the NPU in blobs of the epoch controller. It touches no register of the
+ * NPU before the first blob.
  */
+#include "ll_aton_npu.h"
 #include "ll_aton_network_calls.h"
 #include "ll_aton_rt_user_api.h"
 
 static TraceRuntime_FuncPtr_t runtime_callback;
+static bool npu_is_open;
 
-/* Stops, visibly as a fault, where results would be wrong: an epoch for the NPU, or an epoch controller without its blobs. */
+/* Stops, visibly as a fault, where results would be wrong: an epoch that is neither for the CPU nor a blob, an NPU that is not the one
+ * that blobs are for, a blob that ends with an error or not at all. */
 static void require(bool condition)
 {
     if (!condition) {
@@ -21,6 +25,15 @@ static void tell(const NN_Instance_TypeDef *instance, LL_ATON_RT_Callbacktype_t 
     if (instance->exec_state.epoch_callback_function != NULL) {
         instance->exec_state.epoch_callback_function(type, instance, block);
     }
+}
+
+static void run_blob(const EpochBlock_ItemTypeDef *block)
+{
+    if (!npu_is_open) {
+        require(ll_aton_npu_open());
+        npu_is_open = true;
+    }
+    require(ll_aton_npu_run(block->blob_address));
 }
 
 void LL_ATON_RT_SetRuntimeCallback(TraceRuntime_FuncPtr_t callback)
@@ -80,10 +93,13 @@ LL_ATON_RT_RetValues_t LL_ATON_RT_RunEpochBlock(NN_Instance_TypeDef *instance)
         state->inference_started = true;
     }
 
-    require(EpochBlock_IsEpochPureSW(block));
+    require(EpochBlock_IsEpochPureSW(block) || EpochBlock_IsEpochBlob(block));
     tell(instance, LL_ATON_RT_Callbacktype_PRE_START, block);
     if (block->start_epoch_block != NULL) {
         call_epoch(instance, block->start_epoch_block, block);
+    }
+    if (EpochBlock_IsEpochBlob(block)) {
+        run_blob(block);
     }
     tell(instance, LL_ATON_RT_Callbacktype_POST_START, block);
     tell(instance, LL_ATON_RT_Callbacktype_PRE_END, block);

@@ -90,7 +90,7 @@ def test_a_backend(tmp_path: Path) -> None:
     assert result.status == 0, result.output
     assert "Backend constant, as the reference backend" in result.output
     assert "Backend reference" in project.scons("model=constant.tflite", "backend=reference", "network").output
-    assert "constant, prebuilt, reference, st_edge_ai" in " ".join(project.scons("-h").output.split())
+    assert "constant, neural_art, prebuilt, reference, st_edge_ai" in " ".join(project.scons("-h").output.split())
     project.replace("models/anomaly/model.yaml", "network:", "network:\n  constant: {greting: hi}")
     wrong = project.scons("model=anomaly", "network")
     assert "network.constant.greting: error N6-YAML-003: unknown key 'greting'" in wrong.output

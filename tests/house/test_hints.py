@@ -13,6 +13,7 @@ import pytest
 from n6build.hardware.board import BoardFile
 from n6build.models.model import ModelFile
 from n6build.network.backend_names import backend_names
+from n6build.network.neural_art.options import NpuOptions
 from n6build.network.st_edge_ai.options import CompilerOptions
 from n6build.options.choices import MODES
 from n6build.options.settings import OPTIONS
@@ -33,6 +34,7 @@ _NOT_OURS = {"signo", "kind", "off", "quant_format", "per_channel", "activation_
 _OF_BACKENDS = {
     *(f"network.{name}" for name in backend_names()),
     *(f"network.st_edge_ai.{field.name}" for field in fields(CompilerOptions)),
+    *(f"network.neural_art.{field.name}" for field in fields(NpuOptions)),
 }
 
 

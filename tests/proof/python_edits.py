@@ -65,6 +65,10 @@ def of_operators() -> Iterator[Edit]:
             yield kernels(file, found[0], f"{found[0]}new_")
 
 
+def for_npu(file: str, old: str, new: str, differs: str) -> Edit:
+    return Edit(file, old, new, "npu", f"{BOARD}/keyword/network/{differs}")
+
+
 def split(file: str, old: str, new: str, differs: str) -> Edit:
     return Edit(file, old, new, "split", f"{SPLIT}/{differs}")
 
@@ -77,6 +81,65 @@ _KERNEL = re.compile(r'\bKernel\(\s*"|\bdoc="')
 
 
 EDITS = (
+    # Blobs of our own.
+    for_npu("network/neural_art/blob_header.py", "_ON_A_LINE = 4", "_ON_A_LINE = 2", "network_ecblobs.h"),
+    for_npu("network/neural_art/blocks.py", "_ec_blob_{network", "_ec_blob_of_{network", "network_ecblobs.h"),
+    for_npu("network/neural_art/compile.py", 'VERSION = "0.1"', 'VERSION = "0.2"', "network_c_info.json"),
+    for_npu(
+        "network/neural_art/convolving.py", "calibration.margin + 1", "calibration.margin * 4", "network_ecblobs.h"
+    ),
+    for_npu(
+        "network/neural_art/depthwise.py",
+        "    epoch.link(given, unit)\n    epoch.link(stream, unit, 1)\n",
+        "    epoch.link(stream, unit, 1)\n    epoch.link(given, unit)\n",
+        "network_ecblobs.h",
+    ),
+    for_npu("network/neural_art/hardware_epoch.py", "READ_AHEAD = 64", "READ_AHEAD = 128", "network_ecblobs.h"),
+    for_npu("network/neural_art/layer.py", "_kernels_{len", "_weights_{len", "network_c_info.json"),
+    for_npu(
+        "network/neural_art/layouts.py",
+        "bytes(-len(data) % _ELEMENT)",
+        'b"1" * (-len(data) % _ELEMENT)',
+        "network_atonbuf.xSPI2.raw",
+    ),
+    for_npu("network/neural_art/lowering.py", "_part_{number}", "_piece_{number}", "network_c_info.json"),
+    for_npu("network/neural_art/operators/average_pool_2d.py", '"mean of the image"', '"mean"', "network_npu.json"),
+    for_npu("network/neural_art/operators/conv_2d.py", "{columns} as ", "{columns} in ", "network_npu.json"),
+    for_npu(
+        "network/neural_art/operators/depthwise_conv_2d.py", '"depthwise 3x3"', '"3x3 by channel"', "network_npu.json"
+    ),
+    for_npu(
+        "network/neural_art/operators/fully_connected.py",
+        '"FULLY_CONNECTED", "fully_connected"',
+        '"FULLY_CONNECTED", "another"',
+        "network_ecblobs.h",
+    ),
+    for_npu("network/neural_art/options.py", "Range(1, 64)] = 1.5", "Range(1, 64)] = 6.0", "network_ecblobs.h"),
+    for_npu("network/neural_art/padding.py", '"pad"', '"padding"', "network_npu.json"),
+    for_npu("network/neural_art/placement.py", '"Read_ahead_of_the_kernels"', '"Read_ahead"', "network_c_info.json"),
+    for_npu("network/neural_art/pointwise.py", "1x1 deep, chain", "deep, chain", "network_npu.json"),
+    for_npu("network/neural_art/program.py", "INTERVAL = 100", "INTERVAL = 101", "network_ecblobs.h"),
+    for_npu("network/neural_art/registers.py", "gate.bit + index", "gate.bit + index + 1", "network_ecblobs.h"),
+    for_npu(
+        "network/neural_art/requantise.py",
+        "_LEAST_SECOND_SHIFT = 9",
+        "_LEAST_SECOND_SHIFT = 14",
+        "network_ecblobs.h",
+    ),
+    for_npu("network/neural_art/streams.py", "frames.count == 1", "frames.count == 0", "network_ecblobs.h"),
+    for_npu("network/neural_art/units.py", "_ONE_BITS = 16384, 14", "_ONE_BITS = 8192, 13", "network_ecblobs.h"),
+    for_npu("own_blobs/digests.py", "hashlib.sha256", "hashlib.sha512", "network_npu.json"),
+    for_npu("own_blobs/envelope.py", "seen from {low}", "seen {low}", "network_npu.json"),
+    for_npu("own_blobs/features.py", '"width": columns,', '"width": columns - 1,', "network_npu.json"),
+    for_npu("own_blobs/figures.py", '"activations": ', '"ram": ', "network_npu.json"),
+    for_npu(
+        "own_blobs/grades.py",
+        "judged(epoch, names, envelope)",
+        "judged(epoch, names, envelope)[:0]",
+        "network_npu.json",
+    ),
+    for_npu("own_blobs/proof.py", "far <= 1", "far <= 2", "network_npu.json"),
+    for_npu("own_blobs/reference_tensors.py", "MOST_VECTORS = 16", "MOST_VECTORS = 2", "network_npu.json"),
     # Headers and linker scripts.
     alone(
         "hardware/soc.py",
@@ -536,6 +599,8 @@ _PACKAGES = (
     "n6build.models",
     "n6build.network",
     "n6build.network.artifacts",
+    "n6build.network.neural_art",
+    "n6build.network.neural_art.operators",
     "n6build.network.pools",
     "n6build.network.prebuilt",
     "n6build.network.reference",
@@ -544,6 +609,7 @@ _PACKAGES = (
     "n6build.npu",
     "n6build.options",
     "n6build.origin",
+    "n6build.own_blobs",
     "n6build.plan",
     "n6build.reloc",
     "n6build.report",
@@ -563,6 +629,7 @@ def _operators_without_kernels() -> Iterator[str]:
             yield f"n6build.network.reference.operators.{path.stem}"
 
 
+_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "subsampling")
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
     "n6build.base.captured": "runs a tool, whose own bytes count",
@@ -584,6 +651,12 @@ WITHOUT_BYTES = {
     "n6build.network.backend_names": _PLANS,
     "n6build.network.device_headers": _PLANS,
     "n6build.network.artifacts.description": _SHAPES,
+    "n6build.network.neural_art.backend": _PLANS,
+    **dict.fromkeys(
+        map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
+    ),
+    "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
+    "n6build.own_blobs.structure": _REFUSES,
     "n6build.network.artifacts.buffer_lives": "a picture in the page about a build",
     "n6build.network.artifacts.made_buffers": _OF_A_BOARD,
     "n6build.network.artifacts.timed_epochs": "rows of the page about a build and of the table of a run",

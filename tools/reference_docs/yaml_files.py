@@ -10,13 +10,14 @@ from n6build.hardware.nor import NorCommands
 from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Soc
 from n6build.models.model import ModelFile
+from n6build.network.neural_art.options import NpuOptions
 from n6build.network.st_edge_ai.options import CompilerOptions
 
 from reference_docs.markdown import page
 from reference_docs.schema import examples_in, key_table
 
 # Of `network` in a model.yaml.
-BACKENDS = {"st_edge_ai": CompilerOptions}
+BACKENDS = {"neural_art": NpuOptions, "st_edge_ai": CompilerOptions}
 MODEL_EXAMPLE = Path(__file__).with_name("model.example.yaml")
 
 _READING = """\

@@ -33,6 +33,15 @@ def interpret(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[Refer
     return _ask(model, [inputs], tensors=True).tensors
 
 
+def interpret_rows(
+    model: Path, runs: Sequence[Sequence[NDArray[np.generic]]]
+) -> tuple[tuple[ReferenceTensor, ...], ...]:
+    """`interpret` of several inferences, with the interpreter started once."""
+    tensors = _ask(model, runs, tensors=True).tensors
+    count = len(tensors) // max(1, len(runs))
+    return tuple(tensors[first : first + count] for first in range(0, len(tensors), max(1, count)))
+
+
 def reference_outputs(model: Path, inputs: Sequence[NDArray[np.generic]]) -> tuple[NDArray[np.generic], ...]:
     """The model's outputs for one inference. Raises as `interpret`."""
     return reference_rows(model, [inputs])[0]

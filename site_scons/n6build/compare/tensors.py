@@ -15,7 +15,8 @@ class ReferenceTensor:
     where it is not quantised.
 
     operator: "CONV_2D", "Conv", "input"; in ONNX, everything between the quantised tensors before it and its QuantizeLinear, as
-    "Conv+Relu". inputs: names of the tensors that it is made from. channels_last: as in TFLite; ONNX has (N, C, ...).
+    "Conv+Relu". inputs: names of the tensors that it is made from. channels_last: as in TFLite; ONNX has (N, C, ...). index: of
+    the tensor in a TFLite file, -1 in ONNX.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ReferenceTensor:
     scale: float
     zero_point: int
     values: NDArray[np.generic]
+    index: int = -1
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class TensorPlan:
             self.scale,
             self.zero_point,
             values,
+            self.place if isinstance(self.place, int) else -1,
         )
 
 

@@ -32,8 +32,8 @@ _WHERE_IN_ITS_SOURCE = re.compile(r"^\[\w+\] : \d+ : \w+ : (?:\S+\.(?:h|cc):\d+ 
 
 @dataclass(frozen=True)
 class Request:
-    """runs: the inputs of each inference; none, to ask what the model takes and gives. tensors: whether every tensor of the first
-    is wanted, and not the outputs."""
+    """runs: the inputs of each inference; none, to ask what the model takes and gives. tensors: whether every tensor is wanted,
+    and not the outputs."""
 
     format: Literal["tflite", "onnx"]
     model: bytes
@@ -44,7 +44,7 @@ class Request:
 @dataclass(frozen=True)
 class Answer:
     """refused: why nothing was computed, else empty. inputs_at_fault: whether that is because of them. outputs: of each
-    inference. takes, gives: inputs and outputs of the model."""
+    inference. tensors: of all inferences, one behind the other. takes, gives: inputs and outputs of the model."""
 
     refused: str = ""
     inputs_at_fault: bool = False
@@ -117,6 +117,7 @@ def _answer(request: Request) -> Answer:
     except Exception as error:  # An interpreter raises what it likes.
         return Answer(_why(error))
     outputs = []
+    tensors: list[ReferenceTensor] = []
     for run in request.runs:
         try:
             given = _fitting(model.inputs(), run)
@@ -125,10 +126,13 @@ def _answer(request: Request) -> Answer:
         try:
             model.run(given)
             if request.tensors:
-                return Answer(tensors=tuple(model.tensors()))
-            outputs.append(tuple(each.copy() for each in model.outputs()))
+                tensors += model.tensors()
+            else:
+                outputs.append(tuple(each.copy() for each in model.outputs()))
         except Exception as error:
             return Answer(_why(error))
+    if request.tensors:
+        return Answer(tensors=tuple(tensors))
     return Answer(outputs=tuple(outputs), takes=tuple(model.inputs()), gives=tuple(model.output_ports()))
 
 

@@ -10,6 +10,9 @@ from n6build.hardware.aliases import SECURE_BIT
 from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
 
 TEMPLATE = TEMPLATES / "n6_soc.h.j2"
+_NPU_UNIT_BYTES = 0x1000
+# What a program has to set itself; everything else is in the blobs of the epoch controller.
+_NPU_CONTROL = ("CLKCTRL", "INTCTRL", "BUSIF", "EPOCHCTRL")
 
 
 def soc_header(soc: Soc) -> str:
@@ -23,6 +26,8 @@ def soc_header(soc: Soc) -> str:
             "secure_bit": SECURE_BIT,
             "field_bits": field_bits,
             "alias_name": _alias_name,
+            "npu_unit_bytes": _NPU_UNIT_BYTES,
+            "npu_control": _NPU_CONTROL,
         },
     )
 

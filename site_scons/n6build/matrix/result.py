@@ -21,6 +21,7 @@ from n6build.timing.show import span_text
 Built = Literal["built", "cache", "up to date"]
 # Of files from other machines: names go into messages and pages, figures are compared.
 Name = Annotated[str, Meta(pattern=r"^[\w.+-]{1,200}\Z")]
+Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f-\x9f]{0,200}\Z")]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
@@ -43,7 +44,7 @@ class PairResult:
     equal: Count
     outputs: Count
     near: Count = 0
-    expected: str = ""
+    expected: Line = ""
 
     @property
     def passed(self) -> bool:

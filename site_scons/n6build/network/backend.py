@@ -19,7 +19,7 @@ from n6build.plan.step import Step
 @dataclass(frozen=True)
 class ModelSource:
     """What is known of a model. file: of the model. folder: with a network that was compiled elsewhere. described_in: folder of
-    the model.yaml. options: of this backend, in the model.yaml. waived: ids of checks."""
+    the model.yaml. options: of this backend, in the model.yaml. waived: ids of checks. vectors: file of the test inputs."""
 
     name: str
     file: Path | None
@@ -28,6 +28,7 @@ class ModelSource:
     described_in: Path | None
     options: Section | None
     waived: tuple[str, ...]
+    vectors: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -246,8 +246,11 @@ def version_header(version: Version | None) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion) -> None:
-    """n6build's own runtime does not drive the NPU. Raises N6-LLATON-004 where the network needs ST's."""
+def check_epochs(artifacts: NetworkArtifacts, runtime: Runtime | RuntimeVersion, *, runs_blobs: bool) -> None:
+    """n6build's own runtime drives the NPU by blobs of this project's compiler alone, and only where they are linked into the
+    firmware (runs_blobs). Raises N6-LLATON-004 where the network needs ST's."""
+    if runs_blobs and artifacts.compiled_here and not artifacts.library_call:
+        return
     on_npu = sum(not epoch.on_cpu for epoch in artifacts.epochs)
     if runtime.name == "st" or not (on_npu or artifacts.library_call):
         return

@@ -19,6 +19,7 @@ from n6build.memory_plan.make import CompiledNetwork, compiled_network, make_pla
 from n6build.memory_plan.plan import MemoryPlan, plan_json
 from n6build.network.pools.board_pools import external_regions
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
+from n6build.own_blobs.digests import require_proved
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -141,7 +142,8 @@ def make(call: Call) -> None:
     headers: list[str] = []
     for network, planned in zip(networks, given.networks, strict=True):
         artifacts = network.artifacts
-        check_epochs(artifacts, given.runtime)
+        check_epochs(artifacts, given.runtime, runs_blobs=True)
+        require_proved(Path(planned.folder), planned.name)
         if planned.version_header:
             headers.append(version_header(artifacts.ll_aton))
         else:

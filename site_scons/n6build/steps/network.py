@@ -47,7 +47,7 @@ def network_steps(folder: str, models: Sequence[Model], given: Stage1) -> tuple[
         check_options(model)
         # The command line overrides model.yaml.
         asked = given.backend if given.backend != "auto" else model.network.backend
-        backend = backend_for(_source(model, ""), asked, given.environment)
+        backend = backend_for(_source(model, asked), asked, given.environment)
         compilation = Compilation(
             source=_source(model, backend.name),
             name=name,
@@ -80,4 +80,5 @@ def _source(model: Model, backend: str) -> ModelSource:
         described_in=model.description_file.parent if model.description_file else None,
         options=model.network.backends.get(backend),
         waived=tuple(sorted(model.waived)),
+        vectors=model.inputs,
     )

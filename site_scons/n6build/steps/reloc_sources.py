@@ -71,7 +71,7 @@ def make(call: Call) -> None:
     """Writes the C files, the linker script and the description."""
     given = call.parameters_as(Parameters)
     artifacts = read_artifacts(Path(given.folder), given.name)
-    check_epochs(artifacts, given.runtime)
+    check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     check_buffers_known(artifacts, read_network_c(artifacts.source))
     table = pool_table(artifacts, secure=given.secure, of_board=given.of_board)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.network.artifacts.description import (
-    OWN_TOOL,
+    OWN_TOOLS,
     EpochInfo,
     IoBuffer,
     PoolRange,
@@ -173,7 +173,7 @@ def _original_names(document: JsonValue, graph: JsonValue, key: str) -> list[str
     """Of the model's ports, in the order of the network's; of this backend only, since nobody says that of other compilers."""
     tools = [tool["name"].text() for tool in document["environment"]["tools"].at_most(_MAX_PORTS)]
     ports = graph.get(key)
-    return [port["name"].text() for port in ports.at_most(_MAX_PORTS)] if ports and OWN_TOOL in tools else []
+    return [port["name"].text() for port in ports.at_most(_MAX_PORTS)] if ports and set(OWN_TOOLS) & set(tools) else []
 
 
 def _ports(buffers: list[JsonValue], pools: dict[int, JsonValue], names: list[str]) -> tuple[IoBuffer, ...]:

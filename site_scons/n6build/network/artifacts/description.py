@@ -14,6 +14,8 @@ TensorType = Literal["int8", "uint8", "int16", "uint16", "int32", "int64", "floa
 ON_CPU = "NODE_SW"
 # What the reference backend calls itself.
 OWN_TOOL = "n6build reference backend"
+NPU_TOOL = "n6build neural_art backend"
+OWN_TOOLS = (OWN_TOOL, NPU_TOOL)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ class NetworkArtifacts:
         """Whether the NPU has a part in any of its epochs."""
         mappings = {*(epoch.mapping for epoch in self.epochs), *(block.mapping for block in self.blocks)}
         return mappings - {ON_CPU} != set()
+
+    @property
+    def compiled_here(self) -> bool:
+        """Whether a backend of this project has made it, by what it says itself."""
+        return any(name in OWN_TOOLS for name, _ in self.tools)
 
 
 def weights_name(network: str, pool: str) -> str:

@@ -210,12 +210,12 @@ def _nodes(network: Network, ids: dict[str, int]) -> list[dict[str, Any]]:
         inputs = [ids[name] for name in (*epoch.inputs, *epoch.initializers)]
         common = {
             "macc": epoch.macs,
-            "mapping": "NODE_SW",
+            "mapping": "NODE_SW" if epoch.kernel else "NODE_HW",
             "inputs": inputs,
-            "outputs": [ids[epoch.output]],
+            "outputs": [ids[output] for output in (epoch.output, *epoch.more_outputs)],
             "scratchs": [ids[epoch.scratch.name]] if epoch.scratch else [],
             "original_nodes": [str(operator) for operator in epoch.operators],
-            "sw_functions": [f"n6k_{epoch.kernel}"],
+            "sw_functions": [f"n6k_{epoch.kernel}"] if epoch.kernel else [],
         }
         nodes.append(
             {
@@ -240,7 +240,9 @@ def _nodes(network: Network, ids: dict[str, int]) -> list[dict[str, Any]]:
 def _edges(network: Network, nodes: Sequence[dict[str, Any]], ids: dict[str, int]) -> list[dict[str, Any]]:
     """From the epoch that makes a buffer to each that reads it."""
     makers: dict[str, tuple[Epoch, int]] = {
-        epoch.output: (epoch, node["id"]) for epoch, node in zip(network.epochs, nodes, strict=True)
+        output: (epoch, node["id"])
+        for epoch, node in zip(network.epochs, nodes, strict=True)
+        for output in (epoch.output, *epoch.more_outputs)
     }
     edges: list[dict[str, Any]] = []
     for epoch, node in zip(network.epochs, nodes, strict=True):

@@ -45,7 +45,7 @@ class Compiled:
 
 def kernels_of(model: Path) -> tuple[str, ...]:
     """Names of the kernels that its operators may call, sorted. Raises N6Error where the file is no such model."""
-    kinds = {operator.kind for operator in _graph_of(model).operators}
+    kinds = {operator.kind for operator in graph_of(model).operators}
     return tuple(sorted({kernel.name for kind in kinds for kernel in KINDS[kind].kernels}))
 
 
@@ -68,7 +68,7 @@ def compile_network(
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise N6Error("N6-NET-014", f"'{name}' is not a valid name for a network", hint="letters, digits and _ only")
-    graph = _graph_of(model)
+    graph = graph_of(model)
     check_graph(graph, model.name)
     network = lower(graph, model.name)
     placement = place(network, pools, roomier)
@@ -98,7 +98,8 @@ def compile_network(
     return Compiled(external_uses(network, placement, pools), transposes)
 
 
-def _graph_of(model: Path) -> Graph:
+def graph_of(model: Path) -> Graph:
+    """Of a model file, with constants folded, everything as int8. Raises N6Error where the file is no such model."""
     if model.suffix == ".onnx":
         from n6build.network.reference.onnx.reader import read_onnx_graph  # noqa: PLC0415 - it takes 0.2 s.
 

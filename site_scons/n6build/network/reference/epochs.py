@@ -70,7 +70,8 @@ class ScratchBuffer:
 
 @dataclass(frozen=True)
 class Epoch:
-    """index: from 1. kernel: n6k_<kernel> of n6_kernels.h. node: unique name. operators: of the model file.
+    """index: from 1. kernel: n6k_<kernel> of n6_kernels.h; empty: the epoch runs on the NPU, which may make more_outputs, too.
+    node: unique name. operators: of the model file.
 
     inputs, output, initializers: names. descriptor: of the kernel. macs: multiply-accumulates. in_place: parts of inputs, of the
     output's size, whose memory the output may take.
@@ -89,6 +90,7 @@ class Epoch:
     macs: int
     scratch: ScratchBuffer | None = None
     in_place: tuple[Address, ...] = ()
+    more_outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

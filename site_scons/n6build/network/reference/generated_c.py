@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,19 @@ _TYPES = {
 }
 
 
+@dataclass(frozen=True)
+class Blob:
+    """Epochs `first` to `last`, which the epoch controller runs as one. name: of the array with its words. reads: buffers that
+    the CPU has made. writes: all that it makes. leaves: those of them that the CPU reads."""
+
+    name: str
+    first: int
+    last: int
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    leaves: tuple[str, ...]
+
+
 def network_source(
     network: Network,
     placement: Placement,
@@ -56,19 +70,22 @@ def network_source(
     name: str,
     backend: str,
     ll_aton: Version,
+    blobs: Sequence[Blob] = (),
 ) -> str:
-    """name: suffix of every symbol, a C identifier. backend: what compiled the network, for a comment. ll_aton: its runtime."""
+    """name: suffix of every symbol, a C identifier. backend: what compiled the network, for a comment. ll_aton: its runtime.
+    blobs: with the epochs that have no kernel."""
     buffers = {buffer.name: buffer for buffer in network.buffers}
     ports = {port.buffer for port in (*network.inputs, *network.outputs)}
     outputs = {port.buffer for port in network.outputs}
     leaving = {name for name, buffer in buffers.items() if outputs & {name, root_of(buffer, buffers)[0].name}}
     # A buffer that several epochs make is complete after the last of them.
     made = {name: buffer.first for name, buffer in buffers.items()} | {
-        epoch.output: epoch.index for epoch in network.epochs
+        output: epoch.index for epoch in network.epochs for output in (epoch.output, *epoch.more_outputs)
     }
     epochs = [
         {
             "index": epoch.index,
+            "blob": None,
             "kind": epoch.kind,
             "node": epoch.node,
             "kernel": epoch.kernel,
@@ -85,7 +102,9 @@ def network_source(
             else None,
         }
         for epoch in network.epochs
+        if epoch.kernel
     ]
+    described = [_blob(blob, network, placement, name) for blob in blobs]
     return render(
         SOURCE_TEMPLATE,
         {
@@ -110,6 +129,9 @@ def network_source(
                 for state in network.states
             ],
             "epochs": epochs,
+            "blobs": described,
+            # In the order in which they run.
+            "items": sorted([*epochs, *described], key=lambda item: item["index"]),
             "inputs": [_port(port, made[port.buffer], placement, name) for port in network.inputs],
             "outputs": [_port(port, made[port.buffer], placement, name) for port in network.outputs],
             "params": [_initializer(item, placement.places[item.name], name) for item in network.initializers],
@@ -120,6 +142,26 @@ def network_source(
             ],
         },
     )
+
+
+def _blob(blob: Blob, network: Network, placement: Placement, name: str) -> dict[str, Any]:
+    """Ranges include what a unit may write or read behind a buffer, which belongs to nobody else."""
+
+    def ranges(buffers: Sequence[str]) -> list[dict[str, Any]]:
+        places = ((buffer, placement.places[buffer]) for buffer in buffers)
+        return [{"address": _address(place, name), "bytes": place.bytes + _READ_AHEAD} for _, place in places]
+
+    return {
+        "index": blob.first,
+        "blob": blob.name,
+        "name": blob.name,
+        "first": blob.first,
+        "last": blob.last,
+        "epochs": [epoch for epoch in network.epochs if blob.first <= epoch.index <= blob.last],
+        "clean": ranges(blob.reads),
+        "forget_before": ranges(blob.writes),
+        "forget_after": ranges(blob.leaves),
+    }
 
 
 def network_header(network: Network, name: str, origin: str) -> str:

@@ -16,12 +16,19 @@ _ROUNDED_TO = 16
 
 
 def report(
-    network: Network, placement: Placement, pools: Sequence[MemoryPool], *, name: str, origin: str, tool: str
+    network: Network,
+    placement: Placement,
+    pools: Sequence[MemoryPool],
+    *,
+    name: str,
+    origin: str,
+    tool: str,
+    backend: str = "reference",
 ) -> str:
     """Text of network_generate_report.txt. name: of the network. origin: name of the model. tool: with its version."""
     lines = [
         tool,
-        f"Parameters            : generate --name {name} --target stm32n6, reference backend",
+        f"Parameters            : generate --name {name} --target stm32n6, {backend} backend",
         "",
         f"Model name - {origin}",
         *_layers(network),
@@ -47,10 +54,14 @@ def report(
         "",
         "Epochs details",
         _RULE,
-        f"Total number of epochs: {len(network.epochs)} of which {len(network.epochs)} implemented in software",
+        f"Total number of epochs: {len(network.epochs)} of which {sum(bool(each.kernel) for each in network.epochs)} "
+        "implemented in software",
         "---",
         "epoch ID   HW/SW/EC Operation (SW only)",
-        *(f"epoch {epoch.index:<5}   -SW-   ({epoch.kind:^17})" for epoch in network.epochs),
+        *(
+            f"epoch {epoch.index:<5}   -{'SW' if epoch.kernel else 'EC'}-   ({epoch.kind:^17})"
+            for epoch in network.epochs
+        ),
         _END,
     ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -84,7 +95,7 @@ def _layers(network: Network) -> Iterator[str]:
         yield row(
             ",".join(map(str, epoch.operators)),
             f"{epoch.node} ({epoch.kind})",
-            _shape(shapes[epoch.output]),
+            _shape(shapes.get(epoch.output, ())),
             f"{sum(sizes[item] for item in epoch.initializers):,}" if epoch.initializers else "",
             f"{epoch.macs:,}" if epoch.macs else "",
             ", ".join(epoch.inputs),

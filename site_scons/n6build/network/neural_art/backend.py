@@ -1,0 +1,116 @@
+"""Backend neural_art: a .tflite file -> blobs for the NPU, without ST's tool. Experimental, and never chosen by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import files_in
+from n6build.base.paths import BOARDS, ROOT, project_path
+from n6build.base.templates import with_included
+from n6build.base.yaml_schema import Section
+from n6build.network.backend import Backend, Compilation, ModelSource, require_file
+from n6build.network.kernel_files import all_kernel_files, files_of_kernels
+from n6build.network.ll_aton import Version
+from n6build.network.neural_art import blob_header
+from n6build.network.neural_art.options import Allowed, NpuOptions
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile, initializer_pools
+from n6build.network.reference.generated_c import RENDERED
+from n6build.plan.step import Step, to_parameters
+
+NAME = "neural_art"
+# What was seen of ST's compiler: kinds, sizes and bits of registers.
+ENVELOPE = ROOT / "boards" / "npu" / "envelope.yaml"
+# All chips of the family have this NPU.
+CHIP = BOARDS / "soc" / "stm32n657.yaml"
+MODEL_OF_NPU = ROOT / "tools" / "virtual_board"
+REPLAY = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The files: model, calibration's vectors, test vectors, envelope; then those of the chip and of the NPU's model."""
+
+    name: str
+    margin: float
+    allow: tuple[Allowed, ...]
+    sha256: str | None
+    ll_aton: Version
+    pools: tuple[MemoryPool, ...]
+    roomier: tuple[RoomierProfile, ...]
+
+
+def _check(source: ModelSource) -> None:
+    file = require_file(NAME, source)
+    if file.suffix != ".tflite":
+        what = f"backend {NAME} reads .tflite, not {file.suffix}"
+        raise N6Error("N6-NET-024", what, where=file.name, hint="backend=reference reads .onnx, too")
+    if source.vectors is None and not _options(source).calibration:
+        what = f"backend {NAME} needs vectors: how large sums become decides how they are scaled"
+        hint = "vectors.inputs, or network.neural_art.calibration, in model.yaml"
+        raise N6Error("N6-NET-032", what, where=source.name, hint=hint)
+
+
+def _check_options(section: Section) -> None:
+    section.load(NpuOptions)
+
+
+def _options(source: ModelSource) -> NpuOptions:
+    return source.options.load(NpuOptions) if source.options else NpuOptions()
+
+
+def _beside(source: ModelSource, file: str | None) -> Path | None:
+    return source.described_in / file if source.described_in and file else None
+
+
+def _step(given: Compilation) -> Step:
+    source, name = given.source, given.name
+    options = _options(source)
+    calibration = _beside(source, options.calibration) or source.vectors
+    assert calibration is not None
+    vectors = source.vectors or calibration
+    envelope = _beside(source, options.envelope) or ENVELOPE
+    names = [f"{name}.c", f"{name}.h", f"{name}_ecblobs.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
+    names += [f"{name}_npu.json", f"{name}_npu.txt"]
+    names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools)]
+    files = (require_file(NAME, source), calibration, vectors, envelope)
+    chip = files_in(CHIP.parent, "stm32n6*.yaml")
+    of_model = (REPLAY, *files_in(MODEL_OF_NPU, "n6npu.h"), *files_in(MODEL_OF_NPU, "n6virt_npu_*.[ch]"))
+    rendered = (*RENDERED, blob_header.TEMPLATE, MODEL_OF_NPU / "n6npu_registers.h.j2")
+    parameters = Parameters(
+        name, options.margin, options.allow, source.sha256, given.ll_aton, given.pools, given.roomier
+    )
+    return Step(
+        verb="Network",
+        stage="network",
+        outputs=tuple(f"{given.folder}/{each}" for each in names),
+        sources=tuple(map(project_path, (*files, *chip, *of_model))),
+        parameters=to_parameters(parameters),
+        templates=tuple(project_path(path) for template in rendered for path in with_included(template)),
+        function="n6build.own_blobs.make:make",
+    )
+
+
+def _kernels(source: ModelSource) -> tuple[Path, ...]:
+    """All of them where the model cannot be compiled, which its step then says."""
+    from n6build.network.reference.compile import kernels_of  # noqa: PLC0415 - only where a plan is made.
+
+    try:
+        return files_of_kernels(kernels_of(require_file(NAME, source)))
+    except N6Error:
+        return all_kernel_files()
+
+
+BACKEND = Backend(
+    name=NAME,
+    preference=-1,
+    strict=True,
+    exact=False,
+    for_npu=True,
+    suits=lambda *_: False,
+    check=_check,
+    check_options=_check_options,
+    step=_step,
+    kernels=_kernels,
+)

@@ -1,0 +1,141 @@
+"""Sums of a convolution on their way to the output: straight on, or through memory where one chain of units is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
+from n6build.network.neural_art.layer import (
+    Layer,
+    Made,
+    begin,
+    image_shape,
+    output_quantisation,
+    scale_of,
+    write_output,
+)
+from n6build.network.neural_art.requantise import Floats, Integers, Requantisation, Scales, requantisation
+from n6build.network.neural_art.streams import Frames, read, write
+from n6build.network.neural_art.units import by_channel, sum_of_two
+from n6build.network.reference.epochs import Address
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.weights import BIAS, WEIGHTS
+
+# Makes an epoch with its units, and the one that the sums come out of.
+Pass = Callable[[], tuple[EpochBuilder, Unit]]
+# Units of a chain.
+CHAIN = 4
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Of one or several epochs that make the same channels. group: channels of a frame. at: the first channel. count: channels.
+    whole: they are all of the output's."""
+
+    requantisation: Requantisation
+    group: int
+    count: int
+    at: int = 0
+    whole: bool = True
+
+    @property
+    def frames(self) -> int:
+        """One for each group."""
+        return self.count // self.group
+
+
+def finish(layer: Layer, made: Made, passes: Sequence[Pass], sums: Sums) -> None:
+    """Appends the epochs of `passes`, whose sums are added two by two through memory where there are several."""
+    if len(passes) == 1:
+        epoch, last = passes[0]()
+        _requantised(layer, epoch, last, sums)
+        made.epochs.append(epoch.done())
+        return
+    height, width, _ = image_shape(layer.operands.output)
+    pixels = height * width
+    partial = [_to_memory(layer, made, *each(), pixels, sums) for each in passes]
+    while len(partial) > 1:
+        epoch = begin(layer, "sum of partial sums", 0)
+        first, second, *partial = partial
+        adder = sum_of_two(epoch, (1, 1), 0, 0, 0, 2)
+        for port, place in enumerate((first, second)):
+            epoch.link(read(epoch, _partial_frames(place, pixels, sums)), adder, port)
+        if partial:
+            partial.append(_to_memory(layer, made, epoch, adder, pixels, sums))
+        else:
+            _requantised(layer, epoch, adder, sums)
+            made.epochs.append(epoch.done())
+
+
+def _to_memory(layer: Layer, made: Made, epoch: EpochBuilder, last: Unit, pixels: int, sums: Sums) -> Address:
+    place = made.temporary(layer, 2 * pixels * sums.count)
+    write(epoch, _partial_frames(place, pixels, sums), last)
+    made.epochs.append(epoch.done())
+    return place
+
+
+def _partial_frames(place: Address, pixels: int, sums: Sums) -> Frames:
+    elements = pixels * sums.group
+    return Frames(place, elements, size=2, count=sums.frames, step=2 * elements)
+
+
+def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> None:
+    how = sums.requantisation
+    height, width, _ = image_shape(layer.operands.output)
+    pixels = height * width
+    scaled = by_channel(epoch, how.factors, None, pixels, sums.group, how.second)
+    epoch.link(last, scaled)
+    factors = [how.factor] * sums.count
+    moved = by_channel(epoch, factors, how.summands, pixels, sums.group, how.third)
+    epoch.link(scaled, moved)
+    write_output(layer, epoch, moved, sums.group, sums.frames, sums.at, None if sums.whole else sums.count)
+
+
+def into_chain(epoch: EpochBuilder, unit: Unit, features: Unit, kernels: Unit, before: Unit | None) -> Unit:
+    """The unit, with what it reads: features, kernels, the sums of the unit before it in the chain."""
+    epoch.link(features, unit)
+    epoch.link(kernels, unit, 1)
+    if before:
+        epoch.link(before, unit, 2)
+    return unit
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """weights: as in the model. scales: of each kernel. biases: in units of the sums."""
+
+    tensor: Tensor
+    weights: Integers
+    scales: Floats
+    biases: Floats
+
+
+def kernels_of(layer: Layer, count: int) -> Kernels:
+    """count: of kernels."""
+    tensor, bias = layer.operands.required(WEIGHTS), layer.operands.optional(BIAS)
+    assert tensor.data is not None
+    scales = np.array(required_quantisation(tensor).scales, np.float64)
+    biases = np.zeros(count) if bias is None or bias.data is None else bias.data.astype(np.float64)
+    weights = tensor.data.astype(np.int64)
+    return Kernels(tensor, weights, np.repeat(scales, count // len(scales)), biases)
+
+
+def requantised(layer: Layer, largest: Floats, scales: Floats, biases: Floats, passes: int = 1) -> Requantisation:
+    """largest: of the sums on the calibration's vectors, without the margin. passes: epochs that make parts of them."""
+    target = output_quantisation(layer)
+    given = Scales(scale_of(layer.operands.source), scales, target.scale, target.zero_point)
+    return requantisation(largest * layer.calibration.margin + 1, given, biases, in_parts=passes > 1)
+
+
+def slices_of(channels: int, most: int) -> list[tuple[int, int]]:
+    """Cuts channels into parts of at most so many: first, and behind the last."""
+    return [(first, min(first + most, channels)) for first in range(0, channels, most)]
+
+
+def chained(parts: Sequence[tuple[int, int]], length: int) -> list[list[tuple[int, int]]]:
+    """In groups for chains of units."""
+    return [list(parts[first : first + length]) for first in range(0, len(parts), length)]

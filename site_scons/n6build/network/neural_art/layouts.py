@@ -1,0 +1,68 @@
+"""Weights in the order in which the convolution units read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Kernels that stand together in deep mode.
+_TOGETHER = 8
+# Bytes of an element of a stream.
+_ELEMENT = 3
+
+Weights = NDArray[np.int8]
+
+
+def plain(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> bytes:
+    """weights: kernels x height x width x channels. frame: kernels of a frame. slices: of the channels, one for each unit of the
+    chain. For each frame, then unit: kernel, row, column, channel."""
+    frames = range(0, weights.shape[0], frame)
+    return b"".join(
+        weights[first : first + frame, :, :, begin:end].tobytes() for first in frames for begin, end in slices
+    )
+
+
+def deep(weights: Weights, frame: int, slices: Sequence[tuple[int, int]]) -> bytes:
+    """weights: kernels x channels. For each frame and unit a set: groups of eight kernels, channel by channel; each set ends on a
+    whole element."""
+    sets = []
+    for first in range(0, weights.shape[0], frame):
+        for begin, end in slices:
+            groups = range(first, first + frame, _TOGETHER)
+            data = b"".join(weights[group : group + _TOGETHER, begin:end].T.tobytes() for group in groups)
+            sets.append(data + bytes(-len(data) % _ELEMENT))
+    return b"".join(sets)
+
+
+def deep_set_bytes(frame: int, channels: int) -> int:
+    """Of one set."""
+    return -(-frame * channels // _ELEMENT) * _ELEMENT
+
+
+def inflated(weights: Weights, group: int) -> bytes:
+    """weights of a depthwise convolution, height x width x channels, as ordinary kernels of `group` channels with zeros for all
+    but their own."""
+    height, width, channels = weights.shape
+    kernels = np.zeros((channels // group, group, height, width, group), np.int8)
+    for channel in range(channels):
+        kernels[channel // group, channel % group, :, :, channel % group] = weights[:, :, channel]
+    return kernels.tobytes()
+
+
+def in_rows(weights: Weights, frame: int, rows: int, columns: int) -> tuple[bytes, tuple[int, ...]]:
+    """weights: kernels x height x width of one channel, cut into units of rows x columns, with zeros where they are narrower or a
+    row is in the unit before. For each frame, then unit: kernel, row, column. Also gives the first row of each unit."""
+    count, height, width = weights.shape
+    units = -(-height // rows)
+    starts = (*(rows * unit for unit in range(units - 1)), height - rows)
+    parts = np.zeros((units, count, rows, columns), np.int8)
+    done = 0
+    for unit, start in enumerate(starts):
+        skipped = max(0, done - start)
+        parts[unit, :, skipped:, :width] = weights[:, start + skipped : start + rows]
+        done = start + rows
+    frames = range(0, count, frame)
+    data = b"".join(parts[unit, first : first + frame].tobytes() for first in frames for unit in range(units))
+    return data, starts

@@ -1,0 +1,328 @@
+"""From the epochs of the reference backend to those of the NPU, as far as they have a configuration that was seen.
+
+The reference backend decides which operators run in which order, and what a PAD before them becomes; each of its epochs is then
+replaced by epochs of the NPU, or stays as it is, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from n6build.base.members import members
+from n6build.hardware.npu import Npu
+from n6build.network.neural_art.hardware_epoch import HardwareEpoch
+from n6build.network.neural_art.layer import (
+    SIGNED,
+    UNSIGNED,
+    Calibration,
+    Layer,
+    Made,
+    NpuOperator,
+    StaysOnCpu,
+    begin,
+)
+from n6build.network.neural_art.streams import Frames, read, write
+from n6build.network.neural_art.units import plus_128
+from n6build.network.reference.epochs import Address, Buffer, Epoch, Fields, Initializer, Network
+from n6build.network.reference.graph import Graph, Operator, Tensor
+from n6build.network.reference.kinds import KINDS
+from n6build.network.reference.operands import Operands, Padding, operands_of
+
+OPERATORS: dict[tuple[str, str], NpuOperator] = {
+    (each.name, each.kernel): each
+    for each in members("n6build.network.neural_art.operators.*", "NPU_OPERATOR", NpuOperator)
+}
+_ON_NPU = Fields(())
+_COPY = "_cp_in_1"
+
+
+@dataclass(frozen=True)
+class OnCpu:
+    """An operator that stays there. index: in the model file."""
+
+    operator: str
+    index: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """network: of epochs of both kinds; those of the NPU have no kernel. hardware: these, by the index of their epoch. on_cpu:
+    why operators stay there. tensors: index of the tensor that a buffer holds, of those that hold one."""
+
+    network: Network
+    hardware: Mapping[int, HardwareEpoch]
+    on_cpu: tuple[OnCpu, ...]
+    tensors: Mapping[str, int]
+
+
+def lower_for_npu(
+    npu: Npu, graph: Graph, network: Network, calibration: Calibration, kept: Mapping[int, str]
+) -> Lowered:
+    """network: of the reference backend, made from `graph`. kept: operators that stay on the CPU, by index, with the reason."""
+    return _Lowering(npu, graph, network, calibration).lowered(kept)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """An epoch of the CPU, or one of the NPU in place of it."""
+
+    cpu: Epoch | None
+    npu: HardwareEpoch | None
+
+
+class _Lowering:
+    """One pass over one network, after those that need another epoch on the CPU have been found."""
+
+    def __init__(self, npu: Npu, graph: Graph, network: Network, calibration: Calibration) -> None:
+        self._npu, self._graph, self._network, self._calibration = npu, graph, network, calibration
+        self._makers = {operator.index: operator for operator in graph.operators}
+        self._tensors = {buffer.name: buffer.tensor for buffer in network.buffers if buffer.tensor}
+        self._outputs = {port.buffer for port in network.outputs}
+
+    def lowered(self, kept: Mapping[int, str]) -> Lowered:
+        refused = {
+            epoch.node: kept[epoch.operators[-1]]
+            for epoch in self._network.epochs
+            if epoch.operators and epoch.operators[-1] in kept
+        }
+        while True:
+            forms = self._forms(refused)
+            made, items, failed = self._attempt(forms, refused)
+            if not failed:
+                return self._assembled(forms, made, items, refused)
+            refused |= failed
+
+    def _operands(self, epoch: Epoch) -> Operands:
+        """Of the last operator, with the PAD in front of it where it takes one over."""
+        operator = self._makers[epoch.operators[-1]]
+        padding: Padding | None = None
+        if len(epoch.operators) == 2:
+            pad = self._makers[epoch.operators[0]]
+            reader = KINDS[pad.kind].padding
+            assert reader is not None
+            padding = reader(operands_of(self._graph, pad))
+        return operands_of(self._graph, operator, padding)
+
+    def _candidate(self, epoch: Epoch, refused: Mapping[str, str]) -> NpuOperator | None:
+        return None if self._why_not(epoch, refused) else OPERATORS[self._key(epoch)]
+
+    def _key(self, epoch: Epoch) -> tuple[str, str]:
+        return (self._operator(epoch).kind, epoch.kernel)
+
+    def _operator(self, epoch: Epoch) -> Operator:
+        return self._makers[epoch.operators[-1]] if epoch.operators else self._graph.operators[0]
+
+    def _why_not(self, epoch: Epoch, refused: Mapping[str, str]) -> str:
+        """Empty where it may go to the NPU."""
+        return refused.get(epoch.node) or next(self._reasons(epoch), "")
+
+    def _reasons(self, epoch: Epoch) -> Iterator[str]:
+        if not epoch.operators or "_part_" in epoch.node:
+            yield "one of several kernels that make a tensor"
+            return
+        if self._key(epoch) not in OPERATORS:
+            yield "no such operator was seen on the NPU"
+            return
+        operands = self._operands(epoch)
+        involved = (operands.source, operands.output)
+        if any(tensor.unsigned for tensor in involved):
+            yield "its tensors are uint8 in the model: int8 was seen"
+        if any(tensor.quantisation is None for tensor in involved):
+            yield "its tensors are not quantised"
+        given = (value for _, value in epoch.descriptor.members if isinstance(value, Address))
+        if any(value.offset and value.name in self._tensors for value in given):
+            yield "it reads a part of another tensor's memory"
+
+    # Forms
+
+    def _forms(self, refused: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """Of each buffer that holds a tensor, the forms that are needed, with their names."""
+        needed: dict[str, set[str]] = {name: set() for name in self._tensors}
+        for epoch in self._network.epochs:
+            operator = self._candidate(epoch, refused)
+            form = operator.form(self._operands(epoch)) if operator else SIGNED
+            for name in epoch.inputs:
+                needed[name].add(form)
+            if operator is None:
+                needed[epoch.output].add(SIGNED)
+        for name in (*self._outputs, *(port.buffer for port in self._network.inputs)):
+            needed[name].add(SIGNED)
+        for name in self._network_states():
+            needed[name].add(SIGNED)
+        return {name: _named(name, forms) for name, forms in needed.items()}
+
+    def _network_states(self) -> Iterator[str]:
+        return (state.buffer for state in self._network.states)
+
+    # Epochs
+
+    def _attempt(
+        self, forms: Mapping[str, Mapping[str, str]], refused: Mapping[str, str]
+    ) -> tuple[Made, list[_Item], dict[str, str]]:
+        made = Made()
+        items: list[_Item] = []
+        failed: dict[str, str] = {}
+        unsigned_there: set[str] = set()
+        for port in self._network.inputs:
+            items += self._as_unsigned(port.buffer, forms, made)
+            unsigned_there.add(port.buffer)
+        for epoch in self._network.epochs:
+            operator = self._candidate(epoch, refused)
+            if operator is None:
+                items.append(_Item(epoch, None))
+                items += self._as_unsigned(epoch.output, forms, made)
+                continue
+            layer = Layer(
+                self._npu,
+                epoch.node,
+                epoch.operators,
+                self._operands(epoch),
+                epoch.macs,
+                forms[epoch.output] or {SIGNED: epoch.output},
+                tuple(forms[name] for name in _activations(epoch)),
+                self._calibration,
+            )
+            before = len(made.epochs)
+            try:
+                operator.lower(layer, made)
+            except (StaysOnCpu, ValueError) as error:
+                failed[epoch.node] = str(error)
+                del made.epochs[before:]
+                continue
+            items += [_Item(None, each) for each in _numbered(made.epochs[before:])]
+        return made, items, failed
+
+    def _as_unsigned(self, name: str, forms: Mapping[str, Mapping[str, str]], made: Made) -> list[_Item]:
+        """An epoch that makes the unsigned form of what the CPU or the application has made."""
+        tensor = self._tensors[name]
+        unsigned = forms[name].get(UNSIGNED)
+        if unsigned is None:
+            return []
+        operator = Operator(-1, "", (tensor.index,), tensor.index)
+        layer = Layer(
+            self._npu,
+            f"{name.removesuffix('_out_0')}_unsigned",
+            (),
+            Operands(operator, (tensor,), tensor),
+            0,
+            forms[name],
+            (forms[name],),
+            self._calibration,
+        )
+        epoch = begin(layer, "+128")
+        shifted = plus_128(epoch)
+        epoch.link(read(epoch, Frames(Address(forms[name][SIGNED]), tensor.elements)), shifted)
+        write(epoch, Frames(Address(unsigned), tensor.elements), shifted)
+        done = epoch.done()
+        made.epochs.append(done)
+        return [_Item(None, done)]
+
+    # The network
+
+    def _assembled(
+        self,
+        forms: Mapping[str, Mapping[str, str]],
+        made: Made,
+        items: Sequence[_Item],
+        refused: Mapping[str, str],
+    ) -> Lowered:
+        epochs: list[Epoch] = []
+        hardware: dict[int, HardwareEpoch] = {}
+        used = {name for item in items if item.npu for name in item.npu.initializers}
+        constants = {each.name: each for each in made.initializers if each.name in used}
+        old = {each.name: each for each in self._network.initializers}
+        initializers: dict[str, Initializer] = {}
+        for index, item in enumerate(items, 1):
+            if item.npu:
+                hardware[index] = item.npu
+                epochs.append(_on_npu(index, item.npu))
+            else:
+                assert item.cpu is not None
+                epochs.append(replace(item.cpu, index=index, in_place=()))
+            for name in epochs[-1].initializers:
+                found = constants.get(name) or old[name]
+                initializers.setdefault(name, replace(found, epoch=index))
+        tensors = self._held(forms)
+        network = replace(
+            self._network,
+            epochs=tuple(epochs),
+            buffers=self._buffers(epochs, made, tensors),
+            initializers=tuple(initializers.values()),
+        )
+        on_cpu = [
+            OnCpu(self._operator(epoch).kind, epoch.operators[-1] if epoch.operators else -1, why)
+            for epoch in self._network.epochs
+            if (why := self._why_not(epoch, refused))
+        ]
+        return Lowered(network, hardware, tuple(on_cpu), {name: tensor.index for name, tensor in tensors.items()})
+
+    def _held(self, forms: Mapping[str, Mapping[str, str]]) -> dict[str, Tensor]:
+        """The tensor of each buffer, as it is there."""
+        return {
+            actual: _unsigned(self._tensors[name]) if form == UNSIGNED else self._tensors[name]
+            for name, named in forms.items()
+            for form, actual in (named or {SIGNED: name}).items()
+        }
+
+    def _buffers(self, epochs: Sequence[Epoch], made: Made, tensors: Mapping[str, Tensor]) -> tuple[Buffer, ...]:
+        first: dict[str, int] = {port.buffer: 0 for port in self._network.inputs}
+        first |= dict.fromkeys(self._network_states(), 0)
+        last = dict(first)
+        for epoch in epochs:
+            scratch = (epoch.scratch.name,) if epoch.scratch else ()
+            for name in (*epoch.inputs, epoch.output, *epoch.more_outputs, *scratch):
+                first.setdefault(name, epoch.index)
+                last[name] = epoch.index
+        last |= dict.fromkeys((*self._outputs, *self._network_states()), len(epochs))
+        scratches = {epoch.scratch.name: epoch.scratch.bytes for epoch in epochs if epoch.scratch}
+        sizes = {name: tensor.bytes for name, tensor in tensors.items()} | made.temporaries | scratches
+        return tuple(
+            Buffer(name, sizes[name], first[name], last[name], tensors.get(name)) for name in sizes if name in first
+        )
+
+
+def _named(name: str, forms: set[str]) -> dict[str, str]:
+    """Where there are two, the unsigned one has the name that ST's compiler gives a copy."""
+    if forms == {UNSIGNED}:
+        return {UNSIGNED: name}
+    return {form: name if form == SIGNED else f"{name}{_COPY}" for form in sorted(forms)}
+
+
+def _unsigned(tensor: Tensor) -> Tensor:
+    quantisation = tensor.quantisation
+    assert quantisation is not None
+    zero_points = tuple(zero + 128 for zero in quantisation.zero_points)
+    return replace(tensor, dtype="uint8", quantisation=replace(quantisation, zero_points=zero_points))
+
+
+def _activations(epoch: Epoch) -> tuple[str, ...]:
+    """Buffers of the inputs, in the order of the descriptor: one of them may be there twice."""
+    names = [value.name for _, value in epoch.descriptor.members if isinstance(value, Address)]
+    known = set(epoch.inputs)
+    return tuple(name for name in names if name in known)
+
+
+def _on_npu(index: int, epoch: HardwareEpoch) -> Epoch:
+    output, *more = epoch.writes
+    return Epoch(
+        index=index,
+        kernel="",
+        descriptor_type="",
+        kind=epoch.kind,
+        node=epoch.node,
+        operators=epoch.operators,
+        descriptor=_ON_NPU,
+        inputs=epoch.reads,
+        output=output,
+        initializers=epoch.initializers,
+        macs=epoch.useful,
+        more_outputs=tuple(more),
+    )
+
+
+def _numbered(epochs: Sequence[HardwareEpoch]) -> list[HardwareEpoch]:
+    """Of one operator: the last one, which completes the output, has the name of the whole."""
+    parts = [replace(epoch, node=f"{epoch.node}_part_{number}") for number, epoch in enumerate(epochs[:-1], 1)]
+    return [*parts, *epochs[-1:]]

@@ -1,0 +1,64 @@
+"""DEPTHWISE_CONV_2D: 3x3, one output channel for each input channel."""
+
+from __future__ import annotations
+
+from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised
+from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
+from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
+from n6build.network.neural_art.layer import (
+    UNSIGNED,
+    ZERO_OF_UNSIGNED,
+    Layer,
+    Made,
+    NpuOperator,
+    StaysOnCpu,
+    address,
+    begin,
+    image_shape,
+    images,
+    require_whole_range,
+    windows_pads,
+)
+from n6build.network.neural_art.requantise import largest_depthwise_sums
+from n6build.network.neural_art.units import Window
+from n6build.network.reference.operands import required_quantisation
+from n6build.network.reference.weights import WEIGHTS
+from n6build.network.reference.windows import window_options
+
+
+def _lower(layer: Layer, made: Made) -> None:
+    operands = layer.operands
+    options = window_options(operands)
+    _, rows, columns, count = operands.required(WEIGHTS).shape
+    shape = image_shape(operands.source)
+    channels = shape[2]
+    strides = (options.stride_h, options.stride_w)
+    require_whole_range(operands, options.activation)
+    if (options.dilation_h, options.dilation_w) != (1, 1) or (rows, columns) != (3, 3):
+        raise StaysOnCpu(f"a depthwise {rows}x{columns}: only 3x3 without dilation was seen")
+    if strides not in ((1, 1), (2, 2)):
+        raise StaysOnCpu(f"strides {strides[0]} and {strides[1]}: only 1 and 2 were seen, both the same")
+    if count != channels or channels % GROUP:
+        raise StaysOnCpu(f"{count} channels of {channels}: as many as before, in groups of {GROUP}, were seen")
+    if required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED:
+        raise StaysOnCpu("a depthwise convolution whose input has another zero point than -128 was not seen")
+    pads = windows_pads(operands, options, rows, columns)
+    if max(pads) > 3:
+        raise StaysOnCpu(f"a padding of {max(pads)}: at most 3 was seen")
+    kernels = kernels_of(layer, count)
+    weights = kernels.weights[0]
+    values = images(layer, operands.source)
+    largest = largest_depthwise_sums(values, weights, strides[0], pads, ZERO_OF_UNSIGNED)
+    how = requantised(layer, largest, kernels.scales, kernels.biases)
+
+    def one() -> tuple[EpochBuilder, Unit]:
+        epoch = begin(layer, "depthwise 3x3")
+        epoch.macs = operands.output.elements * rows * columns * GROUP
+        window = Window(rows, columns, strides[0], pads)
+        source = address(layer, UNSIGNED)
+        return epoch, depthwise_unit(layer, made, epoch, source, weights.astype("int8"), window, how.first, shape)
+
+    finish(layer, made, [one], Sums(how, GROUP, count))
+
+
+NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)

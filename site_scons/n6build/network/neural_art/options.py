@@ -1,0 +1,24 @@
+"""The key network.neural_art of a model.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from n6build.base.yaml_schema import FileName, Range
+
+# Of an epoch: beyond what was seen of ST's compiler.
+Allowed = Literal["larger", "unseen"]
+
+
+@dataclass(frozen=True)
+class NpuOptions:
+    """calibration: .npy file beside the model.yaml with inputs that decide how large sums may become; by default the test
+    vectors. margin: how much larger than on those they may be. allow: grades of epochs that are accepted besides those that were
+    seen: `larger` than seen, a kind that is `unseen`. envelope: file beside the model.yaml with what was seen, instead of
+    n6build's."""
+
+    calibration: FileName | None = None
+    margin: Annotated[float, Range(1, 64)] = 1.5
+    allow: tuple[Allowed, ...] = field(default_factory=tuple)
+    envelope: FileName | None = None

@@ -1,0 +1,43 @@
+"""Where the buffers lie: the reference backend's plan, with bytes behind each buffer that an engine may read ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from n6build.base.errors import N6Error
+from n6build.network.neural_art.hardware_epoch import READ_AHEAD
+from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
+from n6build.network.reference.epochs import Address, Initializer, Network
+from n6build.network.reference.placement import Placement, place
+
+_SLACK = "Read_ahead_of_the_kernels"
+
+
+def placed(
+    network: Network, pools: Sequence[MemoryPool], roomier: Sequence[RoomierProfile]
+) -> tuple[Network, Placement]:
+    """The network, with readable bytes behind its last initializer, and its places. Raises N6-NET-010 to N6-NET-013, and
+    N6-NET-031 for pools without addresses, which a blob has to have in it."""
+    for pool in pools:
+        if pool.mode == "USEMODE_RELATIVE":
+            what = f"memory pool {pool.name} has no address, which blobs of this backend have in them"
+            raise N6Error("N6-NET-031", what, where=pool.name, hint="loader=linked, or another backend")
+    behind = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, bytes(READ_AHEAD))
+    network = replace(network, initializers=(*network.initializers, behind))
+    roomy = tuple(replace(buffer, bytes=buffer.bytes + READ_AHEAD) for buffer in network.buffers)
+    placement = place(replace(network, buffers=roomy), pools, roomier)
+    sizes = {buffer.name: buffer.bytes for buffer in network.buffers}
+    places = {
+        name: replace(found, bytes=sizes[name]) if name in sizes else found for name, found in placement.places.items()
+    }
+    return network, replace(placement, places=places)
+
+
+def addresses(placement: Placement) -> Callable[[Address], int]:
+    """What a blob has for an address."""
+
+    def address_of(wanted: Address) -> int:
+        return placement.places[wanted.name].address + wanted.offset
+
+    return address_of

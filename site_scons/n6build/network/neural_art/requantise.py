@@ -1,0 +1,146 @@
+"""From sums of a convolution to int8, in three roundings as ST's compiler has them, and how large the sums may become.
+
+sums >> s1 to 16 bits; times a factor of the channel, >> s2 to 16 bits; times one factor, plus a summand of the channel, >> s3 to
+int8. What LiteRT rounds once is rounded three times: results differ by one now and then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_LARGEST = 32767
+_INT8_MIN, _INT8_MAX = -128, 127
+_LEAST_SECOND_SHIFT = 9
+_FRACTION_BITS = 14
+
+
+@dataclass(frozen=True)
+class Requantisation:
+    """first, second, third: the shifts. factors: of the channels. factor: of all. summands: of the channels, 32 bits."""
+
+    first: int
+    factors: tuple[int, ...]
+    second: int
+    factor: int
+    summands: tuple[int, ...]
+    third: int
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Of a convolution: its input's, the weights' for each channel, its output's with the zero point."""
+
+    source: float
+    weights: Floats
+    target: float
+    zero_point: int
+
+
+def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts: bool) -> Requantisation:
+    """largest: magnitude of each channel's sums, with a margin. biases: in units of the sums. in_parts: sums are added up in
+    memory, where they must not saturate; a whole sum may, beyond what the output can say."""
+    needed = np.minimum(largest, _sayable(scales, biases))
+    first = excess_bits(float((largest if in_parts else needed).max()))
+    exponent = math.floor(math.log2(_LARGEST / scales.weights.max()))
+    factors = np.maximum(1, np.round(scales.weights * 2.0**exponent)).astype(np.int64)
+    second = max(_LEAST_SECOND_SHIFT, excess_bits(float((needed / 2.0**first * factors).max())))
+    factor, third = as_fraction(scales.source / scales.target * 2.0 ** (first + second - exponent))
+    offsets = biases * scales.source * scales.weights / scales.target + scales.zero_point
+    summands = np.round(offsets * 2.0**third)
+    while np.abs(summands).max() >= 2**31:
+        factor, third = round(factor / 2), third - 1
+        summands = np.round(offsets * 2.0**third)
+    return Requantisation(
+        first, tuple(map(int, factors)), second, factor, tuple(int(value) for value in summands), third
+    )
+
+
+def _sayable(scales: Scales, biases: Floats) -> Floats:
+    """Magnitude of each channel's sums beyond which the output is at an end of its range, with a little more for what is
+    rounded."""
+    step = scales.target / (scales.source * scales.weights)
+    ends = [(end - scales.zero_point) * step - biases for end in (_INT8_MIN - 1, _INT8_MAX + 1)]
+    found: Floats = np.maximum(*np.abs(ends))
+    return found
+
+
+def as_fraction(value: float) -> tuple[int, int]:
+    """A number of 15 bits and a shift to the right that make the value."""
+    exponent = math.floor(math.log2(value))
+    return round(value / 2.0**exponent * 2**_FRACTION_BITS), _FRACTION_BITS - exponent
+
+
+def excess_bits(magnitude: float) -> int:
+    """How far a number has to be shifted to the right to fit into 16 bits."""
+    return max(0, math.ceil(math.log2((magnitude + 1) / _LARGEST)))
+
+
+def largest_sums(
+    images: NDArray[np.int8],
+    kernels: Integers,
+    stride: int,
+    pads: tuple[int, int, int, int],
+    zero: int,
+    groups: Sequence[tuple[int, int]],
+) -> Floats:
+    """The largest magnitude of each kernel's sums, whole or as they run through memory. images: count x height x width x
+    channels. kernels: height x width x channels x kernels. groups: first channel and the one behind the last, in the order in
+    which they are summed up."""
+    count = kernels.shape[-1]
+    top, bottom, left, right = pads
+    largest = np.zeros(count)
+    around = [(top, bottom), (left, right), (0, 0)]
+    for image in images:
+        shifted = np.pad(image.astype(np.float64) - zero, around)
+        total: Floats | float = 0.0
+        for first, end in groups:
+            part = _sums(shifted[..., first:end], kernels[:, :, first:end].astype(np.float64), stride)
+            total = total + part
+            largest = np.maximum(largest, np.maximum(_by_channel(part), _by_channel(total)))
+    return largest
+
+
+def largest_depthwise_sums(
+    images: NDArray[np.int8], kernels: Integers, stride: int, pads: tuple[int, int, int, int], zero: int
+) -> Floats:
+    """As `largest_sums` of kernels height x width x channels."""
+    height, width, channels = kernels.shape
+    top, bottom, left, right = pads
+    largest = np.zeros(channels)
+    for image in images:
+        shifted = np.pad(image.astype(np.float64) - zero, [(top, bottom), (left, right), (0, 0)])
+        rows, columns = (shifted.shape[0] - height) // stride + 1, (shifted.shape[1] - width) // stride + 1
+        total: Floats | float = 0.0
+        for y in range(height):
+            for x in range(width):
+                total = total + _taken(shifted, y, x, rows, columns, stride) * kernels[y, x]
+        assert not isinstance(total, float)
+        largest = np.maximum(largest, _by_channel(total))
+    return largest
+
+
+def _sums(image: Floats, kernels: Floats, stride: int) -> Floats:
+    height, width, _, count = kernels.shape
+    rows, columns = (image.shape[0] - height) // stride + 1, (image.shape[1] - width) // stride + 1
+    total = np.zeros((rows, columns, count))
+    for y in range(height):
+        for x in range(width):
+            total += _taken(image, y, x, rows, columns, stride) @ kernels[y, x]
+    return total
+
+
+def _taken(image: Floats, y: int, x: int, rows: int, columns: int, stride: int) -> Floats:
+    return image[y : y + (rows - 1) * stride + 1 : stride, x : x + (columns - 1) * stride + 1 : stride]
+
+
+def _by_channel(sums: Floats | float) -> Floats:
+    assert not isinstance(sums, float)
+    found: Floats = np.abs(sums).reshape(-1, sums.shape[-1]).max(0)
+    return found

@@ -1,0 +1,157 @@
+"""What was seen of ST's compiler, and what of it an epoch is: the law for blobs that nobody has run on silicon.
+
+A database of kinds and sizes (`features`) and of the bits of registers, facts alone, made from compiled networks that a user
+names (tools/npu_envelope.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated
+
+from n6build.base.errors import N6Error
+from n6build.base.yaml_schema import Range, read_document
+from n6build.npu.names import Names
+from n6build.npu.settings import EpochSettings
+from n6build.own_blobs.features import Feature, control_words, features_of
+
+# Registers that say how a unit works and not how much it does, as far as kinds do not tell it. Of these the whole value has to
+# have been seen.
+WHOLE = frozenset({("STRENG", "EVENT"), ("STRENG", "POS"), ("ARITH", "INSHIFTER")})
+# Of these no bit may be set that was never seen set.
+BITWISE = frozenset(
+    {
+        ("STRENG", "CTRL"),
+        ("STRENG", "LIMITEN"),
+        ("STRENG", "STOPTAG"),
+        ("STRENG", "ENCR_MSB"),
+        ("STRENG", "CID_CACHE"),
+        ("STRENG", "EXTSYNC"),
+        ("CONVACC", "CTRL"),
+        ("CONVACC", "ITER"),
+        ("ARITH", "CTRL"),
+        ("ARITH", "CLIPRANGE"),
+        ("ARITH", "TRANSLATEADDR"),
+    }
+)
+# Sizes of which less than was seen is worth a word; less of others is not another case.
+_MAY_BE_SMALL = frozenset({"width", "height", "group", "kernels"})
+_WORD = 0xFFFF_FFFF
+Word = Annotated[int, Range(0, _WORD)]
+
+
+class Grade(IntEnum):
+    """Of an epoch: the worst of what is found in it."""
+
+    SEEN = 0
+    SMALLER = 1
+    LARGER = 2
+    UNSEEN = 3
+
+    @property
+    def word(self) -> str:
+        """For people, and for model.yaml."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class SeenKind:
+    """unit, kind: as of a feature. count: how often. sizes: smallest and largest."""
+
+    unit: str
+    kind: str
+    count: int
+    sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SeenBits:
+    """Of a register. set: bits that were set at least once. words: whole values, of those registers where they count."""
+
+    unit: str
+    register: str
+    set: Word
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """networks: names of what it was made from. epochs: how many, and how many of them in blobs, of which every register is
+    known."""
+
+    networks: tuple[str, ...]
+    epochs: int
+    epochs_with_bits: int
+    kinds: tuple[SeenKind, ...]
+    bits: tuple[SeenBits, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing about an epoch that was not seen as it is. what: for people."""
+
+    grade: Grade
+    what: str
+
+
+def read_envelope(path: Path) -> Envelope:
+    """Raises N6-YAML-00x, N6-NPU-014 for a database that contradicts itself."""
+    document = read_document(path, shown_as=path.name)
+    envelope = document.load(Envelope)
+    known: set[tuple[str, str]] = set()
+    for place, each in enumerate(envelope.kinds):
+        where = document.where("kinds", place)
+        if (each.unit, each.kind) in known:
+            raise _damaged(where, f"has {each.unit} '{each.kind}' twice")
+        known.add((each.unit, each.kind))
+        for name, limits in each.sizes.items():
+            if len(limits) != 2 or limits[0] > limits[1]:
+                raise _damaged(where, f"{name} of {each.unit} is {list(limits)}, not the smallest and the largest")
+    if not envelope.kinds:
+        raise _damaged(document.where(), "has no kinds: nothing would be allowed")
+    return envelope
+
+
+def _damaged(where: str, what: str) -> N6Error:
+    hint = "make it again: tools/npu_envelope.py collect"
+    return N6Error("N6-NPU-014", f"the database of what was seen {what}", where=where, hint=hint)
+
+
+def judged(epoch: EpochSettings, names: Names, envelope: Envelope) -> list[Finding]:
+    """What of an epoch was not seen; nothing where all of it was. Each once."""
+    kinds = {(each.unit, each.kind): each for each in envelope.kinds}
+    found = [finding for feature in features_of(epoch, names) for finding in _of_feature(feature, kinds)]
+    bits = {(each.unit, each.register): each for each in envelope.bits}
+    for unit, register, word in control_words(epoch, names):
+        found += _of_word(unit, register, word, bits.get((unit, register)))
+    return list(dict.fromkeys(found))
+
+
+def grade_of(findings: Iterable[Finding]) -> Grade:
+    """The worst."""
+    return max((finding.grade for finding in findings), default=Grade.SEEN)
+
+
+def _of_feature(feature: Feature, kinds: Mapping[tuple[str, str], SeenKind]) -> Iterator[Finding]:
+    seen = kinds.get((feature.unit, feature.kind))
+    if seen is None:
+        yield Finding(Grade.UNSEEN, f"{feature.unit} {feature.kind}: never seen")
+        return
+    for name, value in feature.sizes.items():
+        low, high = seen.sizes.get(name, (0, 0))
+        if value > high:
+            yield Finding(Grade.LARGER, f"{feature.unit} {feature.kind}: {name} {value}, seen up to {high}")
+        elif value < low and name in _MAY_BE_SMALL:
+            yield Finding(Grade.SMALLER, f"{feature.unit} {feature.kind}: {name} {value}, seen from {low}")
+
+
+def _of_word(unit: str, register: str, word: int, seen: SeenBits | None) -> Iterator[Finding]:
+    if seen is None:
+        return
+    if (unit, register) in WHOLE and word not in seen.words:
+        yield Finding(Grade.UNSEEN, f"{unit} {register} is 0x{word:08X}: never seen")
+    if (unit, register) in BITWISE and (more := word & ~seen.set & _WORD):
+        yield Finding(Grade.UNSEEN, f"{unit} {register}: bits 0x{more:08X} were never seen set")

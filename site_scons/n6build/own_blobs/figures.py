@@ -1,0 +1,73 @@
+"""What is told of blobs besides themselves: figures for programs, their disassembly for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from n6build.base.files import to_json
+from n6build.hardware.npu import Npu
+from n6build.network.neural_art.blocks import Block
+from n6build.network.neural_art.compile import IDENTITY, CompiledForNpu
+from n6build.npu.blobs import blob_of_words
+from n6build.npu.disassemble import Label, instruction_lines, instructions
+from n6build.npu.names import names_of
+from n6build.own_blobs.digests import digest
+from n6build.own_blobs.envelope import Envelope
+from n6build.own_blobs.grades import Graded
+from n6build.own_blobs.proof import Proof
+
+
+def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], envelope: Envelope) -> str:
+    """<network>_npu.json."""
+    hardware = compiled.lowered.hardware
+    by_epoch = {each.epoch: each for each in grades}
+    epochs: list[dict[str, Any]] = [
+        {
+            "epoch": index,
+            "node": epoch.node,
+            "kind": epoch.kind,
+            "operators": list(epoch.operators),
+            "macs": epoch.macs,
+            "useful_macs": epoch.useful,
+            "bytes": epoch.moved,
+            "grade": by_epoch[index].grade.word,
+            "not_seen": [finding.what for finding in by_epoch[index].findings],
+        }
+        for index, epoch in sorted(hardware.items())
+    ]
+    return to_json(
+        {
+            "compiler": IDENTITY,
+            "ran_on_silicon": False,
+            "seen": {"networks": list(envelope.networks), "epochs": envelope.epochs},
+            "epochs": epochs,
+            "on_cpu": [asdict(each) for each in compiled.lowered.on_cpu],
+            "blobs": [_blob(block) for block in compiled.blocks],
+            "kernels": len(compiled.kernels),
+            "activations": compiled.placement.peak,
+            "proof": asdict(proof),
+        }
+    )
+
+
+def _blob(block: Block) -> dict[str, Any]:
+    words = blob_of_words(block.words, block.blob.name).words
+    return {"name": block.blob.name, "words": len(words), "sha256": digest(words)}
+
+
+def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu) -> str:
+    """<network>_npu.txt: each blob, disassembled, with a line in front of each epoch that says what it is."""
+    names = names_of(npu)
+    by_epoch = {each.epoch: each for each in grades}
+    lines = [f"{IDENTITY}: nothing of it has run on silicon"]
+    for block in compiled.blocks:
+        blob = blob_of_words(block.words, block.blob.name)
+        lines += ["", f"blob {blob.name}, {len(blob.words)} words"]
+        for instruction in instructions(blob):
+            if isinstance(instruction, Label):
+                epoch = compiled.lowered.hardware[instruction.number]
+                lines.append(f"; {epoch.label}, {by_epoch[instruction.number].grade.word}")
+            lines += instruction_lines(instruction, names)
+    return "".join(f"{line}\n" for line in lines)

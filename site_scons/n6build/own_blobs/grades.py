@@ -1,0 +1,38 @@
+"""The grades of the epochs in blobs, read from their words: what is judged is what is sent to the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from n6build.hardware.npu import Npu
+from n6build.network.neural_art.blocks import Block
+from n6build.npu.blobs import blob_of_words
+from n6build.npu.names import names_of
+from n6build.npu.settings import epochs_of_blob
+from n6build.own_blobs.envelope import Envelope, Finding, Grade, grade_of, judged
+
+
+@dataclass(frozen=True)
+class Graded:
+    """findings: what of the epoch was not seen as it is."""
+
+    epoch: int
+    grade: Grade
+    findings: tuple[Finding, ...]
+
+    @property
+    def worst(self) -> tuple[Finding, ...]:
+        """Those that decide the grade."""
+        return tuple(each for each in self.findings if each.grade == self.grade)
+
+
+def grades_of(blocks: Sequence[Block], npu: Npu, envelope: Envelope) -> tuple[Graded, ...]:
+    """In the order of the epochs. Raises N6-NPU-002, N6-NPU-003 for words that are no blob."""
+    names = names_of(npu)
+    graded = []
+    for block in blocks:
+        for epoch in epochs_of_blob(blob_of_words(block.words, block.blob.name), names):
+            findings = judged(epoch, names, envelope)
+            graded.append(Graded(epoch.number, grade_of(findings), tuple(findings)))
+    return tuple(graded)

@@ -1,0 +1,134 @@
+"""The step of backend neural_art: calibrates, compiles, judges each epoch by what was seen, proves the blobs, writes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import say
+from n6build.base.errors import N6Error
+from n6build.base.files import remove_others, write_atomically
+from n6build.hardware.soc import Soc, load_soc
+from n6build.network.backend import check_sha256
+from n6build.network.neural_art.backend import CHIP, Parameters
+from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_for_npu
+from n6build.network.neural_art.layer import Calibration
+from n6build.network.reference.compile import graph_of
+from n6build.network.reference.graph import Graph
+from n6build.own_blobs.envelope import Grade, read_envelope
+from n6build.own_blobs.figures import figures_json, listing
+from n6build.own_blobs.grades import Graded, grades_of
+from n6build.own_blobs.model_program import find_program
+from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement
+from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.own_blobs.structure import require_structure
+from n6build.plan.step import Call
+
+_SILICON = "experimental: nothing of it has run on silicon"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What every attempt to compile has in common. program: the model of the NPU. vectors: that the proof is made on."""
+
+    soc: Soc
+    program: Path
+    request: Request
+    graph: Graph
+    calibration: Calibration
+    vectors: ReferenceTensors
+
+
+def make(call: Call) -> None:
+    """Raises N6-MODEL-006, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-015."""
+    given = call.parameters_as(Parameters)
+    model, calibration_file, vectors_file, envelope_file = call.sources[:4]
+    soc = load_soc(next(path for path in call.sources if path.name == CHIP.name))
+    check_sha256(model, given.sha256)
+    envelope = read_envelope(envelope_file)
+    say("Backend", "neural_art", _SILICON)
+    graph = graph_of(model)
+    vectors = reference_tensors(model, graph, vectors_file)
+    same = calibration_file == vectors_file
+    calibrated = vectors if same else reference_tensors(model, graph, calibration_file)
+    request = Request(model, given.name, given.pools, given.ll_aton, given.roomier)
+    calibration = Calibration(calibrated.values, given.margin)
+    compiled, proof = compiled_and_proved(Attempt(soc, find_program(soc), request, graph, calibration, vectors))
+    require_agreement(proof, model.name)
+    require_structure(compiled.blocks, soc.npu)
+    grades = grades_of(compiled.blocks, soc.npu, envelope)
+    _tell(compiled, proof, grades)
+    require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)
+    files = {
+        **compiled.files,
+        f"{given.name}_npu.json": figures_json(compiled, proof, grades, envelope),
+        f"{given.name}_npu.txt": listing(compiled, grades, soc.npu),
+    }
+    remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
+    for path in call.outputs:
+        write_atomically(path, files[path.name])
+
+
+def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
+    """Without operators that turn out to be too imprecise on the NPU, which stay on the CPU. Does not judge what is further away.
+    Raises what `compile_for_npu` raises, N6-NPU-011."""
+    kept: dict[int, str] = {}
+    while True:
+        compiled = compile_for_npu(given.soc.npu, given.request, given.graph, given.calibration, kept)
+        proof = prove(given.program, compiled, given.vectors)
+        more = imprecise(proof, compiled)
+        if not more:
+            return compiled, proof
+        for operator, equal in more.items():
+            kept[operator] = (
+                f"in the model of the NPU only {100 * equal:.1f} % of its output equal LiteRT's, "
+                f"{100 * LEAST_EQUAL:.0f} % are asked for"
+            )
+
+
+def require_grades(grades: Sequence[Graded], allowed: set[Grade], model: str) -> None:
+    """allowed: besides what was seen or is smaller. Raises N6-NPU-013 with every epoch that is another, and why."""
+    refused = [each for each in grades if each.grade > Grade.SMALLER and each.grade not in allowed]
+    if not refused:
+        return
+    lines = [f"epoch {each.epoch}: {finding.what}" for each in refused for finding in each.worst]
+    words = sorted({each.grade.word for each in refused})
+    indent = "\n    "
+    what = f"{len(refused)} of {len(grades)} epochs are not what was seen of ST's compiler:{indent}{indent.join(lines)}"
+    hint = (
+        f"tools/npu_envelope.py widens what was seen by networks of yours; network.neural_art.allow: [{', '.join(words)}] "
+        "in model.yaml accepts it, unproven"
+    )
+    raise N6Error("N6-NPU-013", what, where=model, hint=hint)
+
+
+def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded]) -> None:
+    lowered = compiled.lowered
+    words = sum(len(block.words) for block in compiled.blocks)
+    on_npu = f"{len(lowered.hardware)} of {len(lowered.network.epochs)} on the NPU"
+    say("Epochs", on_npu, f"{len(compiled.blocks)} blobs of {words:,} words; {_SILICON}")
+    for each in lowered.on_cpu:
+        say("On CPU", f"operator {each.index} ({each.operator})", each.why)
+    counted = Counter(each.grade for each in grades)
+    told = ", ".join(f"{counted[grade]} {grade.word}" for grade in Grade if counted[grade])
+    say("Grades", told, "of all epochs, by what was seen of ST's compiler")
+    for graded in grades:
+        if graded.grade > Grade.SMALLER:
+            say("Grade", f"epoch {graded.epoch} {graded.grade.word}", "; ".join(each.what for each in graded.worst))
+    _tell_proof(proof)
+
+
+def _tell_proof(proof: Proof) -> None:
+    elements = sum(each.elements for each in proof.forced)
+    equal = sum(each.equal * each.elements for each in proof.forced) / elements
+    furthest = max(each.furthest for each in proof.forced)
+    agreed = f"{elements:,} elements on {proof.vectors} vectors, {100 * equal:.2f} % equal, furthest {furthest}"
+    say("Forced", f"{len(proof.forced)} tensors in the model of the NPU", agreed)
+    last = next(each for each in proof.free if each.buffer == proof.last)
+    found = (
+        f"{100 * last.equal:.1f} % equal, furthest {last.furthest}; the same largest element on {proof.same_class} of "
+        f"{proof.vectors} vectors"
+    )
+    say("Free", f"{proof.last} in the model of the NPU", found)

@@ -1,0 +1,53 @@
+"""A network of our own blobs on the virtual board: compiled without ST's tool, started by our own runtime."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from end_to_end.conftest import make_project
+
+
+def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    arguments = ("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run")
+    result = project.scons(*arguments)
+    assert result.status == 0, result.output
+    # Said, and said again.
+    assert result.output.count("nothing of it has run on silicon") >= 2
+    assert "On CPU operator 11 (SOFTMAX), no such operator was seen on the NPU" in result.output
+    assert "Grades 11 seen, 2 smaller" in result.output
+    built = project.root / "build/nucleo-n657/keyword"
+    figures = json.loads((built / "network/network_npu.json").read_text())
+    assert (len(figures["epochs"]), figures["ran_on_silicon"]) == (13, False)
+    # The board says the same of each epoch as the compiler.
+    run = json.loads((built / "run.json").read_text())
+    epochs = run["networks"][0]["npu_epochs"]
+    assert [epoch["label"] for epoch in epochs] == [epoch["epoch"] for epoch in figures["epochs"]]
+    ran = [sum(unit["macs"] for unit in epoch["units"]) for epoch in epochs]
+    assert ran == [epoch["macs"] for epoch in figures["epochs"]]
+    assert result.output.count("cosine 0.99") >= 10 or "10 of 10 outputs are as the facts say" in result.output
+    # Twice does nothing but run.
+    assert project.scons(*arguments[:3], "build").actions == []
+    # A blob that is not the one that was proved stops the build before anything is flashed.
+    header = built / "network/network_ecblobs.h"
+    text = header.read_text()
+    place = text.index("UL", len(text) // 2) - 1
+    header.write_text(text[:place] + ("0" if text[place] != "0" else "1") + text[place + 1 :])
+    damaged = project.scons(*arguments[:3], "flash")
+    if damaged.status == 0:
+        # It was compiled again instead.
+        assert header.read_text() == text
+    else:
+        assert "N6-NPU-016" in damaged.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["miniresnet", "anomaly"])
+def test_other_models_run_too(model: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    result = project.scons("backend=neural_art", f"model={model}", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "10 of 10 outputs are as the facts say" in result.output

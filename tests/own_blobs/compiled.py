@@ -1,0 +1,76 @@
+"""Models of the project, compiled for the NPU once for all tests of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from n6build.hardware.boards import load_board
+from n6build.network.ll_aton import own_version
+from n6build.network.neural_art.backend import ENVELOPE
+from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_for_npu
+from n6build.network.neural_art.layer import Calibration
+from n6build.network.pools.board_pools import pools_of_networks
+from n6build.network.reference.compile import graph_of
+from n6build.network.reference.graph import Graph
+from n6build.npu.names import names_of
+from n6build.own_blobs.envelope import read_envelope
+from n6build.own_blobs.model_program import find_program
+from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+
+ROOT = Path(__file__).parents[2]
+BOARD = load_board("nucleo-n657")
+NPU = BOARD.soc.npu
+NAMES = names_of(NPU)
+SEEN = read_envelope(ENVELOPE)
+
+
+def program() -> Path:
+    return find_program(BOARD.soc)
+
+
+def model_file(model: str) -> Path:
+    return ROOT / "models" / model / f"{model}.tflite"
+
+
+@cache
+def graph(model: str) -> Graph:
+    return graph_of(model_file(model))
+
+
+@cache
+def vectors(model: str) -> ReferenceTensors:
+    return reference_tensors(model_file(model), graph(model), model_file(model).with_name("inputs.npy"))
+
+
+def first(count: int, found: ReferenceTensors) -> ReferenceTensors:
+    return ReferenceTensors(count, {index: values[:count] for index, values in found.values.items()})
+
+
+def compile_model(
+    model: str, *, values: ReferenceTensors | None = None, margin: float = 1.5, kept: Mapping[int, str] | None = None
+) -> CompiledForNpu:
+    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    request = Request(model_file(model), "network", pools, own_version(), ())
+    calibration = Calibration((values or vectors(model)).values, margin)
+    return compile_for_npu(NPU, request, graph(model), calibration, kept or {})
+
+
+@cache
+def compiled(model: str) -> CompiledForNpu:
+    return compile_model(model)
+
+
+@dataclass(frozen=True)
+class Flip:
+    word: int
+    bit: int
+
+    def of(self, network: CompiledForNpu) -> CompiledForNpu:
+        """With one bit of its first blob changed."""
+        block, *others = network.blocks
+        words = list(block.words)
+        words[self.word] ^= 1 << self.bit
+        return replace(network, blocks=(replace(block, words=tuple(words)), *others))

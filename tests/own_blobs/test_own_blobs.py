@@ -1,0 +1,184 @@
+"""Networks of the project for the NPU: what becomes of them, beside LiteRT in the model of the NPU."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from n6build.base.errors import N6Error
+from n6build.network.neural_art.hardware_epoch import READ_AHEAD
+from n6build.own_blobs.digests import require_proved
+from n6build.own_blobs.envelope import Grade
+from n6build.own_blobs.figures import figures_json, listing
+from n6build.own_blobs.grades import grades_of
+from n6build.own_blobs.proof import Agreement, Proof, imprecise, prove, require_agreement
+from n6build.own_blobs.reference_tensors import ReferenceTensors
+from n6build.own_blobs.structure import require_structure
+
+from own_blobs import compiled as own
+from own_blobs.compiled import NPU, SEEN, Flip
+
+
+@pytest.mark.parametrize(("model", "on_npu", "on_cpu"), [("keyword", 13, 1), ("miniresnet", 31, 2)])
+def test_every_tensor_is_litert_s_within_one_step(model: str, on_npu: int, on_cpu: int) -> None:
+    network = own.compiled(model)
+    assert (len(network.lowered.hardware), len(network.lowered.on_cpu)) == (on_npu, on_cpu)
+    proof = prove(own.program(), network, own.first(3, own.vectors(model)))
+    require_agreement(proof, model)
+    assert imprecise(proof, network) == {}
+    assert proof.same_class == proof.vectors == 3
+    # Free, errors of a step each add up.
+    assert 0 < max(each.furthest for each in proof.free) < 16
+
+
+@pytest.mark.parametrize("model", ["keyword", "miniresnet"])
+def test_every_epoch_was_seen_or_is_smaller(model: str) -> None:
+    network = own.compiled(model)
+    require_structure(network.blocks, NPU)
+    grades = grades_of(network.blocks, NPU, SEEN)
+    assert [each.epoch for each in grades] == sorted(network.lowered.hardware)
+    assert max(each.grade for each in grades) <= Grade.SMALLER
+    assert Grade.SEEN in {each.grade for each in grades}
+
+
+def test_every_buffer_has_bytes_behind_it_that_an_engine_may_read() -> None:
+    network = own.compiled("miniresnet")
+    buffers = {buffer.name: buffer for buffer in network.lowered.network.buffers}
+    spans = [
+        (place.address, place.address + place.bytes + READ_AHEAD, buffers[name])
+        for name, place in network.placement.places.items()
+        if name in buffers
+    ]
+    for start, end, buffer in spans:
+        for other_start, other_end, other in spans:
+            together = buffer.first <= other.last and other.first <= buffer.last
+            if buffer is not other and together:
+                assert end <= other_start or other_end <= start, f"{buffer.name} and {other.name}"
+    assert len(network.kernels) >= max(
+        place.end + READ_AHEAD
+        for name, place in network.placement.places.items()
+        if "kernels" in name and "Read_ahead" not in name
+    )
+
+
+def test_an_operator_that_is_kept_goes_to_the_cpu_and_the_blob_in_two() -> None:
+    network = own.compile_model("keyword", kept={2: "asked for by this test"})
+    assert next((each.index, each.why) for each in network.lowered.on_cpu) == (2, "asked for by this test")
+    assert len(network.blocks) == 2
+    proof = prove(own.program(), network, own.first(2, own.vectors("keyword")))
+    require_agreement(proof, "keyword")
+    source = network.files["network.c"]
+    assert isinstance(source, str)
+    # What the CPU makes is cleaned for the NPU, what the NPU makes is forgotten before the CPU reads it.
+    assert source.count("EpochBlock_Flags_blob | EpochBlock_Flags_pure_hw") == 2
+    second = source.index("static void _ec_blob_network_2_start")
+    assert "LL_ATON_Cache_MCU_Clean_Range" in source[second : source.index("}", second)]
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    assert own.compile_model("keyword").files == own.compiled("keyword").files
+
+
+def test_a_network_without_anything_for_the_npu_says_every_reason() -> None:
+    operators = range(len(own.graph("keyword").operators))
+    with pytest.raises(N6Error, match="N6-NET-030") as caught:
+        own.compile_model("keyword", kept={index: f"reason {index}" for index in operators})
+    assert all(f"reason {index}" in str(caught.value) for index in operators if index != 11)
+
+
+def test_a_tensor_that_is_not_litert_s_is_named_with_its_epoch() -> None:
+    wrong = Agreement(7, "Conv2D_4_out_0", 1000, 0.995, 0.999, 3)
+    proof = Proof(2, (replace(wrong, furthest=1), wrong), (), "last", 2)
+    with pytest.raises(N6Error, match="N6-NPU-012: 1 of 2 tensors .*\n.*epoch 7, Conv2D_4_out_0: 99.50 % equal"):
+        require_agreement(proof, "model.tflite")
+
+
+def test_calibration_that_is_too_small_is_found_on_the_test_vectors() -> None:
+    """Sums in parts saturate where they were calibrated on next to nothing."""
+    silent = {index: np.full_like(values[:1], -128) for index, values in own.vectors("miniresnet").values.items()}
+    network = own.compile_model("miniresnet", values=ReferenceTensors(1, silent), margin=1.0)
+    proof = prove(own.program(), network, own.first(2, own.vectors("miniresnet")))
+    with pytest.raises(N6Error, match="N6-NPU-012") as caught:
+        require_agreement(proof, "miniresnet.tflite")
+    assert "network.neural_art.margin" in str(caught.value)
+
+
+def flips(count: int) -> list[Flip]:
+    words = len(own.compiled("keyword").blocks[0].words)
+    choose = np.random.default_rng(21)
+    return [Flip(int(choose.integers(words)), int(choose.integers(32))) for _ in range(count)]
+
+
+def found_by(flip: Flip, before: Proof) -> str:
+    """Which check stops a blob with this bit changed, before the digest does; empty where none of them does."""
+    damaged = flip.of(own.compiled("keyword"))
+    try:
+        require_structure(damaged.blocks, NPU)
+        if max(each.grade for each in grades_of(damaged.blocks, NPU, SEEN)) > Grade.SMALLER:
+            return "grade"
+        after = prove(own.program(), damaged, own.first(1, own.vectors("keyword")))
+    except N6Error as error:
+        return error.id
+    return "" if after.forced == before.forced else "comparison"
+
+
+def check_flips(tmp_path: Path, count: int) -> dict[str, int]:
+    network = own.compiled("keyword")
+    before = prove(own.program(), network, own.first(1, own.vectors("keyword")))
+    (tmp_path / "network_npu.json").write_text(
+        figures_json(network, before, grades_of(network.blocks, NPU, SEEN), SEEN)
+    )
+    found: dict[str, int] = {}
+    for flip in flips(count):
+        damaged = flip.of(network)
+        (block,) = damaged.blocks
+        data = ", ".join(
+            f"0x{high:08x}{low:08x}UL" for low, high in zip(block.words[::2], block.words[1::2], strict=True)
+        )
+        text = f"static const uint64_t {block.blob.name}[{len(block.words) // 2}] =\n{{ {data} }};\n"
+        (tmp_path / "network_ecblobs.h").write_text(text)
+        by = found_by(flip, before)
+        found[by] = found.get(by, 0) + 1
+        try:
+            require_proved(tmp_path, "network")
+        except N6Error as error:
+            assert error.id in ("N6-NPU-016", "N6-NPU-002", "N6-NPU-001")
+        else:
+            # Zeros behind the end are not a part of what runs.
+            assert by == "N6-NPU-015", flip
+    return found
+
+
+def test_a_flipped_bit_is_never_flashed(tmp_path: Path) -> None:
+    found = check_flips(tmp_path, 20)
+    assert {"N6-NPU-015", "comparison"} <= found.keys()
+
+
+@pytest.mark.slow
+def test_of_200_flipped_bits_none_is_flashed(tmp_path: Path) -> None:
+    found = check_flips(tmp_path, 200)
+    assert found.get("", 0) < 100, found
+
+
+def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
+    network = own.compiled("keyword")
+    grades = grades_of(network.blocks, NPU, SEEN)
+    proof = Proof(1, (), (), "", 1)
+    figures = json.loads(figures_json(network, proof, grades, SEEN))
+    assert figures["ran_on_silicon"] is False
+    assert {each["grade"] for each in figures["epochs"]} <= {"seen", "smaller"}
+    assert figures["on_cpu"] == [{"operator": "SOFTMAX", "index": 11, "why": "no such operator was seen on the NPU"}]
+    lines = listing(network, grades, NPU).splitlines()
+    assert "nothing of it has run on silicon" in lines[0]
+    assert "; Conv2D_0_part_1 pad, seen" in lines
+
+
+def test_a_blob_beside_a_damaged_proof_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "network_npu.json").write_text("[]")
+    (tmp_path / "network_ecblobs.h").write_text("")
+    with pytest.raises(N6Error, match="N6-NPU-016"):
+        require_proved(tmp_path, "network")
+    require_proved(tmp_path, "another")

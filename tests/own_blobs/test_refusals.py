@@ -1,0 +1,91 @@
+"""What backend neural_art does not take, and a model of the NPU that cannot be had."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.network.backend import ModelSource
+from n6build.network.backends import backend_for
+from n6build.network.neural_art.backend import BACKEND
+from n6build.network.pools.board_pools import pools_of_networks, relocatable
+from n6build.own_blobs import model_program
+from n6build.own_blobs.model_program import Exchange, Run, find_program, replay
+from n6build.own_blobs.reference_tensors import reference_tensors
+
+from own_blobs import compiled as own
+from own_blobs.compiled import BOARD
+
+
+def source(file: Path | None, vectors: Path | None = None) -> ModelSource:
+    return ModelSource("model", file, "", None, None, None, (), vectors)
+
+
+def test_it_is_never_chosen_by_itself() -> None:
+    keyword = own.model_file("keyword")
+    found = backend_for(source(keyword, keyword.with_name("inputs.npy")), "auto", read_environment())
+    assert found.name != "neural_art"
+    assert not BACKEND.suits(source(keyword, keyword), read_environment())
+
+
+def test_it_wants_a_tflite_file_with_vectors(tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match="N6-NET-024: backend neural_art needs the model file"):
+        BACKEND.check(source(None))
+    with pytest.raises(N6Error, match="N6-NET-024: backend neural_art reads .tflite, not .onnx"):
+        BACKEND.check(source(tmp_path / "model.onnx"))
+    with pytest.raises(N6Error, match="N6-NET-032: backend neural_art needs vectors"):
+        BACKEND.check(source(tmp_path / "model.tflite"))
+
+
+def test_blobs_have_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = relocatable(pools_of_networks(BOARD, "extflash", [{}])[0])
+    monkeypatch.setattr(own, "pools_of_networks", lambda *_: [pools])
+    with pytest.raises(N6Error, match="N6-NET-031: memory pool .* has no address"):
+        own.compile_model("keyword")
+
+
+def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    small = tuple(replace(pool, size=min(pool.size, 4096)) if pool.rights == "ACC_WRITE" else pool for pool in pools)
+    monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
+    with pytest.raises(N6Error, match="N6-NET-013: the activations need at least"):
+        own.compile_model("miniresnet")
+
+
+def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(model_program, "user_cache_path", lambda _: tmp_path)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    with pytest.raises(N6Error, match="N6-NPU-010: no C compiler"):
+        find_program(BOARD.soc)
+
+
+def test_a_compiler_that_fails_is_told_with_its_first_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(model_program, "user_cache_path", lambda _: tmp_path)
+    monkeypatch.setattr(model_program, "npu_header", lambda _: "#error no such chip\n")
+    with pytest.raises(N6Error, match="N6-NPU-010: the model of the NPU cannot be compiled: .*no such chip"):
+        find_program(BOARD.soc)
+    assert not list(tmp_path.rglob("n6npu_replay"))
+
+
+def test_what_the_model_cannot_run_is_refused_with_its_reason() -> None:
+    memory = [(0x1000, bytes(64))]
+    with pytest.raises(N6Error, match="N6-NPU-011: the model of the NPU refuses a blob"):
+        replay(own.program(), memory, [Run(0x1000)])
+    with pytest.raises(N6Error, match="N6-NPU-011.*it asks for memory that there is not"):
+        replay(own.program(), memory, [Run(0x1000, exchanges=[Exchange(1, 0x2000, 4)])])
+
+
+def test_a_request_that_is_cut_off_ends_the_program() -> None:
+    result = subprocess.run([own.program()], input=b"\1\0\0\0\0", capture_output=True, check=False)
+    assert result.returncode == 1
+    assert b"the request is cut off" in result.stderr
+
+
+def test_vectors_of_another_size_are_refused() -> None:
+    keyword = own.model_file("keyword")
+    with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, the model's inputs have 490"):
+        reference_tensors(keyword, own.graph("keyword"), own.model_file("miniresnet").with_name("inputs.npy"))

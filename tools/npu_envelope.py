@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""What was seen of ST's compiler for the NPU, collected from networks that it compiled: the law for blobs of backend neural_art.
+
+tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml             what these networks newly allow
+tools/npu_envelope.py FOLDER... --onto boards/npu/envelope.yaml -o FILE     the same, and the database with them
+tools/npu_envelope.py FOLDER... -o FILE                                     a database of these networks alone
+
+Folders are searched for NAME_ecblobs.h. Facts alone are kept: kinds of units and links, their sizes, bits of registers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
+
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.hardware.boards import board_names, load_board
+from n6build.npu.blobs import read_blobs
+from n6build.npu.names import names_of
+from n6build.npu.settings import epochs_of_blob
+from n6build.own_blobs.envelope import read_envelope
+from n6build.own_blobs.widening import EMPTY, envelope_text, newly_allowed, widened
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0, or 2 where a file cannot be read, is no blob, or a database is damaged."""
+    options = _parser().parse_args(arguments)
+    try:
+        _collect(options)
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _collect(options: argparse.Namespace) -> None:
+    names = names_of(load_board(options.board).soc.npu)
+    before = read_envelope(options.onto) if options.onto else EMPTY
+    headers = sorted({path for folder in options.folders for path in folder.rglob("*_ecblobs.h")})
+    if not headers:
+        hint = "ST's compiler writes NAME_ecblobs.h if it is given --enable-epoch-controller"
+        where = ", ".join(map(str, options.folders))
+        raise N6Error("N6-NPU-018", "there is no NAME_ecblobs.h in it", where=where, hint=hint)
+    after = before
+    for header in headers:
+        epochs = [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
+        after = widened(after, header.parent.name, epochs, names)
+        print(f"{header}: {len(epochs)} epochs")
+    lines = newly_allowed(before, after)
+    print(f"newly allowed: {len(lines)}")
+    for line in lines:
+        print(f"  {line}")
+    if options.output:
+        write_atomically(options.output, envelope_text(after))
+
+
+def _parser() -> argparse.ArgumentParser:
+    description, _, _ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("folders", nargs="+", type=Path, help="folders with networks that ST's tool compiled")
+    parser.add_argument("--onto", type=Path, help="database that is widened; without it, an empty one")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="where the database goes; without it, only what it would allow is told"
+    )
+    parser.add_argument("--board", default="nucleo-n657", choices=board_names(), help="whose NPU it is")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
