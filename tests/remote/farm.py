@@ -1,0 +1,202 @@
+"""A farm for tests: a real server of the Remote Execution API (BuildGrid) with its database (PostgreSQL), and workers, all of
+them processes on this machine that listen on the loopback address."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from patience import NET_S, wait_until
+
+HERE = Path(__file__).resolve().parent
+# Programs that refuse to work for root work for this user.
+_NOBODY = "nobody"
+
+
+@dataclass
+class Farm:
+    """address: host:port. folder: of everything, short-lived. python: with the server's packages. properties: that workers
+    announce."""
+
+    address: str
+    folder: Path
+    python: Path
+    programs: Sequence[str]
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def add_worker(self, name: str, *options: str, properties: Sequence[str] = ()) -> None:
+        """Returns when it is about to announce itself. options: of worker.py."""
+        command = [str(self.python), str(HERE / "worker.py"), "--server", self.address, "--name", name]
+        command += ["--folder", str(self.folder / name), *options]
+        command += [word for folder in self.programs for word in ("--program-folder", folder)]
+        command += [word for each in properties for word in ("--property", each)]
+        log = (self.folder / f"{name}.log").open("ab")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=_environment())
+        self.workers[name] = process
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n", (self.folder / f"{name}.log").read_text()
+
+    def kill_worker(self, name: str) -> None:
+        """Without a chance to say goodbye."""
+        process = self.workers.pop(name)
+        process.kill()
+        process.wait()
+
+
+def postgres_programs() -> Path | None:
+    """The folder of PostgreSQL's programs, None if it is not installed. Debian keeps initdb out of PATH."""
+    found = shutil.which("initdb")
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    return Path(found).resolve().parent if found else places[-1].parent if places else None
+
+
+@contextlib.contextmanager
+def running_farm(python: Path) -> Iterator[Farm]:
+    """python: of the environment with the server's packages. Ends with all processes gone."""
+    programs = postgres_programs()
+    assert programs is not None, "PostgreSQL is not installed: tools/setup.py --tests"
+    # Sockets have short names, and the user of the database has to reach them: no folder below pytest's.
+    folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
+    folder.chmod(0o755)
+    farm: Farm | None = None
+    try:
+        with _database(programs, folder / "db") as connection, _server(python, folder, connection) as address:
+            farm = Farm(address, folder, python, (str(Path(sys.executable).parent),))
+            try:
+                yield farm
+            finally:
+                for name in list(farm.workers):
+                    farm.kill_worker(name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _database(programs: Path, folder: Path) -> Iterator[str]:
+    """What the server needs to connect: nothing but a socket leads to it."""
+    folder.mkdir()
+    user = _NOBODY if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+    environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+    data = folder / "data"
+    make = [str(programs / "initdb"), "--no-sync", "--auth=trust", "--username=n6build", "--encoding=UTF8", "-D", str(data)]
+    subprocess.run(make, check=True, user=user, env=environment, cwd=folder, stdout=subprocess.DEVNULL)
+    settings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "shared_buffers=32MB"]
+    settings += ["max_connections=200", f"unix_socket_directories={folder}"]
+    start = [str(programs / "postgres"), "-D", str(data), *(word for each in settings for word in ("-c", each))]
+    with (folder.parent / "db.log").open("wb") as log:
+        process = subprocess.Popen(start, user=user, env=environment, cwd=folder, stdout=log, stderr=log)
+    try:
+        ask = [str(programs / "pg_isready"), "-q", "-h", str(folder)]
+        wait_until(lambda: subprocess.run(ask, check=False, env=environment).returncode == 0)
+        yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build"
+    finally:
+        process.terminate()
+        process.wait(NET_S)
+
+
+@contextlib.contextmanager
+def _server(python: Path, folder: Path, connection: str) -> Iterator[str]:
+    """Its address, host:port."""
+    bgd = str(python.parent / "bgd")
+    migrate = [bgd, "migrate", "apply", connection]
+    subprocess.run(migrate, check=True, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    configuration = folder / "server.yml"
+    configuration.write_text(_CONFIGURATION.format(address=address, connection=connection, store=folder / "cas"))
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [bgd, "server", "start", str(configuration)], stdout=log, stderr=log, env=_environment(), cwd=folder
+        )
+    try:
+        wait_until(lambda: _answers(address) or process.poll() is not None)
+        assert process.poll() is None, (folder / "server.log").read_text()
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            # It waits for streams that clients have left open.
+            process.kill()
+            process.wait()
+
+
+def _answers(address: str) -> bool:
+    host, _, port = address.partition(":")
+    try:
+        socket.create_connection((host, int(port)), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
+
+
+# A worker that is silent for so long is dead. Assignments are tried 20 times a second.
+_CONFIGURATION = """
+server:
+  - !channel
+    address: "{address}"
+    insecure-mode: true
+authorization:
+  method: none
+connections:
+  - !sql-connection &sql
+    connection-string: "{connection}"
+    pool-size: 20
+    max-overflow: 20
+storages:
+  - !disk-storage &store
+    path: "{store}"
+caches:
+  - !lru-action-cache &results
+    storage: *store
+    max-cached-refs: 10000
+    allow-updates: true
+    cache-failed-actions: false
+schedulers:
+  - !sql-scheduler &scheduler
+    sql: *sql
+    storage: *store
+    action-cache: *results
+    poll-interval: 0.05
+    bot-session-keepalive-timeout: 5
+    session-expiry-timer-interval: 1.0
+    max-job-attempts: 3
+    property-set: !dynamic-property-set
+      match-property-keys: [OSFamily, ISA, n6build-compiler, n6build-python]
+      wildcard-property-keys: []
+    assigners:
+      - !priority-age-assigner
+        count: 1
+        interval: 0.05
+        jitter-factor: 0
+        failure-backoff: 0.1
+instances:
+  - name: ""
+    services:
+      - !action-cache
+        cache: *results
+      - !execution
+        scheduler: *scheduler
+        operation-stream-keepalive-timeout: 2
+      - !cas
+        storage: *store
+      - !bytestream
+        storage: *store
+thread-pool-size: 100
+"""
