@@ -5,13 +5,14 @@ it finds. Nodes are made from paths only here and in n6_nodes: SCons would subst
 substitution can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
-checkouts share).
+checkouts share), N6_REMOTE (address of a server whose workers do steps).
 """
 
 from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ with ready():
     from n6scons import failing_build, in_top, last_words, may_write, ready_to_print, reported
     from SCons.Action import FunctionAction
     from SCons.Environment import Environment
+    from SCons.Script import SetOption
 
 # SCons has wrapped the others.
 ready_to_print(sys.__stdout__, sys.__stderr__)
@@ -49,7 +51,7 @@ ready_to_print(sys.__stdout__, sys.__stderr__)
 def generate(env: Any) -> None:
     """Adds N6Steps, N6Goals and N6Site to the environment, with all that projects that embed n6build need besides. SCons calls
     this for tools=['n6']."""
-    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
+    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="", N6_REMOTE="")
     env.AddMethod(in_top(_steps), "N6Steps")
     env.AddMethod(in_top(_goals), "N6Goals")
     env.AddMethod(in_top(site_of), "N6Site")
@@ -75,8 +77,27 @@ def site_of(env: Any) -> Site:
             ledger = read_ledger(folder, may_write=may_write())
         site = Site(top, folder, known_code(folder), ledger, dict(read_environment().commands))
         build.attributes.n6_site = site
+        # Functions are called in the reverse order.
         atexit.register(_at_the_end, site)
+        if env["N6_REMOTE"] and may_write():
+            with reported(env):
+                _use_remote(env["N6_REMOTE"], site)
     return build.attributes.n6_site  # type: ignore[no-any-return]
+
+
+def _use_remote(text: str, site: Site) -> None:
+    """More steps are begun than this machine could do: most of them wait for others. -j on the command line takes precedence."""
+    from n6build.remote.executor import JOBS, use_remote
+
+    executor = use_remote(text, site)
+    if executor is not None:
+        SetOption("num_jobs", JOBS)
+        atexit.register(_finish, executor.finish)
+
+
+def _finish(finish: Callable[[], None]) -> None:
+    with last_words():
+        finish()
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:

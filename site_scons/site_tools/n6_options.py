@@ -52,6 +52,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         N6_EXPLAIN=invocation.explain,
         N6_MATRIX_BOARDS=invocation.boards,
         N6_MATRIX_MODELS=invocation.models,
+        N6_REMOTE=invocation.remote,
         N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
     )
     return choices

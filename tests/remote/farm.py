@@ -88,9 +88,23 @@ def _database(programs: Path, folder: Path) -> Iterator[str]:
         shutil.chown(folder, user)
     environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
     data = folder / "data"
-    make = [str(programs / "initdb"), "--no-sync", "--auth=trust", "--username=n6build", "--encoding=UTF8", "-D", str(data)]
+    make = [
+        str(programs / "initdb"),
+        "--no-sync",
+        "--auth=trust",
+        "--username=n6build",
+        "--encoding=UTF8",
+        "-D",
+        str(data),
+    ]
     subprocess.run(make, check=True, user=user, env=environment, cwd=folder, stdout=subprocess.DEVNULL)
-    settings = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "shared_buffers=32MB"]
+    settings = [
+        "fsync=off",
+        "synchronous_commit=off",
+        "full_page_writes=off",
+        "listen_addresses=",
+        "shared_buffers=32MB",
+    ]
     settings += ["max_connections=200", f"unix_socket_directories={folder}"]
     start = [str(programs / "postgres"), "-D", str(data), *(word for each in settings for word in ("-c", each))]
     with (folder.parent / "db.log").open("wb") as log:

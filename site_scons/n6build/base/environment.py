@@ -35,8 +35,8 @@ class Environment:
 
 @dataclass(frozen=True)
 class RemoteVariables:
-    """How servers are approached (`remote.address.Access`), as given, empty for what is not: files but for `token` and
-    `timeout`."""
+    """How servers are approached (`remote.address.Access`), as given, empty for what is not: files but for `token`, `timeout` and
+    `patience`."""
 
     token: str
     token_file: str
@@ -44,6 +44,7 @@ class RemoteVariables:
     certificate: str
     key: str
     timeout: str
+    patience: str
 
 
 def read_environment(values: Mapping[str, str] | None = None) -> Environment:
@@ -82,7 +83,10 @@ def key_password() -> str | None:
 
 def remote_variables() -> RemoteVariables:
     """Not parameters: they hold secrets, and change nothing that a step makes."""
-    names = (REMOTE_TOKEN, *(f"N6BUILD_REMOTE_{name}" for name in ("TOKEN_FILE", "CA", "CERT", "KEY", "TIMEOUT")))
+    names = (
+        REMOTE_TOKEN,
+        *(f"N6BUILD_REMOTE_{name}" for name in ("TOKEN_FILE", "CA", "CERT", "KEY", "TIMEOUT", "PATIENCE")),
+    )
     return RemoteVariables(*(os.environ.get(name, "") for name in names))
 
 

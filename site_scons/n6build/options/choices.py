@@ -269,6 +269,11 @@ class Invocation:
         "folder for build products, shared by checkouts and machines (SCons CacheDir)",
         environment="N6BUILD_CACHE",
     )
+    remote: str = word(
+        "",
+        "server of the Remote Execution API whose workers do steps: grpc://host:port/instance, or grpcs:// for TLS",
+        environment="N6BUILD_REMOTE",
+    )
     debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
     no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
     verbose: bool = switch(False, "1 shows whole command lines")

@@ -31,6 +31,7 @@ _RESERVED = {
 _TOKEN = re.compile(r"[\x21-\x7e]+", re.ASCII)
 _LARGEST_FILE = 1 << 20
 DEFAULT_TIMEOUT_S = 10.0
+DEFAULT_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,14 @@ class Address:
 class Access:
     """token: sent with every call as a bearer token, empty without one. authority, certificate, key: of TLS, as PEM; None for
     the system's authorities, and for no certificate of our own. timeout_s: of a call, to which the time for its bytes is
-    added."""
+    added. patience_s: how long workers may leave all steps of a build waiting."""
 
     token: str = field(default="", repr=False)
     authority: bytes | None = None
     certificate: bytes | None = None
     key: bytes | None = field(default=None, repr=False)
     timeout_s: float = DEFAULT_TIMEOUT_S
+    patience_s: float = DEFAULT_PATIENCE_S
 
 
 def is_remote(text: str) -> bool:
@@ -115,7 +117,8 @@ def read_access(address: Address) -> Access:
     if (certificate is None) != (key is None):
         raise _no_access("a certificate and its key belong together, and one of them is not named")
     authority = _file(given.authority) if given.authority else None
-    return Access(token, authority, certificate, key, _seconds(given.timeout))
+    timeout_s = _seconds(given.timeout, DEFAULT_TIMEOUT_S)
+    return Access(token, authority, certificate, key, timeout_s, _seconds(given.patience, DEFAULT_PATIENCE_S))
 
 
 def _is_host(host: str) -> bool:
@@ -127,9 +130,9 @@ def _is_host(host: str) -> bool:
     return bool(_NAME.fullmatch(host)) and ".." not in host
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, default: float) -> float:
     if not text:
-        return DEFAULT_TIMEOUT_S
+        return default
     if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text, re.ASCII) or not float(text):
         raise _no_access(f"'{text}' is not a time in seconds")
     return float(text)

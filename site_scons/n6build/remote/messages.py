@@ -143,7 +143,7 @@ def _classes() -> dict[str, Any]:
 CLASSES = _classes()
 
 
-def message(name: str, **fields: Any) -> Any:
+def message(name: str, /, **fields: Any) -> Any:
     """A message, by its name in `TABLE`. Raises ValueError or TypeError for fields that it does not have."""
     return CLASSES[name](**fields)
 

@@ -1,0 +1,202 @@
+"""Does steps elsewhere, for as long as there is a server that gets them done. Whatever happens to it, the build goes on here, and
+what happened is said once.
+
+A step that fails there is done once more here: an error is always this machine's, with its own id and text, and a worker that
+lacks something fails no build.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from n6build.base.console import kib, say, show
+from n6build.base.errors import N6Error
+from n6build.plan.closure import Code
+from n6build.plan.includes import found_headers
+from n6build.plan.perform import Site
+from n6build.plan.step import Step
+from n6build.remote.address import parse_address, read_access
+from n6build.remote.connection import Connection, connect, wrong_answer
+from n6build.remote.execute import LONGEST_ACTION_S, LackingError, Progress, execute
+from n6build.remote.order import Order, may_leave, order_for
+from n6build.remote.platform import python_digest
+from n6build.remote.store import Digest, digest_from, download, read_blobs, upload
+
+# Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
+JOBS = 32
+# Of the server, or between: the next step would fare no better. What concerns a single action is not among them.
+_SERVER_FAILS = ("N6-REMOTE-003", "N6-REMOTE-004", "N6-REMOTE-005", "N6-REMOTE-006", "N6-REMOTE-020")
+# What a step prints, in bytes.
+_LONGEST_TEXT = 4 << 20
+
+
+@dataclass
+class Executor:
+    """For several threads. top: folder of the project. build: folder of all build products, relative to it. done, known: numbers of
+    steps done by workers of this server, and of those whose results it had. here: of those that had to be done here after
+    all."""
+
+    connection: Connection
+    top: Path
+    build: str
+    code: Code
+    progress: Progress
+    is_on: bool = True
+    done: int = 0
+    known: int = 0
+    here: int = 0
+    _sent: set[Digest] = field(default_factory=set)
+    _said: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _sending: threading.Lock = field(default_factory=threading.Lock)
+
+    def do(self, step: Step) -> bool:
+        """Whether the step is done: then its outputs are there, each with the digest that the worker named, and what it printed is
+        on the console. If not, it is to be done here, and none of its outputs is there that was not before."""
+        if not self.is_on or not may_leave(step, self.top):
+            return False
+        order = self._order(step)
+        if order is None:
+            return False
+        try:
+            text = self._carried_out(order)
+        except N6Error as error:
+            self._note(error)
+            return False
+        show(text)
+        return True
+
+    def finish(self) -> None:
+        """Says what the server was good for."""
+        self.connection.channel.close()
+        if self.done or self.known:
+            told = [f"{self.done} steps done by workers"]
+            told += [f"{self.known} known"] if self.known else []
+            told += [f"{self.here} done again here"] if self.here else []
+            traffic = self.connection.traffic
+            told += [f"{kib(traffic.sent)} sent, {kib(traffic.received)} received"]
+            say("Remote", str(self.connection.address), ", ".join(told))
+
+    def _order(self, step: Step) -> Order | None:
+        headers = found_headers(step.sources, step.include_folders) if step.depfile else []
+        if may_not_leave(headers):
+            return None
+        return order_for(step, headers, self.top, self.build, self.code, self._python, LONGEST_ACTION_S)
+
+    @cached_property
+    def _python(self) -> str:
+        return python_digest(self.code)
+
+    def _carried_out(self, order: Order) -> str:
+        """What the step printed. Raises N6Error if it is not done."""
+        self._send(order)
+        try:
+            executed = execute(self.connection, order.action, self.progress)
+        except LackingError:
+            # The server has thrown something away since, perhaps more than it says.
+            self._sent.clear()
+            self._send(order)
+            try:
+                executed = execute(self.connection, order.action, self.progress)
+            except LackingError:
+                raise N6Error(
+                    "N6-REMOTE-005", "the server loses what it is sent", where=str(self.connection.address)
+                ) from None
+        result = executed.result
+        text = self._text(result)
+        if result.exit_code:
+            raise self._failed(result, f"ended with status {result.exit_code}", text)
+        self._take(result, order.outputs)
+        with self._lock:
+            self.known += executed.is_known
+            self.done += not executed.is_known
+        return text
+
+    def _send(self, order: Order) -> None:
+        """Each file once, whichever steps need it."""
+        with self._sending:
+            upload(self.connection, [blob for blob in order.blobs if blob.digest not in self._sent])
+            self._sent |= {blob.digest for blob in order.blobs}
+
+    def _take(self, result: object, outputs: Iterable[str]) -> None:
+        """Writes the outputs, all or none."""
+        named = {each.path: each for each in result.output_files}  # type: ignore[attr-defined]
+        lacking = [path for path in outputs if path not in named]
+        if lacking:
+            raise self._failed(result, f"did not make {lacking[0]}", "")
+        written: list[Path] = []
+        try:
+            for path in outputs:
+                digest = digest_from(named[path].digest, self.connection)
+                file = self.top / path
+                written.append(file)
+                if not download(self.connection, digest, file):
+                    raise wrong_answer(self.connection, f"the server does not have {path}, which a worker has made")
+                if named[path].is_executable:
+                    file.chmod(file.stat().st_mode | 0o111)
+        except BaseException:
+            for file in written:
+                file.unlink(missing_ok=True)
+            raise
+
+    def _text(self, result: object) -> str:
+        """What the step printed."""
+        raw: bytes = result.stdout_raw  # type: ignore[attr-defined]
+        if not raw and result.HasField("stdout_digest"):  # type: ignore[attr-defined]
+            digest = digest_from(result.stdout_digest, self.connection)  # type: ignore[attr-defined]
+            if digest.size <= _LONGEST_TEXT:
+                raw = read_blobs(self.connection, [digest]).get(digest, b"")
+        return raw.decode("utf-8", "replace")
+
+    def _failed(self, result: object, how: str, text: str) -> N6Error:
+        worker = result.execution_metadata.worker or "unknown"  # type: ignore[attr-defined]
+        last = text.strip().rpartition("\n")[2][:200]
+        what = f"a step {how} on worker '{worker}'{f': {last}' if last else ''}"
+        return N6Error("N6-REMOTE-022", what, where=str(self.connection.address))
+
+    def _note(self, error: N6Error) -> None:
+        with self._lock:
+            self.here += 1
+            if error.id in _SERVER_FAILS:
+                is_new, self.is_on = self.is_on, False
+            else:
+                is_new = error.id not in self._said
+                self._said.add(error.id)
+        if is_new:
+            then = "it is done again here" if self.is_on else "the rest is done here"
+            say("Remote", f"{error.where}: {error.id}: {error.what}", then, "bad")
+
+
+def may_not_leave(paths: Iterable[str]) -> bool:
+    """Whether one of them is not in the project."""
+    return any(os.path.isabs(path) or path.startswith("..") for path in paths)
+
+
+def use_remote(text: str, site: Site) -> Executor | None:
+    """Steps of the site are done by workers wherever that is possible. text: of option remote. None where no server gets anything
+    done, which is said. Raises N6-REMOTE-001 and -002 for what the user has to correct."""
+    address = parse_address(text)
+    access = read_access(address)
+    if not site.build.is_relative_to(site.top):
+        say("Remote", str(address), "the build folder is not in the project: everything is done here", "bad")
+        return None
+    try:
+        connection = connect(address, access)
+    except N6Error as error:
+        if error.id not in _SERVER_FAILS:
+            raise
+        say("Remote", f"{error.where}: {error.id}: {error.what}", "everything is done here", "bad")
+        return None
+    if not connection.abilities.executes:
+        say("Remote", str(address), "the server only stores: everything is done here", "bad")
+        return None
+    build = str(site.build.relative_to(site.top))
+    executor = Executor(connection, site.top, build, site.code, Progress(access.patience_s))
+    site.elsewhere = executor.do
+    site.room = threading.BoundedSemaphore(os.cpu_count() or 1)
+    return executor
