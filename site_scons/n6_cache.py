@@ -89,7 +89,7 @@ class StepCacheDir(CacheDir):  # type: ignore[misc]
             return
         site = node.attributes.n6_site
         if before == work_of(before.step, site, before.headers):
-            self._cache.keep(before, site.top)
+            self._cache.keep(before, site)
 
 
 def _first(node: Any) -> Any:
@@ -106,7 +106,7 @@ def _delivered(used: Cache, node: Any) -> bool:
     # As steps name files: inside the project without its folder.
     headers = [path for path in (child.removeprefix(top) for child in children) if path not in known]
     work = node.attributes.n6_work = work_of(step, site, headers)
-    if work is None or not used.fetch(work, site.top):
+    if work is None or not used.fetch(work, site):
         return False
     note_delivered(step, site, headers)
     return True

@@ -269,7 +269,9 @@ class Invocation:
         "what others have built: a folder, or a server as grpc://host:port/instance (docs/caches.md)",
         environment="N6BUILD_CACHE",
     )
-    cache_write: bool = switch(True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE")
+    cache_write: bool = switch(
+        True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE"
+    )
     debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
     no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
     verbose: bool = switch(False, "1 shows whole command lines")

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Protocol
 
 from n6build.base.console import kib, say
 from n6build.base.errors import N6Error
+from n6build.plan.perform import Site
 from n6build.plan.work import Work
 
 # Files are sent while other steps are done.
@@ -29,11 +29,11 @@ class Store(Protocol):
     def name(self) -> str:
         """For messages."""
 
-    def fetch(self, work: Work, top: Path) -> bool:
-        """Writes the outputs of the step, all or none, below `top`. Returns whether they are there, as they were stored: every
-        byte was checked. Raises N6Error if that could not be found out, or what is there is damaged."""
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Writes the outputs of the step, and returns whether all of them are there, as they were stored: every byte was
+        checked. Raises N6Error if that could not be found out, or what is there is damaged."""
 
-    def keep(self, work: Work, top: Path) -> int:
+    def keep(self, work: Work, site: Site) -> int:
         """Stores the outputs of the step; returns the bytes that had to be stored. Raises N6Error if that is not possible."""
 
 
@@ -53,12 +53,12 @@ class Cache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: list[Future[None]] = field(default_factory=list)
 
-    def fetch(self, work: Work, top: Path) -> bool:
-        """Whether the outputs of the step came from here. top: folder of the project."""
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Whether the outputs of the step came from here."""
         if not self.may_read:
             return False
         try:
-            found = self.store.fetch(work, top)
+            found = self.store.fetch(work, site)
         except N6Error as error:
             found = False
             if error.id not in _ONE_IS_WRONG:
@@ -69,10 +69,10 @@ class Cache:
             self.missed += not found
         return found
 
-    def keep(self, work: Work, top: Path) -> None:
+    def keep(self, work: Work, site: Site) -> None:
         """Stores in the background what the step has made."""
         if self.may_write:
-            self._running.append(self._senders.submit(self._keep, work, top))
+            self._running.append(self._senders.submit(self._keep, work, site))
 
     def finish(self) -> None:
         """Waits until everything is stored, and says what the cache was good for. Each call to a server has an end."""
@@ -88,11 +88,11 @@ class Cache:
     def _senders(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(_SENDERS)
 
-    def _keep(self, work: Work, top: Path) -> None:
+    def _keep(self, work: Work, site: Site) -> None:
         if not self.may_write:
             return
         try:
-            sent = self.store.keep(work, top)
+            sent = self.store.keep(work, site)
         except N6Error as error:
             self.may_write = False
             self._say(error, "nothing more is stored in this cache")

@@ -22,8 +22,9 @@ from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
-from n6build.base.files import write_chunks_atomically
+from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.base.uses import digest_of
+from n6build.plan.perform import Site
 from n6build.plan.step import canonical
 from n6build.plan.work import Work
 
@@ -44,7 +45,7 @@ class FolderStore:
         """For messages."""
         return str(self.folder)
 
-    def fetch(self, work: Work, top: Path) -> bool:
+    def fetch(self, work: Work, site: Site) -> bool:
         """Raises N6-CACHE-001 for a folder that cannot be read, N6-CACHE-002 for a damaged entry, N6-FILE-001."""
         entry = self._result(work.key)
         try:
@@ -62,23 +63,22 @@ class FolderStore:
             return False
         for output, digest, file in zip(work.step.outputs, digests, files, strict=True):
             # The file is not there if its last byte was not the right one.
-            write_chunks_atomically(top / output, _checked(file, digest))
+            write_chunks_atomically(site.top / output, _checked(file, digest))
         for used in (entry, *files):
             # For who removes what was not used for long; in a folder of others it stays as it is.
             with suppress(OSError):
                 os.utime(used)
         return True
 
-    def keep(self, work: Work, top: Path) -> int:
+    def keep(self, work: Work, site: Site) -> int:
         """Raises N6-CACHE-001 if the folder cannot be written or is full."""
         written, digests = 0, []
         try:
             for output in work.step.outputs:
-                digest = digest_of(top / output)
+                digest = digest_of(site.top / output)
                 file = self._file(digest)
                 if digest_of(file) != digest:
-                    with (top / output).open("rb") as source:
-                        written += self._write(file, iter(lambda source=source: source.read(_CHUNK), b""))
+                    written += self._write(file, read_in_chunks(site.top / output))
                 digests.append(digest)
             self._write(self._result(work.key), [_result_text(digests)])
         except OSError as error:

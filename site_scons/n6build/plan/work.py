@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from n6build.base.uses import digest_of
-from n6build.plan.signature import portable, signed_parts
 from n6build.plan.perform import Site
+from n6build.plan.signature import portable, signed_parts
 from n6build.plan.step import Step, canonical
 
 _FORMAT = 1
@@ -21,8 +21,8 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Work:
-    """headers: further files that the step reads, as it names them. parts: as of `signed_parts`. inputs: name of each file that is
-    read -> its SHA-256, sorted by name."""
+    """headers: further files that the step reads, as it names them. parts: as of `signed_parts`. inputs: name of each file that
+    is read -> its SHA-256, sorted by name."""
 
     step: Step
     headers: tuple[str, ...]
