@@ -48,6 +48,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         choices = choices_of(settings, launched)
     env.Replace(
         N6_CACHE=invocation.cache,
+        N6_CACHE_WRITE=invocation.cache_write,
         N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
         N6_MATRIX_BOARDS=invocation.boards,

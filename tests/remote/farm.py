@@ -192,7 +192,7 @@ schedulers:
     session-expiry-timer-interval: 1.0
     max-job-attempts: 3
     property-set: !dynamic-property-set
-      match-property-keys: [OSFamily, ISA, n6build-compiler, n6build-python]
+      match-property-keys: [OSFamily, n6build-tool-arm-none-eabi-gcc, n6build-python]
       wildcard-property-keys: []
     assigners:
       - !priority-age-assigner

@@ -51,7 +51,7 @@ class Store:
     def path_of(self, digest: Any) -> Path:
         """A file with this content. Its time follows from its content, so that compiled Python beside it is only taken for what
         it was compiled from."""
-        path = self.folder / digest.hash
+        path: Path = self.folder / digest.hash
         if not path.exists():
             data = b"".join(self._fetch(digest)) if digest.size_bytes else b""
             if hashlib.sha256(data).hexdigest() != digest.hash:
@@ -172,9 +172,9 @@ class Worker:
         for file in directory.files:
             os.link(self.store.path_of(file.digest), folder / file.name)
             if file.is_executable:
-                os.chmod(folder / file.name, 0o755)
+                (folder / file.name).chmod(0o755)
         for link in directory.symlinks:
-            os.symlink(link.target, folder / link.name)
+            (folder / link.name).symlink_to(link.target)
         for each in directory.directories:
             self._lay_out(each.digest, folder / each.name)
 

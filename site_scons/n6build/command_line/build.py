@@ -86,7 +86,7 @@ def _done_elsewhere(remote: str, site: Site) -> Iterator[int | None]:
     if not remote:
         yield None
         return
-    from n6build.remote.executor import JOBS, use_remote  # noqa: PLC0415 - gRPC is only there for this.
+    from n6build.remote.executor import JOBS, use_remote
 
     executor = use_remote(remote, site)
     try:

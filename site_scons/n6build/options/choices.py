@@ -266,8 +266,11 @@ class Invocation:
     models: str = word("all", "target matrix: which models, a,b or all")
     cache: str = word(
         "",
-        "folder for build products, shared by checkouts and machines (SCons CacheDir)",
+        "what others have built: a folder, or a server as grpc://host:port/instance (docs/caches.md)",
         environment="N6BUILD_CACHE",
+    )
+    cache_write: bool = switch(
+        True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE"
     )
     remote: str = word(
         "",

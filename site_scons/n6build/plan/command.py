@@ -3,9 +3,11 @@ prints appears when it has ended, as text: compilers quote lines of sources, whi
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from n6build.base.console import show
@@ -13,14 +15,33 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import ROOT
 from n6build.plan.step import Step
 
+# Linux' name for the working directory of whoever asks.
+_ANYWHERE = "/proc/self/cwd"
+
 
 def command_of(step: Step) -> list[str]:
-    """The step's command, for compilations with options that depend on where it runs: they keep the host's paths out of debug
-    information, so that equal sources give equal objects on every machine."""
+    """The step's command, for compilations with options that keep the host's paths out of debug information: equal sources give
+    equal objects on every machine. Where it runs is named in a way that is the same everywhere, so that compiler caches find
+    equal commands, too. Only a checkout of n6build that is not in the project is named by its path, as its files are."""
     if not step.depfile:
         return list(step.command)
-    places = dict.fromkeys((str(ROOT), str(Path.cwd())))
-    return [*step.command, *(f"-ffile-prefix-map={place}=." for place in places)]
+    named = any(str(ROOT) in part for part in step.command)
+    places = (_here(), *((str(ROOT),) if named else ()))
+    return [*step.command, *(f"-ffile-prefix-map={place}=." for place in dict.fromkeys(places))]
+
+
+def environment_of(step: Step) -> dict[str, str]:
+    """Variables of the step's command besides the caller's. GCC takes for the working directory what PWD says, if that is it.
+    ccache and sccache tell compilers apart by the driver alone: here by all parts of one."""
+    if not step.depfile:
+        return {}
+    compiler = ",".join(tool.digest for tool in step.tools)
+    return {"PWD": _here(), "CCACHE_COMPILERCHECK": f"string:{compiler}", "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
+
+
+@cache
+def _here() -> str:
+    return _ANYWHERE if os.path.isdir(_ANYWHERE) else os.getcwd()
 
 
 def shown_command(step: Step) -> str:
@@ -36,7 +57,7 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     try:
         result = subprocess.run(
             command,
-            env=dict(environment),
+            env={**environment, **environment_of(step)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

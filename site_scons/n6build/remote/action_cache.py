@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from n6build.remote.connection import Connection, call
@@ -9,12 +10,14 @@ from n6build.remote.messages import GET_ACTION_RESULT, SHA256, UPDATE_ACTION_RES
 from n6build.remote.store import Digest
 
 
-def known_result(connection: Connection, action: Digest) -> Any | None:
-    """The ActionResult of an action, None if the server knows none that ended with 0. Raises N6-REMOTE-003 to -005."""
+def known_result(connection: Connection, action: Digest, inline: Sequence[str] = ()) -> Any | None:
+    """The ActionResult of an action, None if the server knows none that ended with 0. inline: names of files whose content may be
+    in the answer itself, if the server likes. Raises N6-REMOTE-003 to -005."""
     request = message(
         "GetActionResultRequest",
         instance_name=connection.instance,
         action_digest=action.message(),
+        inline_output_files=inline,
         digest_function=SHA256,
     )
     answer = call(connection, GET_ACTION_RESULT, request)

@@ -16,9 +16,8 @@ from n6build.remote.connection import Connection, receive, wrong_answer
 from n6build.remote.messages import CLASSES, EXECUTE, EXECUTING, SHA256, WAIT_EXECUTION, message
 from n6build.remote.store import Digest
 
-# Of an action at work, in seconds: servers get it with the action, and are believed for a while longer.
-LONGEST_ACTION_S = 1800
-_GRACE_S = 60.0
+# Of an action at work, in seconds; a server ends one earlier that it takes for stuck.
+_LONGEST_ACTION_S = 1800
 # Between tries to reach a server again.
 _PAUSE_S = 0.2
 _OK, _FAILED_PRECONDITION = 0, 9
@@ -114,8 +113,8 @@ class _Run:
         """Raises N6-REMOTE-003 if the server forgets whatever it is asked, N6-REMOTE-020 and -021."""
         where = str(self.connection.address)
         if self.stage == EXECUTING:
-            if time.monotonic() - self.since > LONGEST_ACTION_S + _GRACE_S:
-                raise N6Error("N6-REMOTE-021", f"an action did not end in {LONGEST_ACTION_S} s", where=where)
+            if time.monotonic() - self.since > _LONGEST_ACTION_S:
+                raise N6Error("N6-REMOTE-021", f"an action did not end in {_LONGEST_ACTION_S} s", where=where)
         elif not self.name and self.is_silent():
             raise N6Error("N6-REMOTE-003", "the server forgets what it is to do", where=where)
         elif self.progress.is_over():

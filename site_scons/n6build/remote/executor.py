@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
-from n6build.plan.closure import Code
 from n6build.plan.includes import found_headers
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
+from n6build.plan.work import work_of
+from n6build.remote.actions import Action, as_action
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
-from n6build.remote.execute import LONGEST_ACTION_S, LackingError, Progress, execute
-from n6build.remote.order import Order, may_leave, order_for
-from n6build.remote.platform import python_digest
+from n6build.remote.execute import LackingError, Progress, execute
+from n6build.remote.platform import properties_for, python_digest
 from n6build.remote.store import Digest, digest_from, download, read_blobs, upload
 
 # Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
@@ -37,14 +38,11 @@ _LONGEST_TEXT = 4 << 20
 
 @dataclass
 class Executor:
-    """For several threads. top: folder of the project. build: folder of all build products, relative to it. done, known: numbers of
-    steps done by workers of this server, and of those whose results it had. here: of those that had to be done here after
-    all."""
+    """For several threads. done, known: numbers of steps done by workers of this server, and of those whose results it had.
+    here: of those that had to be done here after all."""
 
     connection: Connection
-    top: Path
-    build: str
-    code: Code
+    site: Site
     progress: Progress
     is_on: bool = True
     done: int = 0
@@ -56,15 +54,15 @@ class Executor:
     _sending: threading.Lock = field(default_factory=threading.Lock)
 
     def do(self, step: Step) -> bool:
-        """Whether the step is done: then its outputs are there, each with the digest that the worker named, and what it printed is
-        on the console. If not, it is to be done here, and none of its outputs is there that was not before."""
-        if not self.is_on or not may_leave(step, self.top):
+        """Whether the step is done: its outputs are there, each with the digest that the worker named, and what it printed is on
+        the console. If not, it is to be done here, and no output is there."""
+        if not self.is_on or not may_leave(step):
             return False
-        order = self._order(step)
-        if order is None:
+        action = self._action(step)
+        if action is None:
             return False
         try:
-            text = self._carried_out(order)
+            text = self._carried_out(action)
         except N6Error as error:
             self._note(error)
             return False
@@ -82,27 +80,33 @@ class Executor:
             told += [f"{kib(traffic.sent)} sent, {kib(traffic.received)} received"]
             say("Remote", str(self.connection.address), ", ".join(told))
 
-    def _order(self, step: Step) -> Order | None:
+    def _action(self, step: Step) -> Action | None:
+        """None for a step that needs a file from elsewhere on this machine, or one that is not there."""
         headers = found_headers(step.sources, step.include_folders) if step.depfile else []
-        if may_not_leave(headers):
+        work = work_of(step, self.site, headers)
+        if work is None:
             return None
-        return order_for(step, headers, self.top, self.build, self.code, self._python, LONGEST_ACTION_S)
+        try:
+            action = as_action(work, self.site, properties_for(step, self._python))
+        except FileNotFoundError:
+            return None
+        return action if action.is_portable else None
 
     @cached_property
     def _python(self) -> str:
-        return python_digest(self.code)
+        return python_digest(self.site.code)
 
-    def _carried_out(self, order: Order) -> str:
+    def _carried_out(self, action: Action) -> str:
         """What the step printed. Raises N6Error if it is not done."""
-        self._send(order)
+        self._send(action)
         try:
-            executed = execute(self.connection, order.action, self.progress)
+            executed = execute(self.connection, action.digest, self.progress)
         except LackingError:
             # The server has thrown something away since, perhaps more than it says.
             self._sent.clear()
-            self._send(order)
+            self._send(action)
             try:
-                executed = execute(self.connection, order.action, self.progress)
+                executed = execute(self.connection, action.digest, self.progress)
             except LackingError:
                 raise N6Error(
                     "N6-REMOTE-005", "the server loses what it is sent", where=str(self.connection.address)
@@ -111,50 +115,54 @@ class Executor:
         text = self._text(result)
         if result.exit_code:
             raise self._failed(result, f"ended with status {result.exit_code}", text)
-        self._take(result, order.outputs)
+        self._take(result, action.outputs)
         with self._lock:
             self.known += executed.is_known
             self.done += not executed.is_known
         return text
 
-    def _send(self, order: Order) -> None:
+    def _send(self, action: Action) -> None:
         """Each file once, whichever steps need it."""
+        blobs = (*action.files, *action.directories, action.command, action.action)
         with self._sending:
-            upload(self.connection, [blob for blob in order.blobs if blob.digest not in self._sent])
-            self._sent |= {blob.digest for blob in order.blobs}
+            upload(self.connection, [blob for blob in blobs if blob.digest not in self._sent])
+            self._sent |= {blob.digest for blob in blobs}
 
-    def _take(self, result: object, outputs: Iterable[str]) -> None:
-        """Writes the outputs, all or none."""
-        named = {each.path: each for each in result.output_files}  # type: ignore[attr-defined]
-        lacking = [path for path in outputs if path not in named]
+    def _take(self, result: Any, outputs: Mapping[str, str]) -> None:
+        """Writes the outputs, all or none. outputs: path of each by its name in the action."""
+        named = {each.path: each for each in result.output_files}
+        lacking = [path for name, path in outputs.items() if name not in named]
         if lacking:
             raise self._failed(result, f"did not make {lacking[0]}", "")
         written: list[Path] = []
         try:
-            for path in outputs:
-                digest = digest_from(named[path].digest, self.connection)
-                file = self.top / path
+            for name, path in outputs.items():
+                digest = digest_from(named[name].digest, self.connection)
+                file = self.site.top / path
                 written.append(file)
                 if not download(self.connection, digest, file):
                     raise wrong_answer(self.connection, f"the server does not have {path}, which a worker has made")
-                if named[path].is_executable:
+                if named[name].is_executable:
                     file.chmod(file.stat().st_mode | 0o111)
         except BaseException:
             for file in written:
                 file.unlink(missing_ok=True)
             raise
 
-    def _text(self, result: object) -> str:
-        """What the step printed."""
-        raw: bytes = result.stdout_raw  # type: ignore[attr-defined]
-        if not raw and result.HasField("stdout_digest"):  # type: ignore[attr-defined]
-            digest = digest_from(result.stdout_digest, self.connection)  # type: ignore[attr-defined]
-            if digest.size <= _LONGEST_TEXT:
-                raw = read_blobs(self.connection, [digest]).get(digest, b"")
-        return raw.decode("utf-8", "replace")
+    def _text(self, result: Any) -> str:
+        """What the step printed; of programs that use both streams, errors come last."""
+        streams = ((result.stdout_raw, result.stdout_digest), (result.stderr_raw, result.stderr_digest))
+        return "".join((raw or self._stored(digest)).decode("utf-8", "replace") for raw, digest in streams)
 
-    def _failed(self, result: object, how: str, text: str) -> N6Error:
-        worker = result.execution_metadata.worker or "unknown"  # type: ignore[attr-defined]
+    def _stored(self, named: Any) -> bytes:
+        """named: digest of what a step printed, if it is long."""
+        if not 0 < named.size_bytes <= _LONGEST_TEXT:
+            return b""
+        digest = digest_from(named, self.connection)
+        return read_blobs(self.connection, [digest]).get(digest, b"")
+
+    def _failed(self, result: Any, how: str, text: str) -> N6Error:
+        worker = result.execution_metadata.worker or "unknown"
         last = text.strip().rpartition("\n")[2][:200]
         what = f"a step {how} on worker '{worker}'{f': {last}' if last else ''}"
         return N6Error("N6-REMOTE-022", what, where=str(self.connection.address))
@@ -172,9 +180,10 @@ class Executor:
             say("Remote", f"{error.where}: {error.id}: {error.what}", then, "bad")
 
 
-def may_not_leave(paths: Iterable[str]) -> bool:
-    """Whether one of them is not in the project."""
-    return any(os.path.isabs(path) or path.startswith("..") for path in paths)
+def may_leave(step: Step) -> bool:
+    """Whether the step reads nothing but its inputs, and may do that anywhere: not those that touch a board, look at this
+    machine, use keys of this user, or are done each time."""
+    return not step.always and not step.state and step.shared
 
 
 def use_remote(text: str, site: Site) -> Executor | None:
@@ -182,9 +191,6 @@ def use_remote(text: str, site: Site) -> Executor | None:
     done, which is said. Raises N6-REMOTE-001 and -002 for what the user has to correct."""
     address = parse_address(text)
     access = read_access(address)
-    if not site.build.is_relative_to(site.top):
-        say("Remote", str(address), "the build folder is not in the project: everything is done here", "bad")
-        return None
     try:
         connection = connect(address, access)
     except N6Error as error:
@@ -195,8 +201,7 @@ def use_remote(text: str, site: Site) -> Executor | None:
     if not connection.abilities.executes:
         say("Remote", str(address), "the server only stores: everything is done here", "bad")
         return None
-    build = str(site.build.relative_to(site.top))
-    executor = Executor(connection, site.top, build, site.code, Progress(access.patience_s))
+    executor = Executor(connection, site, Progress(access.patience_s))
     site.elsewhere = executor.do
     site.room = threading.BoundedSemaphore(os.cpu_count() or 1)
     return executor

@@ -143,9 +143,9 @@ def _classes() -> dict[str, Any]:
 CLASSES = _classes()
 
 
-def message(name: str, /, **fields: Any) -> Any:
-    """A message, by its name in `TABLE`. Raises ValueError or TypeError for fields that it does not have."""
-    return CLASSES[name](**fields)
+def message(kind: str, /, **fields: Any) -> Any:
+    """A message. kind: its name in `TABLE`. Raises ValueError or TypeError for fields that it does not have."""
+    return CLASSES[kind](**fields)
 
 
 _CAS = f"/{_V2}.ContentAddressableStorage/"

@@ -1,9 +1,5 @@
-"""What a worker has to have for a step, as properties of its platform. A worker announces what this prints on its machine, in the
-environment in which it will run steps:
-
-    python -m n6build.remote.platform
-
-Both are contents, not names or versions: a worker with anything else never gets a step that depends on it.
+"""What a worker has to have for a step, as properties of its platform: contents, not names or versions. A worker with anything
+else never gets a step that depends on it.
 """
 
 from __future__ import annotations
@@ -12,26 +8,23 @@ import hashlib
 import platform
 import sys
 
-from n6build.base.environment import read_environment
 from n6build.base.members import member_names
-from n6build.compiler.toolchain import COMPILER, find_toolchain
 from n6build.plan.alone import MODULE
-from n6build.plan.closure import Code, library_code
-from n6build.plan.step import Step, canonical
+from n6build.plan.closure import Code
+from n6build.plan.step import Step, Tool, canonical
 
-COMPILER_PROPERTY = "n6build-compiler"
 PYTHON_PROPERTY = "n6build-python"
 
 
-def properties_for(step: Step, python: str) -> tuple[tuple[str, str], ...] | None:
-    """(name, value), sorted: what a worker needs for the step; None if it needs what no property names. python: of
-    `python_digest`."""
-    properties = {PYTHON_PROPERTY: python} if step.function else {}
-    for tool in step.tools:
-        if tool.name != COMPILER:
-            return None
-        properties[COMPILER_PROPERTY] = tool.digest
-    return tuple(sorted(properties.items()))
+def properties_for(step: Step, python: str) -> tuple[tuple[str, str], ...]:
+    """(name, value): what a worker needs for the step. python: of `python_digest`."""
+    of_python = ((PYTHON_PROPERTY, python),) if step.function else ()
+    return (*of_python, *(tool_property(tool) for tool in step.tools))
+
+
+def tool_property(tool: Tool) -> tuple[str, str]:
+    """(name, value)."""
+    return f"n6build-tool-{tool.name}", tool.digest
 
 
 def python_digest(code: Code) -> str:
@@ -46,13 +39,3 @@ def python_digest(code: Code) -> str:
     }
     system = [list(sys.version_info[:2]), sys.platform, platform.machine()]
     return hashlib.sha256(canonical([system, packages]).encode()).hexdigest()
-
-
-def main() -> None:
-    """Prints NAME=VALUE lines. Raises N6-TOOL-001 and -002."""
-    print(f"{COMPILER_PROPERTY}={find_toolchain(read_environment(), None).tool.digest}")
-    print(f"{PYTHON_PROPERTY}={python_digest(library_code())}")
-
-
-if __name__ == "__main__":
-    main()
