@@ -108,9 +108,7 @@ class Executor:
             try:
                 executed = execute(self.connection, action.digest, self.progress)
             except LackingError:
-                raise N6Error(
-                    "N6-REMOTE-005", "the server loses what it is sent", where=str(self.connection.address)
-                ) from None
+                raise N6Error("N6-REMOTE-005", "the server loses files", where=str(self.connection.address)) from None
         result = executed.result
         text = self._text(result)
         if result.exit_code:
