@@ -13,6 +13,7 @@ from n6build.remote.connection import connected
 from n6build.remote.execute import Executed, LackingError, Progress, execute
 from n6build.remote.messages import COMPLETED, message
 from n6build.remote.store import EMPTY
+
 from remote.scripted import WAITS, WORKS, Scripted, breaks, operation, response, says, scripted_server
 
 UNAVAILABLE, NOT_FOUND = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.NOT_FOUND

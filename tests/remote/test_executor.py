@@ -17,6 +17,7 @@ from n6build.plan.plan import make_plan
 from n6build.plan.step import Step
 from n6build.remote.executor import may_leave, use_remote
 from n6build.remote.messages import CLASSES, COMPLETED, message
+
 from remote.scripted import WORKS, Line, Scripted, breaks, operation, response, says, scripted_server
 
 RIGHT = b"right\n"
