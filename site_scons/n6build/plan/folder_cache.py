@@ -22,11 +22,11 @@ from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
-from n6build.base.files import read_in_chunks, write_chunks_atomically
+from n6build.base.files import read_in_chunks, sha256, write_atomically, write_chunks_atomically
 from n6build.base.uses import digest_of
 from n6build.plan.perform import Site
-from n6build.plan.step import canonical
-from n6build.plan.work import Work
+from n6build.plan.step import Step, canonical
+from n6build.plan.work import Work, depfile_for_others, depfile_from_others
 
 _FORMAT = 1
 _CHUNK = 1 << 20
@@ -51,19 +51,22 @@ class FolderStore:
         try:
             if entry.stat().st_size > _LARGEST_RESULT:
                 raise _damaged(entry)
-            digests = _read_result(entry.read_bytes(), len(work.step.outputs))
+            digests = _read_result(entry.read_bytes(), _files(work.step))
         except FileNotFoundError:
             return False
         except OSError as error:
             raise _unusable(entry, error) from error
         if digests is None:
             raise _damaged(entry)
-        files = [self._file(digest) for digest in digests]
+        step, files = work.step, [self._file(digest) for digest in digests]
         if not all(file.is_file() for file in files):
             return False
-        for output, digest, file in zip(work.step.outputs, digests, files, strict=True):
+        for output, digest, file in zip(step.outputs, digests, files, strict=False):
             # The file is not there if its last byte was not the right one.
             write_chunks_atomically(site.top / output, _checked(file, digest))
+        if step.depfile:
+            listed = b"".join(_checked(files[-1], digests[-1]))
+            write_atomically(site.top / step.depfile, depfile_from_others(listed, site))
         for used in (entry, *files):
             # For who removes what was not used for long; in a folder of others it stays as it is.
             with suppress(OSError):
@@ -80,6 +83,10 @@ class FolderStore:
                 if digest_of(file) != digest:
                     written += self._write(file, read_in_chunks(site.top / output))
                 digests.append(digest)
+            if work.step.depfile:
+                listed = depfile_for_others(work.step, site)
+                digests.append(sha256(listed))
+                written += self._write(self._file(digests[-1]), [listed])
             self._write(self._result(work.key), [_result_text(digests)])
         except OSError as error:
             raise _unusable(self.folder, error) from error
@@ -124,6 +131,10 @@ def open_folder(folder: Path) -> FolderStore:
         return FolderStore(folder.absolute(), stat.S_IMODE(folder.stat().st_mode))
     except OSError as error:
         raise _unusable(folder, error) from error
+
+
+def _files(step: Step) -> int:
+    return len(step.outputs) + bool(step.depfile)
 
 
 def _result_text(digests: list[str]) -> bytes:

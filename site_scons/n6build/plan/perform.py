@@ -107,8 +107,9 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     _enter(step, site.ledger, parts, read, "; ".join(reasons), origin, seconds)
 
 
-def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
-    """Enters a step into the ledger whose outputs came from a cache. headers: that it read."""
+def note_delivered(step: Step, site: Site) -> None:
+    """Enters a step into the ledger whose outputs, with the list of headers that it read, came from a cache."""
+    headers = _read_by_compiler(step, None)
     parts = signed_parts(step, site.code, str(site.top))
     _enter(step, site.ledger, parts, headers, "a cache had it", "elsewhere", 0.0)
 

@@ -14,6 +14,7 @@ from n6build.plan.step import Step, canonical
 
 # Runs commands; the options that it adds affect what they make.
 COMMANDS = "n6build.plan.command"
+_PROJECT, _LIBRARY = "<project>", "<n6build>"
 
 
 def signature(step: Step, code: Code, top: str) -> str:
@@ -44,13 +45,18 @@ def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
     }
 
 
+def localized(text: str, top: str) -> str:
+    """The inverse of `portable`, for a text from elsewhere."""
+    return text.replace(_PROJECT, top).replace(_LIBRARY, str(ROOT))
+
+
 @cache
 def portable(text: str, top: str) -> str:
     """The text without the locations of project and checkout. top: folder of the project, absolute.
 
     The project may be inside the checkout, or the other way round: the longer path is replaced first."""
     root = str(ROOT)
-    for folder, name in sorted({top: "<project>", root: "<n6build>"}.items(), key=lambda item: -len(item[0])):
+    for folder, name in sorted({top: _PROJECT, root: _LIBRARY}.items(), key=lambda item: -len(item[0])):
         if folder != os.sep and folder in text:
             text = text.replace(folder + os.sep, name + os.sep).replace(folder, name)
     return text

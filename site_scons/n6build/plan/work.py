@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from n6build.base.uses import digest_of
 from n6build.plan.perform import Site
-from n6build.plan.signature import portable, signed_parts
+from n6build.plan.signature import localized, portable, signed_parts
 from n6build.plan.step import Step, canonical
 
 _FORMAT = 1
@@ -34,6 +34,17 @@ class Work:
         """SHA-256 of everything that decides what the step makes."""
         text = canonical({"format": _FORMAT, "parts": self.parts, "inputs": self.inputs})
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def depfile_for_others(step: Step, site: Site) -> bytes:
+    """The list of headers that the step has written, as it is kept for other checkouts."""
+    data = (site.top / step.depfile).read_bytes()
+    return os.fsencode(portable(os.fsdecode(data), str(site.top)))
+
+
+def depfile_from_others(data: bytes, site: Site) -> bytes:
+    """The inverse."""
+    return os.fsencode(localized(os.fsdecode(data), str(site.top)))
 
 
 def work_of(step: Step, site: Site, headers: Iterable[str]) -> Work | None:

@@ -28,8 +28,8 @@ STEP_FILE = ".n6build-step.json"
 
 @dataclass(frozen=True)
 class Action:
-    """outputs: name of each file for the command -> name for the step; the last one is its list of headers, if it writes one.
-    directories, files: of the input tree. is_portable: whether everything it names is in the tree."""
+    """outputs: name of each file for the command -> name for the step, with its list of headers, if it writes one. directories,
+    files: of the input tree. is_portable: whether everything it names is in the tree."""
 
     action: Blob
     command: Blob
@@ -122,6 +122,19 @@ def _named(text: str, top: str) -> str:
         there = "" if place == PROJECT else f"../{place}/"
         text = text.replace(f"{folder}{os.sep}", there).replace(folder, there.rstrip("/") or ".")
     return text
+
+
+def brought_back(data: bytes, site: Site) -> bytes:
+    """A list of headers, in which another machine has named the files."""
+    text = os.fsdecode(data)
+    for folder, place in _folders(str(site.top)):
+        text = text.replace(f"../{place}/", f"{folder}{os.sep}") if place != PROJECT else text
+    return os.fsencode(text)
+
+
+def sent_away(data: bytes, site: Site) -> bytes:
+    """The inverse."""
+    return os.fsencode(_named(os.fsdecode(data), str(site.top)))
 
 
 def _moved(step: Step, top: str) -> Step:

@@ -11,7 +11,7 @@ from n6build.base.files import write_atomically
 from n6build.plan.perform import Site
 from n6build.plan.work import Work
 from n6build.remote.action_cache import known_result, remember_result
-from n6build.remote.actions import Action, as_action
+from n6build.remote.actions import Action, as_action, brought_back, sent_away
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.messages import message
@@ -39,14 +39,20 @@ class ServerStore:
         if action is None or result is None:
             return False
         files = {each.path: each for each in result.output_files}
-        wanted = {name: path for name, path in action.outputs.items() if path in work.step.outputs}
+        wanted = action.outputs
         if not wanted.keys() <= files.keys():
-            raise wrong_answer(self.connection, f"a result lacks {sorted(wanted.keys() - files.keys())[0]}")
+            raise wrong_answer(self.connection, f"a result lacks {min(wanted.keys() - files.keys())}")
         digests = {path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
         inline = {name: blob_of(files[name].contents) for name in wanted if files[name].contents}
         contents = {blob.digest: blob.data for blob in inline.values()}
         together = {digest for digest in digests.values() if digest.size <= _TOGETHER} - contents.keys()
-        return _written(self.connection, site.top, digests, {**contents, **read_blobs(self.connection, together)})
+        known = {**contents, **read_blobs(self.connection, together)}
+        if not _written(self.connection, site.top, digests, known):
+            return False
+        if work.step.depfile:
+            listed = site.top / work.step.depfile
+            write_atomically(listed, brought_back(listed.read_bytes(), site))
+        return True
 
     def keep(self, work: Work, site: Site) -> int:
         """Raises N6-REMOTE-003 to -006."""
@@ -55,7 +61,7 @@ class ServerStore:
         action = _action(work, site)
         if action is None:
             return 0
-        outputs = _outputs(action, site.top)
+        outputs = _outputs(action, work, site)
         sent = upload(self.connection, [*outputs.values(), action.command, action.action])
         listed = [message("OutputFile", path=name, digest=blob.digest.message()) for name, blob in outputs.items()]
         remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
@@ -76,10 +82,14 @@ def _action(work: Work, site: Site) -> Action | None:
         return None
 
 
-def _outputs(action: Action, top: Path) -> dict[str, Blob]:
+def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
     """By the names that the command has for them, in their order."""
-    found = {name: top / path for name, path in sorted(action.outputs.items())}
-    return {name: blob_of_file(str(path)) for name, path in found.items() if path.is_file()}
+    outputs = sorted(action.outputs.items())
+    found = {name: blob_of_file(str(site.top / path)) for name, path in outputs if path != work.step.depfile}
+    for name, path in outputs:
+        if path == work.step.depfile:
+            found[name] = blob_of(sent_away((site.top / path).read_bytes(), site))
+    return found
 
 
 def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, Any]) -> bool:
