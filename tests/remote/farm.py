@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from build_grid import SERVERS, free_port, listens
 from patience import NET_S, wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -23,18 +24,29 @@ _NOBODY = "nobody"
 
 @dataclass
 class Farm:
-    """address: host:port. folder: of everything, short-lived. python: with the server's packages. properties: that workers
-    announce."""
+    """port: of the server, on the loopback. folder: of everything, short-lived. programs: folders of what steps start, besides
+    the system's."""
 
-    address: str
+    port: int
     folder: Path
-    python: Path
     programs: Sequence[str]
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
+    @property
+    def address(self) -> str:
+        """As the option has it."""
+        return f"grpc://127.0.0.1:{self.port}"
+
     def add_worker(self, name: str, *options: str, properties: Sequence[str] = ()) -> None:
         """Returns when it is about to announce itself. options: of worker.py."""
-        command = [str(self.python), str(HERE / "worker.py"), "--server", self.address, "--name", name]
+        command = [
+            str(SERVERS / "python"),
+            str(HERE / "worker.py"),
+            "--server",
+            f"127.0.0.1:{self.port}",
+            "--name",
+            name,
+        ]
         command += ["--folder", str(self.folder / name), *options]
         command += [word for folder in self.programs for word in ("--program-folder", folder)]
         command += [word for each in properties for word in ("--property", each)]
@@ -59,17 +71,17 @@ def postgres_programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def running_farm(python: Path) -> Iterator[Farm]:
-    """python: of the environment with the server's packages. Ends with all processes gone."""
+def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
+    """Ends with all processes gone. silence_s: after which the server takes a worker for dead; more than 4."""
     programs = postgres_programs()
-    assert programs is not None, "PostgreSQL is not installed: tools/setup.py --tests"
+    assert programs is not None, "make setup-tests installs PostgreSQL"
+    assert (SERVERS / "bgd").is_file(), "make setup-tests installs BuildGrid"
     # Sockets have short names, and the user of the database has to reach them: no folder below pytest's.
     folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
     folder.chmod(0o755)
-    farm: Farm | None = None
     try:
-        with _database(programs, folder / "db") as connection, _server(python, folder, connection) as address:
-            farm = Farm(address, folder, python, (str(Path(sys.executable).parent),))
+        with _database(programs, folder / "db") as connection, _server(folder, connection, silence_s) as port:
+            farm = Farm(port, folder, _programs())
             try:
                 yield farm
             finally:
@@ -114,57 +126,50 @@ def _database(programs: Path, folder: Path) -> Iterator[str]:
         wait_until(lambda: subprocess.run(ask, check=False, env=environment).returncode == 0)
         yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build"
     finally:
-        process.terminate()
-        process.wait(NET_S)
+        # Without waiting for what nobody will ask for again.
+        process.send_signal(signal.SIGQUIT)
+        process.wait()
 
 
 @contextlib.contextmanager
-def _server(python: Path, folder: Path, connection: str) -> Iterator[str]:
-    """Its address, host:port."""
-    bgd = str(python.parent / "bgd")
+def _server(folder: Path, connection: str, silence_s: int) -> Iterator[int]:
+    """Its port."""
+    bgd = str(SERVERS / "bgd")
     migrate = [bgd, "migrate", "apply", connection]
     subprocess.run(migrate, check=True, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    port = free_port()
     configuration = folder / "server.yml"
-    configuration.write_text(_CONFIGURATION.format(address=address, connection=connection, store=folder / "cas"))
+    configuration.write_text(
+        _CONFIGURATION.format(port=port, connection=connection, store=folder / "cas", silence=silence_s)
+    )
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
             [bgd, "server", "start", str(configuration)], stdout=log, stderr=log, env=_environment(), cwd=folder
         )
     try:
-        wait_until(lambda: _answers(address) or process.poll() is not None)
+        wait_until(lambda: listens(port) or process.poll() is not None)
         assert process.poll() is None, (folder / "server.log").read_text()
-        yield address
+        yield port
     finally:
-        process.terminate()
-        try:
-            process.wait(3)
-        except subprocess.TimeoutExpired:
-            # It waits for streams that clients have left open.
-            process.kill()
-            process.wait()
+        process.kill()
+        process.wait()
 
 
-def _answers(address: str) -> bool:
-    host, _, port = address.partition(":")
-    try:
-        socket.create_connection((host, int(port)), 1).close()
-    except OSError:
-        return False
-    return True
+def _programs() -> tuple[str, ...]:
+    """Of the Python that runs the tests, and of the compiler that they use."""
+    compiler = shutil.which("arm-none-eabi-gcc")
+    return (str(Path(sys.executable).parent), *([str(Path(compiler).parent)] if compiler else []))
 
 
 def _environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
 
 
-# A worker that is silent for so long is dead. Assignments are tried 20 times a second.
+# Assignments are tried 20 times a second.
 _CONFIGURATION = """
 server:
   - !channel
-    address: "{address}"
+    address: "127.0.0.1:{port}"
     insecure-mode: true
 authorization:
   method: none
@@ -188,7 +193,7 @@ schedulers:
     storage: *store
     action-cache: *results
     poll-interval: 0.05
-    bot-session-keepalive-timeout: 5
+    bot-session-keepalive-timeout: {silence}
     session-expiry-timer-interval: 1.0
     max-job-attempts: 3
     property-set: !dynamic-property-set

@@ -1,5 +1,5 @@
-"""A server that does what a test says: for faults that no real one shows when it is asked to. It keeps what it is sent, and answers
-each Execute and WaitExecution by the next line of a script."""
+"""A server that does what a test says: for faults that no real one shows when it is asked to. It keeps what it is sent, and
+answers each Execute and WaitExecution by the next line of a script."""
 
 from __future__ import annotations
 

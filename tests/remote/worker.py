@@ -199,11 +199,9 @@ def _serve(arguments: argparse.Namespace) -> None:
         key, _, value = text.partition("=")
         device.properties.add(key=key, value=value)
     session = bots_pb2.BotSession(bot_id=arguments.name, status=OK, worker=worker_pb2.Worker(devices=[device]))
-    # The server answers when there is work, or after some seconds.
+    new = bots_pb2.CreateBotSessionRequest(parent=arguments.instance, bot_session=session)
     print("ready", flush=True)
-    session = bots.CreateBotSession(
-        bots_pb2.CreateBotSessionRequest(parent=arguments.instance, bot_session=session), timeout=LONG_POLL_S
-    )
+    session = _asked(bots.CreateBotSession, new, session)
     running: Running | None = None
     while True:
         leases = [lease for lease in session.leases if lease.state == ACTIVE]
@@ -227,12 +225,24 @@ def _serve(arguments: argparse.Namespace) -> None:
             session.leases[0].state = COMPLETED
             session.leases[0].status.code = grpc.StatusCode.FAILED_PRECONDITION.value[0]
             session.leases[0].status.message = "the inputs could not be fetched"
-        request = bots_pb2.UpdateBotSessionRequest(name=session.name, bot_session=session)
-        try:
-            session = bots.UpdateBotSession(request, timeout=LONG_POLL_S)
-        except grpc.RpcError as error:
-            if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise
+        if session.leases:
+            update = bots_pb2.UpdateBotSessionRequest(name=session.name, bot_session=session)
+            session = _asked(bots.UpdateBotSession, update, session)
+        else:
+            # Idle for a whole poll. A new session, since this server may lose count of what a worker can take when an answer
+            # to it comes late.
+            session = _asked(bots.CreateBotSession, new, session)
+
+
+def _asked(method: Any, request: Any, session: Any) -> Any:
+    """The session as the server has it, which answers when there is work, or after some seconds; as it was if there is no
+    answer."""
+    try:
+        return method(request, timeout=LONG_POLL_S)
+    except grpc.RpcError as error:
+        if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise
+        return session
 
 
 def _begun(worker: Worker, lease: Any) -> Running | None:

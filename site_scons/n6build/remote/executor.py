@@ -17,11 +17,12 @@ from typing import Any
 
 from n6build.base.console import kib, say, show
 from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
 from n6build.plan.includes import found_headers
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 from n6build.plan.work import work_of
-from n6build.remote.actions import Action, as_action
+from n6build.remote.actions import Action, as_action, brought_back
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.execute import LackingError, Progress, execute
@@ -66,6 +67,9 @@ class Executor:
         except N6Error as error:
             self._note(error)
             return False
+        if step.depfile:
+            listed = self.site.top / step.depfile
+            write_atomically(listed, brought_back(listed.read_bytes(), self.site))
         show(text)
         return True
 
