@@ -137,7 +137,9 @@ def declared(*extras: str) -> list[Requirement]:
     return [Requirement(text) for text in [*listed, *more]]
 
 
-@pytest.mark.parametrize(("lock", "extras"), [("runtime", ()), ("development", ("compare", "remote", "test", "virtual-board"))])
+@pytest.mark.parametrize(
+    ("lock", "extras"), [("runtime", ()), ("development", ("compare", "remote", "test", "virtual-board"))]
+)
 @pytest.mark.parametrize("python", PYTHONS)
 def test_every_dependency_is_locked_within_its_range(lock: str, extras: tuple[str, ...], python: str) -> None:
     locked = pins(lock)
