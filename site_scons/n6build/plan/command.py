@@ -27,13 +27,13 @@ def command_of(step: Step) -> list[str]:
     return [*step.command, f"-specs={specs}", "-fno-working-directory"] if specs in step.sources else list(step.command)
 
 
-def environment_of(step: Step) -> dict[str, str]:
+def environment_of(step: Step, here: str, root: str) -> dict[str, str]:
     """Variables of the step's command besides the caller's: the paths that `SPECS` asks for. ccache and sccache tell compilers
-    apart by the driver alone, here by all parts of one."""
+    apart by the driver alone, here by all parts of one. here, root: folders of the project and of n6build."""
     if project_path(SPECS) not in step.sources:
         return {}
-    here, compiler = os.getcwd(), ",".join(tool.digest for tool in step.tools)
-    places = {"PWD": here, "N6BUILD_HERE": here, "N6BUILD_ROOT": str(ROOT)}
+    compiler = ",".join(tool.digest for tool in step.tools)
+    places = {"PWD": here, "N6BUILD_HERE": here, "N6BUILD_ROOT": root}
     return {**places, "CCACHE_COMPILERCHECK": f"string:{compiler}", "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 
 
@@ -50,7 +50,7 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     try:
         result = subprocess.run(
             command,
-            env={**environment, **environment_of(step)},
+            env={**environment, **environment_of(step, os.getcwd(), str(ROOT))},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
