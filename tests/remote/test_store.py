@@ -61,5 +61,7 @@ def test_a_result_is_remembered_with_its_files(connection: Connection) -> None:
     upload(connection, [made, command, stored])
     result = message("ActionResult", output_files=[message("OutputFile", path="out", digest=made.digest.message())])
     remember_result(connection, stored.digest, result)
-    (file,) = known_result(connection, stored.digest).output_files
+    found = known_result(connection, stored.digest)
+    assert found is not None
+    (file,) = found.output_files
     assert (file.path, file.digest.hash) == ("out", made.digest.hash)

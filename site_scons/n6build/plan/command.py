@@ -7,41 +7,34 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from n6build.base.console import show
 from n6build.base.errors import N6Error
-from n6build.base.paths import ROOT
+from n6build.base.paths import FIRMWARE, ROOT, project_path
 from n6build.plan.step import Step
 
-# Linux' name for the working directory of whoever asks.
-_ANYWHERE = "/proc/self/cwd"
+# What compilations have among their sources.
+SPECS = FIRMWARE / "portable.specs"
 
 
 def command_of(step: Step) -> list[str]:
-    """The step's command, for compilations with options that keep the host's paths out of debug information: equal sources give
-    equal objects on every machine. Where it runs is named in a way that is the same everywhere, so that compiler caches find
-    equal commands, too. Only a checkout of n6build that is not in the project is named by its path, as its files are."""
-    if not step.depfile:
-        return list(step.command)
-    named = any(str(ROOT) in part for part in step.command)
-    places = (_here(), *((str(ROOT),) if named else ()))
-    return [*step.command, *(f"-ffile-prefix-map={place}=." for place in dict.fromkeys(places))]
+    """The step's command, for compilations with options that keep the host's paths out of what they make, so that equal sources
+    give equal objects on every machine. The options themselves are the same everywhere: compiler caches, which compare
+    commands, find those of other checkouts."""
+    specs = project_path(SPECS)
+    # Without the other option the name of the folder would be in the preprocessed source, which some caches compare.
+    return [*step.command, f"-specs={specs}", "-fno-working-directory"] if specs in step.sources else list(step.command)
 
 
-def environment_of(step: Step) -> dict[str, str]:
-    """Variables of the step's command besides the caller's. GCC takes for the working directory what PWD says, if that is it.
-    ccache and sccache tell compilers apart by the driver alone: here by all parts of one."""
-    if not step.depfile:
+def environment_of(step: Step, here: str, root: str) -> dict[str, str]:
+    """Variables of the step's command besides the caller's: the paths that `SPECS` asks for. ccache and sccache tell compilers
+    apart by the driver alone, here by all parts of one. here, root: folders of the project and of n6build."""
+    if project_path(SPECS) not in step.sources:
         return {}
     compiler = ",".join(tool.digest for tool in step.tools)
-    return {"PWD": _here(), "CCACHE_COMPILERCHECK": f"string:{compiler}", "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
-
-
-@cache
-def _here() -> str:
-    return _ANYWHERE if os.path.isdir(_ANYWHERE) else os.getcwd()
+    places = {"PWD": here, "N6BUILD_HERE": here, "N6BUILD_ROOT": root}
+    return {**places, "CCACHE_COMPILERCHECK": f"string:{compiler}", "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 
 
 def shown_command(step: Step) -> str:
@@ -57,7 +50,7 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     try:
         result = subprocess.run(
             command,
-            env={**environment, **environment_of(step)},
+            env={**environment, **environment_of(step, os.getcwd(), str(ROOT))},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

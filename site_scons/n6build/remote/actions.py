@@ -22,6 +22,8 @@ from n6build.plan.work import Work
 from n6build.remote.messages import message
 from n6build.remote.store import Blob, Digest, blob_of, blob_of_file
 
+# Linux' name for the working directory of whoever asks: workers have folders of their own.
+_ANYWHERE = "/proc/self/cwd"
 PROJECT, OUTSIDE = "project", "outside"
 STEP_FILE = ".n6build-step.json"
 
@@ -57,7 +59,7 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
         environment = {"PYTHONPATH": os.path.relpath(_place(str(LIBRARY.parent), top), PROJECT)}
     else:
         arguments = [_named(text, top) for text in command_of(step)]
-        environment = environment_of(step)
+        environment = environment_of(step, _ANYWHERE, _named(str(ROOT), top))
     platform = message("Platform", properties=[{"name": name, "value": value} for name, value in sorted(properties)])
     command = _blob(
         message(

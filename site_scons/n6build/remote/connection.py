@@ -149,13 +149,30 @@ def send(connection: Connection, method: Method, requests: Callable[[], Iterable
 
 
 def receive(connection: Connection, method: Method, request: Any, *, timeout_s: float | None) -> Iterator[Any]:
-    """The answers, as they come; none if the server does not have what is asked for. timeout_s: until the last one, None for
-    none. Raises as `call`, but tries only once: some answers may have been used."""
+    """The answers, as they come; none if the server does not have what is asked for. timeout_s: until the next one, None for no
+    limit. Raises as `call`, but tries only once: some answers may have been used."""
+    answers = _stub(connection, method)(request, metadata=connection.headers)
     try:
-        yield from _stub(connection, method)(request, timeout=timeout_s, metadata=connection.headers)
+        while True:
+            # gRPC has a limit for all answers, but a size that the server only claims would be none.
+            limit = None if timeout_s is None else threading.Timer(timeout_s, answers.cancel)
+            if limit is not None:
+                limit.daemon = True
+                limit.start()
+            try:
+                answer = next(answers)
+            except StopIteration:
+                return
+            finally:
+                if limit is not None:
+                    limit.cancel()
+            yield answer
     except grpc.RpcError as error:
         if error.code() != grpc.StatusCode.NOT_FOUND:
             raise failure(connection, error) from error
+    finally:
+        # Whoever has seen enough does not wait for the rest.
+        answers.cancel()
 
 
 def timeout_for(connection: Connection, size: int) -> float:
@@ -168,7 +185,7 @@ def failure(connection: Connection, error: Any) -> N6Error:
     code, said = error.code(), (error.details() or "")[:300]
     where = str(connection.address)
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
-        slow = code == grpc.StatusCode.DEADLINE_EXCEEDED
+        slow = code != grpc.StatusCode.UNAVAILABLE
         what = f"no answer in {connection.access.timeout_s:g} s" if slow else f"cannot be reached: {said}"
         return N6Error(
             "N6-REMOTE-003", what, where=where, hint="N6BUILD_REMOTE_TIMEOUT is the time-out" if slow else None

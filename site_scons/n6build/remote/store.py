@@ -14,7 +14,7 @@ import zstandard
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.base.uses import digest_of
-from n6build.remote.connection import Connection, call, receive, send, timeout_for, wrong_answer
+from n6build.remote.connection import Connection, call, receive, send, wrong_answer
 from n6build.remote.messages import (
     BATCH_READ_BLOBS,
     BATCH_UPDATE_BLOBS,
@@ -279,7 +279,7 @@ def _read_stream(connection: Connection, digest: Digest) -> Iterator[bytes]:
     kind = "compressed-blobs/zstd" if zstd else "blobs"
     parts = (connection.instance, kind, digest.hash, str(digest.size))
     request = message("ReadRequest", resource_name="/".join(part for part in parts if part))
-    answers = receive(connection, READ, request, timeout_s=timeout_for(connection, digest.size))
+    answers = receive(connection, READ, request, timeout_s=connection.access.timeout_s)
     pieces = _counted(connection, (each.data for each in answers))
     return _expanded(connection, pieces) if zstd else pieces
 
