@@ -3,8 +3,8 @@
     .venv/bin/python tools/bench_remote.py                       actions that only sleep, 1 to 16 workers
     .venv/bin/python tools/bench_remote.py --matrix --models 30  3 boards with so many models, here and with 1 and 2 workers
 
-Needs what `make setup-tests` installs. On a machine with few processors, workers compete with each other and with the server: what
-can be carried over to a farm are processor times, bytes, and the overhead of actions that need no processor.
+Needs what `make setup-tests` installs. On a machine with few processors, workers compete with each other and with the server:
+what can be carried over to a farm are processor times, bytes, and the overhead of actions that need no processor.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ def _project(folder: Path, models: int) -> Path:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
         copy(ROOT / name, folder / name)
     for number in range(models):
-        shutil.copytree(folder / "models" / MODEL, folder / "models" / _model(number))
+        made = shutil.copytree(folder / "models" / MODEL, folder / "models" / _model(number)) / "model.yaml"
+        made.write_text(made.read_text().replace(f"name: {MODEL}\n", f"name: {_model(number)}\n", 1))
     return folder
 
 
@@ -150,7 +151,9 @@ def _model(number: int) -> str:
 def _salt(project: Path, count: int) -> None:
     path = project / "site_scons/n6build/compiler/toolchain.py"
     text = path.read_text()
-    path.write_text(re.sub(r'(    "-Werror",\n)(    "-DBENCH=\d+",\n)?\)', rf'\1    "-DBENCH={count}",\n)', text, count=1))
+    path.write_text(
+        re.sub(r'(    "-Werror",\n)(    "-DBENCH=\d+",\n)?\)', rf'\1    "-DBENCH={count}",\n)', text, count=1)
+    )
 
 
 def _platform() -> list[str]:

@@ -30,6 +30,7 @@ class Farm:
     port: int
     folder: Path
     programs: Sequence[str]
+    server: subprocess.Popen[bytes]
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -56,6 +57,11 @@ class Farm:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n", (self.folder / f"{name}.log").read_text()
 
+    def kill_server(self) -> None:
+        """As a machine that loses its power."""
+        self.server.kill()
+        self.server.wait()
+
     def kill_worker(self, name: str) -> None:
         """Without a chance to say goodbye."""
         process = self.workers.pop(name)
@@ -80,8 +86,8 @@ def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
     folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
     folder.chmod(0o755)
     try:
-        with _database(programs, folder / "db") as connection, _server(folder, connection, silence_s) as port:
-            farm = Farm(port, folder, _programs())
+        with _database(programs, folder / "db") as connection, _server(folder, connection, silence_s) as (port, server):
+            farm = Farm(port, folder, _programs(), server)
             try:
                 yield farm
             finally:
@@ -132,7 +138,7 @@ def _database(programs: Path, folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _server(folder: Path, connection: str, silence_s: int) -> Iterator[int]:
+def _server(folder: Path, connection: str, silence_s: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Its port."""
     bgd = str(SERVERS / "bgd")
     migrate = [bgd, "migrate", "apply", connection]
@@ -149,7 +155,7 @@ def _server(folder: Path, connection: str, silence_s: int) -> Iterator[int]:
     try:
         wait_until(lambda: listens(port) or process.poll() is not None)
         assert process.poll() is None, (folder / "server.log").read_text()
-        yield port
+        yield port, process
     finally:
         process.kill()
         process.wait()
