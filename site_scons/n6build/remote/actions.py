@@ -87,7 +87,7 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
 def _files(work: Work, site: Site) -> list[str]:
     """Absolute paths of all that the step reads, with the code of its function."""
     step = work.step
-    read = [str(site.top / path) for path in (*step.sources, *step.templates, *work.headers)]
+    read = [str(site.top / path) for path in (*step.sources, *step.templates, *step.consulted, *work.headers)]
     if step.function:
         read += site.code.files_of(step.function.partition(":")[0])
         read += _started_with(site)
@@ -158,6 +158,7 @@ def _moved(step: Step, top: str) -> Step:
         # Steps before it are not done there.
         after=(),
         state=named(step.state),
+        consulted=named(step.consulted),
     )
 
 
