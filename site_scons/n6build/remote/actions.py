@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+
+from google.protobuf.message import Message
 
 from n6build.base.paths import LIBRARY, ROOT
 from n6build.plan.command import command_of, environment_of
@@ -192,5 +193,5 @@ def _written(folder: _Folder, found: dict[Digest, Blob]) -> Blob:
     return found.setdefault(blob.digest, blob)
 
 
-def _blob(written: Any) -> Blob:
+def _blob(written: Message) -> Blob:
     return blob_of(written.SerializeToString(deterministic=True))
