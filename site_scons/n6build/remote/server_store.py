@@ -91,9 +91,7 @@ def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
     return found
 
 
-def _written(
-    connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, bytes]
-) -> bool:
+def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, bytes]) -> bool:
     """Whether all files were there. digests: by path below `top`. contents: of those that are known."""
     if any(digest not in contents for digest in digests.values() if digest.size <= _TOGETHER):
         return False
