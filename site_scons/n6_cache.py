@@ -7,17 +7,18 @@ import atexit
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import SCons.Action
-from n6build.plan.cache import Cache, Store, open_cache
-from n6build.plan.folder_cache import open_folder
 from n6build.plan.perform import note_delivered
-from n6build.plan.work import Work, work_of
-from n6build.remote.address import is_remote
 from n6scons import last_words
 from SCons.CacheDir import CacheDir
 from SCons.Util import display
+
+if TYPE_CHECKING:
+    # Loaded where a cache is used: every build comes by here.
+    from n6build.plan.cache import Cache, Store
+    from n6build.plan.work import Work
 
 
 def use_cache(env: Any, where: str, *, may_write: bool) -> None:
@@ -37,6 +38,8 @@ _shared: dict[str, Cache | None] = {}
 @cache
 def _opened(where: str, *, may_write: bool) -> Cache | None:
     """One for a whole build, in which SCons makes many objects."""
+    from n6build.plan.cache import open_cache
+
     opened = open_cache(where, lambda: _store(where), may_write=may_write)
     if opened is not None:
         atexit.register(_finish, opened)
@@ -44,10 +47,15 @@ def _opened(where: str, *, may_write: bool) -> Cache | None:
 
 
 def _store(where: str) -> Store:
+    from n6build.remote.address import is_remote, parse_address
+
     if not is_remote(where):
+        from n6build.plan.folder_cache import open_folder
+
         return open_folder(Path(where).expanduser())
-    # gRPC and what it needs are loaded here, or not at all.
-    from n6build.remote.server_store import open_server  # noqa: PLC0415
+    # A misspelt address is said even where gRPC is missing, which is loaded here or not at all.
+    parse_address(where)
+    from n6build.remote.server_store import open_server
 
     return open_server(where)
 
@@ -84,6 +92,8 @@ class StepCacheDir(CacheDir):  # type: ignore[misc]
 
     def push(self, node: Any) -> None:
         """What a step has made is stored once, if it has read what it was to read: its inputs are as they were before."""
+        from n6build.plan.work import work_of
+
         before: Work | None = getattr(node.attributes, "n6_work", None)
         if self._cache is None or self.is_readonly() or node is not _first(node) or before is None:
             return
@@ -99,6 +109,8 @@ def _first(node: Any) -> Any:
 
 def _delivered(used: Cache, node: Any) -> bool:
     """node: of the step's first output. Enters what has come into the ledger."""
+    from n6build.plan.work import work_of
+
     step, site = node.attributes.n6_step, node.attributes.n6_site
     top = os.path.join(site.top, "")
     children = (child.get_abspath() for child in node.children())

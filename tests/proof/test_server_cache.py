@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +73,21 @@ def test_builds_share_a_server_and_go_on_without_it(
     assert result.output.count("going on without this cache") == 1
     assert len(result.actions) > 10
     assert made(third) == made(pair[0])
+
+
+def test_what_a_server_needs_is_loaded_for_a_server_alone(tmp_path: Path) -> None:
+    """And what is missing or misspelt is an error of the user's."""
+    without = tmp_path / "without" / "grpc"
+    without.mkdir(parents=True)
+    (without / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'grpc'\", name='grpc')\n")
+    project = checkout(tmp_path / "checkout")
+    paths = os.pathsep.join([str(project.root / "site_scons"), str(without.parent)])
+    for given, status, said in (
+        ("cache=grpc://localhost:1/main", 2, "N6-SETUP-003: Python package 'grpc', which servers need, is missing"),
+        ("cache=http://localhost:1/main", 2, "N6-REMOTE-001"),
+        (f"cache={tmp_path / 'folder'}", 0, "Header"),
+    ):
+        result = project.scons(given, f"{BOARD}/include/n6_soc.h", PYTHONPATH=paths)
+        assert result.status == status, result.output
+        assert said in result.output
+        assert "Traceback" not in result.output

@@ -23,9 +23,10 @@ Answer = Callable[[Any, Any], Any]
 class OddServer:
     """blobs: by digest. results: of actions, by digest. instead: name of a method -> what answers in its place, as bytes, a
     message or an iterator of messages. zstd: whether it takes and sends compressed files. tokens: of those who may write;
-    empty for anybody. asked: names of methods, in order."""
+    empty for anybody. certificate: its key and certificate, for TLS. asked: names of methods, in order."""
 
     port: int = 0
+    certificate: tuple[bytes, bytes] | None = None
     zstd: bool = False
     tokens: tuple[str, ...] = ()
     blobs: dict[str, bytes] = field(default_factory=dict)
@@ -36,7 +37,7 @@ class OddServer:
     @property
     def address(self) -> str:
         """As the option has it."""
-        return f"grpc://127.0.0.1:{self.port}/odd"
+        return f"grpc{'s' if self.certificate else ''}://localhost:{self.port}/odd"
 
     def GetCapabilities(self, request: Any, context: Any) -> Any:
         compressors = [ZSTD] if self.zstd else []
@@ -128,7 +129,10 @@ def odd_server(**properties: Any) -> Iterator[OddServer]:
     """properties: of an `OddServer`."""
     server = OddServer(**properties)
     serving = grpc.server(ThreadPoolExecutor(8), handlers=(_Handler(server),))
-    server.port = serving.add_insecure_port("127.0.0.1:0")
+    if server.certificate is None:
+        server.port = serving.add_insecure_port("127.0.0.1:0")
+    else:
+        server.port = serving.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([server.certificate]))
     serving.start()
     try:
         yield server

@@ -6,12 +6,18 @@ import random
 import re
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from build_grid import free_port
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
@@ -265,6 +271,28 @@ def test_who_may_not_write_reads(
         kept(server, site)
         monkeypatch.delenv("N6BUILD_REMOTE_TOKEN")
         assert Cache(open_server(server.address), may_write=False).fetch(work(site), site)
+
+
+def self_signed() -> tuple[bytes, bytes]:
+    """Key and certificate of localhost."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    made = made.not_valid_before(datetime(2000, 1, 1)).not_valid_after(datetime(2200, 1, 1))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    certificate = made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), certificate
+
+
+def test_a_server_is_known_by_its_certificate(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, certificate = self_signed()
+    with odd_server(certificate=(key, certificate), tokens=("of-ci",)) as server:
+        with pytest.raises(N6Error, match="N6-REMOTE-003"):
+            open_server(server.address)
+        (site.top / "ca.pem").write_bytes(certificate)
+        monkeypatch.setenv("N6BUILD_REMOTE_CA", str(site.top / "ca.pem"))
+        monkeypatch.setenv("N6BUILD_REMOTE_TOKEN", "of-ci")
+        assert kept(server, site).fetch(work(site), site)
 
 
 ANSWERS = st.binary(max_size=80) | st.builds(

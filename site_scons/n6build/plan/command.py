@@ -34,7 +34,9 @@ def environment_of(step: Step, here: str, root: str) -> dict[str, str]:
         return {}
     compiler = ",".join(tool.digest for tool in step.tools)
     places = {"PWD": here, "N6BUILD_HERE": here, "N6BUILD_ROOT": root}
-    return {**places, "CCACHE_COMPILERCHECK": f"string:{compiler}", "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
+    # ccache would compare the folder, which is in nothing that comes of it.
+    ccache = {"CCACHE_COMPILERCHECK": f"string:{compiler}", "CCACHE_NOHASHDIR": "1"}
+    return {**places, **ccache, "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 
 
 def shown_command(step: Step) -> str:

@@ -51,7 +51,7 @@ def work_of(step: Step, site: Site, headers: Iterable[str]) -> Work | None:
     """headers: that a compiler will read, as the build finds them. None where a file cannot be read: nothing is known then."""
     top, found = str(site.top), tuple(sorted(set(headers)))
     digests = {}
-    for path in (*step.sources, *step.templates, *found):
+    for path in (*step.sources, *step.templates, *step.consulted, *found):
         digest = digest_of(path if os.path.isabs(path) else os.path.join(top, path))
         if not digest:
             return None

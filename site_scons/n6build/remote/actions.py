@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+
+from google.protobuf.message import Message
 
 from n6build.base.paths import LIBRARY, ROOT
 from n6build.plan.alone import MODULE as ALONE
@@ -88,7 +89,7 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
 def _files(work: Work, site: Site) -> list[str]:
     """Absolute paths of all that the step reads, with the code of its function."""
     step = work.step
-    read = [str(site.top / path) for path in (*step.sources, *step.templates, *work.headers)]
+    read = [str(site.top / path) for path in (*step.sources, *step.templates, *step.consulted, *work.headers)]
     if step.function:
         read += site.code.files_of(step.function.partition(":")[0])
         read += site.code.files_of(ALONE)
@@ -154,6 +155,7 @@ def _moved(step: Step, top: str) -> Step:
         # Steps before it are not done there.
         after=(),
         state=named(step.state),
+        consulted=named(step.consulted),
     )
 
 
@@ -187,5 +189,5 @@ def _written(folder: _Folder, found: dict[Digest, Blob]) -> Blob:
     return found.setdefault(blob.digest, blob)
 
 
-def _blob(written: Any) -> Blob:
+def _blob(written: Message) -> Blob:
     return blob_of(written.SerializeToString(deterministic=True))

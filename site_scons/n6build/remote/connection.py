@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from google.protobuf.message import Message
+
 from n6build.base.environment import silence_grpc
 from n6build.base.errors import N6Error
 from n6build.base.version import version
@@ -120,7 +122,9 @@ def connect(address: Address, access: Access) -> Connection:
         raise
 
 
-def call(connection: Connection, method: Method, request: Any, *, size: int = 0, compressed: bool = True) -> Any:
+def call(
+    connection: Connection, method: Method, request: Message, *, size: int = 0, compressed: bool = True
+) -> Message:
     """The answer, or None if the server does not have what is asked for. size: of the request or the answer, in bytes, for the
     time-out. compressed: False for what is so already.
 
@@ -130,17 +134,17 @@ def call(connection: Connection, method: Method, request: Any, *, size: int = 0,
     stub = _stub(connection, method)
     how = None if compressed else grpc.Compression.NoCompression
 
-    def once() -> Any:
+    def once() -> Message:
         return stub(request, timeout=timeout_for(connection, size), metadata=connection.headers, compression=how)
 
     return _repeated(connection, once)
 
 
-def send(connection: Connection, method: Method, requests: Callable[[], Iterable[Any]], *, size: int) -> Any:
+def send(connection: Connection, method: Method, requests: Callable[[], Iterable[Message]], *, size: int) -> Message:
     """`call` for a stream of requests, which is made anew for each try."""
     stub = _stub(connection, method)
 
-    def once() -> Any:
+    def once() -> Message:
         limit = timeout_for(connection, size)
         none = grpc.Compression.NoCompression
         return stub(iter(requests()), timeout=limit, metadata=connection.headers, compression=none)
@@ -148,7 +152,7 @@ def send(connection: Connection, method: Method, requests: Callable[[], Iterable
     return _repeated(connection, once)
 
 
-def receive(connection: Connection, method: Method, request: Any, *, timeout_s: float | None) -> Iterator[Any]:
+def receive(connection: Connection, method: Method, request: Message, *, timeout_s: float | None) -> Iterator[Message]:
     """The answers, as they come; none if the server does not have what is asked for. timeout_s: until the next one, None for no
     limit. Raises as `call`, but tries only once: some answers may have been used."""
     answers = _stub(connection, method)(request, metadata=connection.headers)
@@ -180,7 +184,7 @@ def timeout_for(connection: Connection, size: int) -> float:
     return connection.access.timeout_s + size / _SLOWEST_BYTES_S
 
 
-def failure(connection: Connection, error: Any) -> N6Error:
+def failure(connection: Connection, error: grpc.RpcError) -> N6Error:
     """error: a grpc.RpcError."""
     code, said = error.code(), (error.details() or "")[:300]
     where = str(connection.address)
@@ -201,7 +205,7 @@ def wrong_answer(connection: Connection, what: str) -> N6Error:
     return N6Error("N6-REMOTE-006", what, where=str(connection.address), hint="nothing of it was used")
 
 
-def _repeated(connection: Connection, once: Callable[[], Any]) -> Any:
+def _repeated(connection: Connection, once: Callable[[], Any]) -> Message:
     for pause in (*_PAUSES_S, None):
         try:
             return once()
@@ -214,17 +218,17 @@ def _repeated(connection: Connection, once: Callable[[], Any]) -> Any:
     raise AssertionError("the last try ends in an answer or an error")
 
 
-def _stub(connection: Connection, method: Method) -> Any:
+def _stub(connection: Connection, method: Method) -> Message:
     make = getattr(connection.channel, method.streams)
     return make(method.path, request_serializer=_serialized, response_deserializer=method.answer.FromString)
 
 
-def _serialized(request: Any) -> bytes:
+def _serialized(request: Message) -> bytes:
     data: bytes = request.SerializeToString()
     return data
 
 
-def _abilities(answer: Any, address: Address) -> Abilities:
+def _abilities(answer: Message, address: Address) -> Abilities:
     if answer is None:
         raise N6Error("N6-REMOTE-005", f"the server has no instance '{address.instance}'", where=str(address))
     cache = answer.cache_capabilities

@@ -14,6 +14,7 @@ from typing import Any
 
 from google.protobuf import any_pb2, descriptor_pb2, duration_pb2, timestamp_pb2
 from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClassesForFiles
 
 _V2 = "build.bazel.remote.execution.v2"
@@ -143,7 +144,7 @@ def _classes() -> dict[str, Any]:
 CLASSES = _classes()
 
 
-def message(kind: str, /, **fields: Any) -> Any:
+def message(kind: str, /, **fields: object) -> Message:
     """A message. kind: its name in `TABLE`. Raises ValueError or TypeError for fields that it does not have."""
     return CLASSES[kind](**fields)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -44,7 +43,7 @@ class ServerStore:
             raise wrong_answer(self.connection, f"a result lacks {min(wanted.keys() - files.keys())}")
         digests = {path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
         inline = {name: blob_of(files[name].contents) for name in wanted if files[name].contents}
-        contents = {blob.digest: blob.data for blob in inline.values()}
+        contents = {blob.digest: blob.data or b"" for blob in inline.values()}
         together = {digest for digest in digests.values() if digest.size <= _TOGETHER} - contents.keys()
         known = {**contents, **read_blobs(self.connection, together)}
         if not _written(self.connection, site.top, digests, known):
@@ -92,7 +91,7 @@ def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
     return found
 
 
-def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, Any]) -> bool:
+def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, bytes]) -> bool:
     """Whether all files were there. digests: by path below `top`. contents: of those that are known."""
     if any(digest not in contents for digest in digests.values() if digest.size <= _TOGETHER):
         return False

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import zstandard
+from google.protobuf.message import Message
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks, write_chunks_atomically
@@ -48,7 +49,7 @@ class Digest:
     hash: str
     size: int
 
-    def message(self) -> Any:
+    def message(self) -> Message:
         """For requests."""
         return message("Digest", hash=self.hash, size_bytes=self.size)
 
@@ -78,7 +79,7 @@ def blob_of_file(path: str) -> Blob:
     return Blob(Digest(digest, Path(path).stat().st_size), None, path)
 
 
-def digest_from(answered: Any, connection: Connection) -> Digest:
+def digest_from(answered: Message, connection: Connection) -> Digest:
     """A digest in an answer. Raises N6-REMOTE-006 if it is none."""
     if len(answered.hash) != 64 or set(answered.hash) - set("0123456789abcdef") or answered.size_bytes < 0:
         raise wrong_answer(connection, f"'{answered.hash[:80]}/{answered.size_bytes}' is not a digest")
@@ -172,7 +173,7 @@ def _batches(items: Sequence[T], size_of: Callable[[T], int], limit: int) -> Ite
         yield group
 
 
-def _required(answer: Any, connection: Connection) -> Any:
+def _required(answer: Message, connection: Connection) -> Message:
     if answer is None:
         raise wrong_answer(connection, f"the server has no instance '{connection.instance}', or not this service")
     return answer
@@ -210,7 +211,7 @@ def _write_batch(connection: Connection, blobs: Sequence[Blob]) -> None:
         _check_status(connection, statuses[blob.digest])
 
 
-def _check_status(connection: Connection, status: Any) -> None:
+def _check_status(connection: Connection, status: Message) -> None:
     if status.code != _OK:
         raise N6Error(
             "N6-REMOTE-005",
@@ -226,7 +227,7 @@ def _write_stream(connection: Connection, blob: Blob) -> None:
     parts = (connection.instance, "uploads", str(uuid.uuid4()), kind, blob.digest.hash, str(blob.digest.size))
     name = "/".join(part for part in parts if part)
 
-    def requests() -> Iterator[Any]:
+    def requests() -> Iterator[Message]:
         nonlocal sent
         sent = 0
         for data in _compressed(_pieces(blob)) if zstd else _pieces(blob):

@@ -32,7 +32,7 @@ from n6build.run.session import Outcome, RunModel, run_on_virtual_board, show_li
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates, nor_of
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
 from n6build.steps.reference_outputs import Expected
@@ -74,6 +74,11 @@ class Session:
     silent: bool = False
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether nothing but files decides how it goes, and it is over when it ends."""
+        return not self.gdb and not self.console
+
+    @property
     def over_the_link(self) -> bool:
         """Whether inputs are sent over the console instead of being read from flash."""
         return bool(self.inputs or self.expected or self.runs)
@@ -103,6 +108,7 @@ def run_board_step(
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     described = tuple(network_on_board(each, expected) for each, expected in networks)
+    shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
@@ -116,9 +122,10 @@ def run_board_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
-        # Asking for a run means running again.
+        consulted=(str(nor_of(target)),) if shared else (),
+        # Asking for a run means running again; without asking a person, as in a matrix, the same run may be another one's.
         always=True,
-        shared=False,
+        shared=shared,
     )
 
 
