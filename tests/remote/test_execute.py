@@ -62,7 +62,7 @@ def test_a_server_that_is_gone_is_given_up(scripted: Scripted) -> None:
     scripted.script = [breaks(UNAVAILABLE, WORKS), breaks(UNAVAILABLE)]
     assert failure(scripted).id == "N6-REMOTE-003"
     scripted.script = [breaks(NOT_FOUND)]
-    assert failure(scripted).id == "N6-REMOTE-003"
+    assert failure(scripted).id == "N6-REMOTE-006"
 
 
 def test_a_server_that_says_nothing_is_given_up(scripted: Scripted) -> None:

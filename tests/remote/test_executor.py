@@ -92,7 +92,7 @@ def test_a_worker_gets_all_that_the_step_reads(scripted: Scripted) -> None:
         ([breaks(grpc.StatusCode.UNAVAILABLE)], "N6-REMOTE-003", None),
         ([breaks(grpc.StatusCode.UNAUTHENTICATED)], "N6-REMOTE-004", 1),
         ([breaks(grpc.StatusCode.RESOURCE_EXHAUSTED)], "N6-REMOTE-005", 1),
-        ([says(operation(COMPLETED, response(code=9)))], "N6-REMOTE-005", 2),
+        ([says(operation(COMPLETED, response(code=9)))], "N6-REMOTE-006", 2),
     ],
     ids=["gone", "refuses", "full", "loses"],
 )

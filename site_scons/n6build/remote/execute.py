@@ -27,6 +27,10 @@ class LackingError(Exception):
     """The server lacks files of the action, which it had been sent or had before."""
 
 
+class ActionFailedError(N6Error):
+    """What happened concerns a single action: the next one may fare better."""
+
+
 @dataclass
 class Progress:
     """Of all actions of a build, for several threads. patience_s: how long no worker may take or finish any of them while one
@@ -110,13 +114,13 @@ class _Run:
         return time.monotonic() - self.heard > 1.5 * self.connection.access.timeout_s
 
     def check_patience(self) -> None:
-        """Raises N6-REMOTE-003 if the server forgets whatever it is asked, N6-REMOTE-020 and -021."""
+        """Raises N6-REMOTE-006 if the server forgets whatever it is asked, N6-REMOTE-020 and -021."""
         where = str(self.connection.address)
         if self.stage == EXECUTING:
             if time.monotonic() - self.since > _LONGEST_ACTION_S:
-                raise N6Error("N6-REMOTE-021", f"an action did not end in {_LONGEST_ACTION_S} s", where=where)
+                raise ActionFailedError("N6-REMOTE-021", f"an action did not end in {_LONGEST_ACTION_S} s", where=where)
         elif not self.name and self.is_silent():
-            raise N6Error("N6-REMOTE-003", "the server forgets what it is to do", where=where)
+            raise wrong_answer(self.connection, "the server forgets what it is to do")
         elif self.progress.is_over():
             what = f"no worker took anything in {self.progress.patience_s:g} s"
             raise N6Error("N6-REMOTE-020", what, where=where, hint="docs/remote.md says what workers have to announce")
@@ -153,5 +157,5 @@ def _executed(operation: Any, connection: Connection) -> Executed:
         raise LackingError
     if status.code != _OK:
         what = f"the server could not get an action done: {status.message[:300] or f'status {status.code}'}"
-        raise N6Error("N6-REMOTE-021", what, where=str(connection.address))
+        raise ActionFailedError("N6-REMOTE-021", what, where=str(connection.address))
     return Executed(response.result, response.cached_result)

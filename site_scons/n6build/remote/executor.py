@@ -25,14 +25,12 @@ from n6build.plan.work import work_of
 from n6build.remote.actions import Action, as_action, brought_back
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
-from n6build.remote.execute import LackingError, Progress, execute
+from n6build.remote.execute import ActionFailedError, LackingError, Progress, execute
 from n6build.remote.platform import properties_for, python_digest
 from n6build.remote.store import Digest, digest_from, download, read_blobs, upload
 
 # Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
 JOBS = 32
-# Of the server, or between: the next step would fare no better. What concerns a single action is not among them.
-_SERVER_FAILS = ("N6-REMOTE-003", "N6-REMOTE-004", "N6-REMOTE-005", "N6-REMOTE-006", "N6-REMOTE-020")
 # What a step prints, in bytes.
 _LONGEST_TEXT = 4 << 20
 
@@ -107,12 +105,13 @@ class Executor:
             executed = execute(self.connection, action.digest, self.progress)
         except LackingError:
             # The server has thrown something away since, perhaps more than it says.
-            self._sent.clear()
+            with self._sending:
+                self._sent.clear()
             self._send(action)
             try:
                 executed = execute(self.connection, action.digest, self.progress)
             except LackingError:
-                raise N6Error("N6-REMOTE-005", "the server loses files", where=str(self.connection.address)) from None
+                raise wrong_answer(self.connection, "the server loses files") from None
         result = executed.result
         text = self._text(result)
         if result.exit_code:
@@ -163,20 +162,20 @@ class Executor:
         digest = digest_from(named, self.connection)
         return read_blobs(self.connection, [digest]).get(digest, b"")
 
-    def _failed(self, result: Any, how: str, text: str) -> N6Error:
+    def _failed(self, result: Any, how: str, text: str) -> ActionFailedError:
         worker = result.execution_metadata.worker or "unknown"
         last = text.strip().rpartition("\n")[2][:200]
         what = f"a step {how} on worker '{worker}'{f': {last}' if last else ''}"
-        return N6Error("N6-REMOTE-022", what, where=str(self.connection.address))
+        return ActionFailedError("N6-REMOTE-022", what, where=str(self.connection.address))
 
     def _note(self, error: N6Error) -> None:
         with self._lock:
             self.here += 1
-            if error.id in _SERVER_FAILS:
-                is_new, self.is_on = self.is_on, False
-            else:
-                is_new = error.id not in self._said
+            if isinstance(error, ActionFailedError):
+                is_new = self.is_on and error.id not in self._said
                 self._said.add(error.id)
+            else:
+                is_new, self.is_on = self.is_on, False
         if is_new:
             then = "it is done again here" if self.is_on else "the rest is done here"
             say("Remote", f"{error.where}: {error.id}: {error.what}", then, "bad")
@@ -196,7 +195,7 @@ def use_remote(text: str, site: Site) -> Executor | None:
     try:
         connection = connect(address, access)
     except N6Error as error:
-        if error.id not in _SERVER_FAILS:
+        if error.id == "N6-REMOTE-002":
             raise
         say("Remote", f"{error.where}: {error.id}: {error.what}", "everything is done here", "bad")
         return None
