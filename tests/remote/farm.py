@@ -201,7 +201,7 @@ schedulers:
     poll-interval: 0.05
     bot-session-keepalive-timeout: {silence}
     session-expiry-timer-interval: 1.0
-    max-job-attempts: 3
+    max-job-attempts: 5
     property-set: !dynamic-property-set
       match-property-keys: [OSFamily, n6build-tool-arm-none-eabi-gcc, n6build-python]
       wildcard-property-keys: []

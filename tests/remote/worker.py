@@ -33,7 +33,7 @@ ACTIVE, COMPLETED, OK = 2, 4, 1
 # Larger blobs than this go over ByteStream; a server takes 4 MiB in one message.
 LARGEST_BATCH = 1 << 20
 HEARTBEAT_S = 1.0
-LONG_POLL_S = 10.0
+LONG_POLL_S = 60.0
 
 
 @dataclass(frozen=True)
