@@ -254,6 +254,7 @@ def test_a_full_server_is_still_read(
         cache.keep(work(site), site)
     cache.finish()
     said = capsys.readouterr().out
+    assert "N6-REMOTE-005" in said
     assert said.count("the disk is full, nothing more is stored in this cache") == said.count("\n") == 1
     assert cache.may_read
 
