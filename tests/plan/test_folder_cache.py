@@ -225,6 +225,16 @@ def test_a_folder_that_cannot_be_used_costs_a_line(
     assert capsys.readouterr().out.count("N6-CACHE-001") == 2
 
 
+def test_what_is_gone_before_it_is_stored_is_not_stored(
+    folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site.top / "out.d").unlink()
+    cache = Cache(open_folder(folder), may_write=True)
+    cache.keep(work(site), site)
+    cache.finish()
+    assert (capsys.readouterr().out, files(folder), cache.may_write) == ("", [], True)
+
+
 def test_two_builds_fill_a_cache_at_once(folder: Path, site: Site) -> None:
     store = open_folder(folder)
     with ThreadPoolExecutor(8) as pool:

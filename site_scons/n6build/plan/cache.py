@@ -89,7 +89,9 @@ class Cache:
         return ThreadPoolExecutor(_SENDERS)
 
     def _keep(self, work: Work, site: Site) -> None:
-        if not self.may_write:
+        made = (*work.step.outputs, work.step.depfile or work.step.name)
+        # Somebody may clean up meanwhile.
+        if not self.may_write or not all((site.top / name).is_file() for name in made):
             return
         try:
             sent = self.store.keep(work, site)
