@@ -105,7 +105,7 @@ def matrix(counts: Sequence[int], models: int, boards: str) -> None:
         _report("here, -j2", project, ["-j2", *chosen])
         for count in sorted(counts):
             _grow(farm, count, _platform())
-            # The server remembers: each time, the compiler gets an option that changes nothing.
+            # The server remembers: the compiler gets another option, which changes nothing; other steps may be known.
             _salt(project, count)
             _report(f"{count} workers", project, [f"remote={farm.address}", *chosen])
         _report("again, all known", project, [f"remote={farm.address}", *chosen])
