@@ -18,7 +18,8 @@ help:
 setup:
 	@$(PYTHON) tools/setup.py
 
-# The report page is looked at in a real browser, and the same C is not compiled again for every copy of the project.
+# The report page is looked at in a real browser, the same C is not compiled again for every copy of the project, and caches are
+# talked to.
 setup-tests:
 	@$(PYTHON) tools/setup.py --tests
 

@@ -104,7 +104,12 @@ def choices_of_host(env: Any, program: HostProgram, given: dict[str, Any]) -> Ch
         if invocation.no_color:
             without_colour()
         choices = choices_of(settings, launched)
-    env.Replace(N6_CACHE=invocation.cache, N6_VERBOSE=invocation.verbose or choices.verbosity == 2)
+    env.Replace(
+        N6_CACHE=invocation.cache,
+        N6_CACHE_WRITE=invocation.cache_write,
+        N6_REMOTE=invocation.remote,
+        N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
+    )
     # Each application has a virtual board of its own.
     pair = "-".join([*(Path(model).stem for model in choices.models), program.name])
     return replace(choices, program=program, pair=pair)

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import SCons.dblite
 import tflite
+from bench_caches import cache_figures
 from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
 from bench_kernels import kernel_figures
@@ -59,7 +60,7 @@ def main() -> int:
             copy(ROOT / name, project / name)
         figure("first build, flash and run", f"{seconds(lambda: scons(project, 'flash', 'run')):.2f} s")
         instructions(project)
-        for name, value in (*emulator_speed(), *npu_speed(), *trust_figures()):
+        for name, value in (*emulator_speed(), *npu_speed(), *trust_figures(), *cache_figures()):
             figure(name, value)
         kernel_code(project)
         kernels()

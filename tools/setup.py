@@ -2,7 +2,8 @@
 
     python3 tools/setup.py            everything
     python3 tools/setup.py --no-virtual-board
-    python3 tools/setup.py --tests            also what the tests use: a browser that looks at the report, and ccache
+    python3 tools/setup.py --tests            also what the tests use: a browser that looks at the report, ccache,
+                                              and servers to talk to
 
 Needs only Python's standard library. Steps that are already done cost nothing. System packages are installed where apt-get is;
 elsewhere their names are printed.
@@ -26,8 +27,11 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "n6build.ready"
 LOCKS = ROOT / "requirements"
 OLDEST = (3, 11)
+# What the tests talk to, in an environment of its own: it asks for other versions than n6build does.
+SERVERS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "n6build" / "servers"
 # How a system's packages are called that have these parts, and how they are installed. By ID or ID_LIKE of its os-release.
-COMPILER, LIBRARY, ENVIRONMENTS, BROWSER, CCACHE = "compiler", "newlib", "venv", "browser", "ccache"
+COMPILER, LIBRARY, ENVIRONMENTS = "compiler", "newlib", "venv"
+BROWSER, CCACHE, DATABASE = "browser", "ccache", "database"
 APT = "apt-get update && apt-get install --yes --no-install-recommends"
 DEBIAN = {
     COMPILER: "gcc-arm-none-eabi",
@@ -35,6 +39,7 @@ DEBIAN = {
     ENVIRONMENTS: "python3-venv",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 FEDORA = {
     COMPILER: "arm-none-eabi-gcc-cs",
@@ -42,6 +47,7 @@ FEDORA = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql-server",
 }
 ARCH = {
     COMPILER: "arm-none-eabi-gcc",
@@ -49,6 +55,7 @@ ARCH = {
     ENVIRONMENTS: "python",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 ALPINE = {
     COMPILER: "gcc-arm-none-eabi",
@@ -56,6 +63,7 @@ ALPINE = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 # Arm's own toolchain, newlib included.
 MACOS = {
@@ -64,6 +72,7 @@ MACOS = {
     ENVIRONMENTS: "python3",
     BROWSER: "chromium",
     CCACHE: "ccache",
+    DATABASE: "postgresql",
 }
 SYSTEMS = {
     "debian": (f"as root: {APT}", DEBIAN),
@@ -81,7 +90,7 @@ def main() -> int:
     """Exit status: 0, or 1 after an error, which is printed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-virtual-board", action="store_true", help="real boards only: no emulator is built")
-    parser.add_argument("--tests", action="store_true", help="also what the tests use: headless Chromium, ccache")
+    parser.add_argument("--tests", action="store_true", help="also what the tests use: Chromium, ccache, servers")
     arguments = parser.parse_args()
     if sys.version_info < OLDEST:
         return fail(
@@ -89,7 +98,12 @@ def main() -> int:
             "install Python 3.11 or newer, and name it if it is not python3: make setup PYTHON=python3.12",
         )
     missing = missing_parts() + (parts_for_tests() if arguments.tests else [])
-    return install_packages(missing) or make_environment() or build_emulator(not arguments.no_virtual_board)
+    return (
+        install_packages(missing)
+        or make_environment()
+        or (make_servers() if arguments.tests else 0)
+        or build_emulator(not arguments.no_virtual_board)
+    )
 
 
 def missing_parts() -> list[str]:
@@ -106,7 +120,14 @@ def missing_parts() -> list[str]:
 
 def parts_for_tests() -> list[str]:
     """As `missing_parts`."""
-    return [part for part, program in ((BROWSER, "chromium"), (CCACHE, "ccache")) if shutil.which(program) is None]
+    programs = ((BROWSER, "chromium"), (CCACHE, "ccache"))
+    missing = [part for part, program in programs if shutil.which(program) is None]
+    return missing if database_is_there() else [*missing, DATABASE]
+
+
+def database_is_there() -> bool:
+    """Whether PostgreSQL's programs are there, which Debian keeps out of PATH."""
+    return shutil.which("initdb") is not None or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def system_names() -> list[str]:
@@ -175,6 +196,25 @@ def make_environment() -> int:
         if subprocess.run(step, check=False).returncode:
             return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
     STAMP.write_text(wanted)
+    return 0
+
+
+def make_servers() -> int:
+    """The environment of `SERVERS`, with exactly what requirements/servers.lock has. Exit status: 0, or 1 after an error."""
+    lock, stamp = LOCKS / "servers.lock", SERVERS / "n6build.ready"
+    wanted = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return 0
+    say("Servers", f"virtual environment for the tests ({SERVERS})")
+    install = [str(SERVERS / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    steps = [
+        [sys.executable, "-m", "venv", "--clear", str(SERVERS)],
+        [*install, "--require-hashes", "--requirement", str(lock)],
+    ]
+    for step in steps:
+        if subprocess.run(step, check=False).returncode:
+            return fail("the servers for the tests could not be installed", f"try again: rm -r {SERVERS}")
+    stamp.write_text(wanted)
     return 0
 
 

@@ -5,13 +5,15 @@ it finds. Nodes are made from paths only here and in n6_nodes: SCons would subst
 substitution can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
-checkouts share).
+checkouts share, or the address of a server), N6_CACHE_WRITE (whether what is made is stored there), N6_REMOTE (address of a
+server whose workers do steps).
 """
 
 from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from n6_ready import ready
 
 with ready():
     import n6host  # noqa: F401
-    from n6_cache import CheckedCacheDir
+    from n6_cache import use_cache
     from n6_nodes import file_node, header_scanner, node_name
     from n6build.base.environment import read_environment
     from n6build.plan.known_code import keep_known_code, known_code
@@ -42,6 +44,7 @@ with ready():
     from n6scons import failing_build, in_top, last_words, may_write, ready_to_print, reported
     from SCons.Action import FunctionAction
     from SCons.Environment import Environment
+    from SCons.Script import SetOption
 
 # SCons has wrapped the others.
 ready_to_print(sys.__stdout__, sys.__stderr__)
@@ -50,7 +53,7 @@ ready_to_print(sys.__stdout__, sys.__stderr__)
 def generate(env: Any) -> None:
     """Adds N6Steps, N6Goals and N6Site to the environment, with all that projects that embed n6build need besides. SCons calls
     this for tools=['n6']."""
-    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="")
+    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="", N6_CACHE_WRITE=True, N6_REMOTE="")
     env.AddMethod(in_top(_steps), "N6Steps")
     env.AddMethod(in_top(_goals), "N6Goals")
     env.AddMethod(in_top(site_of), "N6Site")
@@ -77,8 +80,27 @@ def site_of(env: Any) -> Site:
         remember_known_files(folder)
         site = Site(top, folder, known_code(folder), ledger, dict(read_environment().commands))
         build.attributes.n6_site = site
+        # Functions are called in the reverse order.
         atexit.register(_at_the_end, site)
+        if env["N6_REMOTE"] and may_write():
+            with reported(env):
+                _use_remote(env["N6_REMOTE"], site)
     return build.attributes.n6_site  # type: ignore[no-any-return]
+
+
+def _use_remote(text: str, site: Site) -> None:
+    """More steps are begun than this machine could do: most of them wait for others. -j on the command line takes precedence."""
+    from n6build.remote.executor import JOBS, use_remote
+
+    executor = use_remote(text, site)
+    if executor is not None:
+        SetOption("num_jobs", JOBS)
+        atexit.register(_finish, executor.finish)
+
+
+def _finish(finish: Callable[[], None]) -> None:
+    with last_words():
+        finish()
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:
@@ -88,10 +110,8 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
         site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
-    # A cache of the surrounding project would not check what it delivers.
-    own.CacheDir(None)
-    if env["N6_CACHE"]:
-        own.CacheDir(str(Path(env["N6_CACHE"]).expanduser()).replace("$", "$$"), CheckedCacheDir)
+    with reported(env):
+        use_cache(own, str(env["N6_CACHE"]), may_write=env["N6_CACHE_WRITE"])
     nodes: dict[str, Any] = {}
     compiling: dict[tuple[str, ...], Any] = {}
     for step in plan.steps:

@@ -52,7 +52,8 @@ def _matrix(env: Any, choices: Choices, plan_of: Callable[[Choices], Plan]) -> N
         whole = pairs_of(choices, env["N6_MATRIX_BOARDS"], env["N6_MATRIX_MODELS"])
         base = read_sizes(Path(choices.base)) if choices.base else None
     # -j on the command line takes precedence.
-    SetOption("num_jobs", os.cpu_count() or 1)
+    if not env["N6_REMOTE"]:
+        SetOption("num_jobs", os.cpu_count() or 1)
     # A failing pair must not stop the others. SetOption() does not know this option.
     OptionsParser.values.keep_going = True
     shard = env["N6_MATRIX_SHARD"]

@@ -48,11 +48,13 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         choices = choices_of(settings, launched)
     env.Replace(
         N6_CACHE=invocation.cache,
+        N6_CACHE_WRITE=invocation.cache_write,
         N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
         N6_MATRIX_BOARDS=invocation.boards,
         N6_MATRIX_MODELS=invocation.models,
         N6_MATRIX_SHARD=invocation.shard,
+        N6_REMOTE=invocation.remote,
         N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
     )
     return choices

@@ -137,7 +137,9 @@ def declared(*extras: str) -> list[Requirement]:
     return [Requirement(text) for text in [*listed, *more]]
 
 
-@pytest.mark.parametrize(("lock", "extras"), [("runtime", ()), ("development", ("compare", "test", "virtual-board"))])
+@pytest.mark.parametrize(
+    ("lock", "extras"), [("runtime", ()), ("development", ("compare", "remote", "test", "virtual-board"))]
+)
 @pytest.mark.parametrize("python", PYTHONS)
 def test_every_dependency_is_locked_within_its_range(lock: str, extras: tuple[str, ...], python: str) -> None:
     locked = pins(lock)
@@ -157,7 +159,7 @@ def test_every_dependency_is_locked_within_its_range(lock: str, extras: tuple[st
 def test_a_lock_has_hashes_and_no_address() -> None:
     files = sorted((ROOT / "requirements").iterdir())
     assert {path.name for path in files} == {
-        *(f"{name}.lock" for name in ("build", "development", "oldest_cmake", "resolver", "runtime")),
+        *(f"{name}.lock" for name in ("build", "development", "oldest_cmake", "resolver", "runtime", "servers")),
         "constraints.txt",
     }
     for path in files:

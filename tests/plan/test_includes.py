@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from n6build.plan.includes import _INCLUDE, absent_headers
+from n6build.plan.includes import _INCLUDE, absent_headers, found_headers
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,16 @@ def test_a_header_that_is_nowhere_is_looked_for_everywhere() -> None:
     assert absent('#if __has_include("maybe.h")\n#endif\n') == everywhere
     assert absent('#if 0\n#include "maybe.h"\n#endif\n') == everywhere
     assert absent("#include <sys/up/../maybe.h>") == ["one/sys/maybe.h", "two/sys/maybe.h"]
+
+
+def test_headers_are_found_as_the_compiler_finds_them_and_in_each_other() -> None:
+    """Whatever conditions say; a cycle ends. Those of the toolchain are not there to be found."""
+    Path("src/main.c").write_text('#include "a.h"\n#if 0\n#include <b.h>\n#endif\n#include <stdint.h>\n')
+    Path("two/a.h").write_text('#include "c.h"\n')
+    Path("two/c.h").write_text('#include "a.h"\n')
+    for folder in ("one", "two", "src"):
+        Path(folder, "b.h").write_text("")
+    assert found_headers(["src/main.c"], ["one", "two"]) == ["one/b.h", "two/a.h", "two/c.h"]
 
 
 @given(st.binary(max_size=200))

@@ -432,9 +432,7 @@ EDITS = (
         "network_app/app_config.h",
     ),
     # What is compiled and linked, and how.
-    of_board(
-        "plan/command.py", "-ffile-prefix-map={place}=.", "-ffile-prefix-map={place}=/n6build", "common/kernels/add.o"
-    ),
+    of_board("plan/command.py", '"-fno-working-directory"]', '"-g0"]', "common/kernels/add.o"),
     of_board(
         "network/runtimes.py",
         "compile_flags=(),",

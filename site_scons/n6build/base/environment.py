@@ -14,6 +14,7 @@ KEY_PASSWORD = "N6BUILD_KEY_PASSWORD"
 QEMU = "N6BUILD_QEMU"
 PROJECT = "N6BUILD_PROJECT"
 NO_COLOUR = "NO_COLOR"
+REMOTE_TOKEN = "N6BUILD_REMOTE_TOKEN"
 # Nothing else of the caller's environment reaches a compiler.
 _OF_COMMANDS = ("PATH", "HOME", "TMPDIR", "LANG")
 # stedgeai calls make, which would obey the others.
@@ -30,6 +31,20 @@ class Environment:
     core: Path | None
     commands: tuple[tuple[str, str], ...]
     stedgeai: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RemoteVariables:
+    """How servers are approached (`remote.address.Access`), as given, empty for what is not: files but for `token`, `timeout` and
+    `patience`."""
+
+    token: str
+    token_file: str
+    authority: str
+    certificate: str
+    key: str
+    timeout: str
+    patience: str
 
 
 def read_environment(values: Mapping[str, str] | None = None) -> Environment:
@@ -64,6 +79,20 @@ def cmsis_folders() -> tuple[Path, ...]:
 def key_password() -> str | None:
     """Password of the keys that images are signed with, None without one. Not a parameter, which would be written to files."""
     return os.environ.get(KEY_PASSWORD)
+
+
+def remote_variables() -> RemoteVariables:
+    """Not parameters: they hold secrets, and change nothing that a step makes."""
+    names = (
+        REMOTE_TOKEN,
+        *(f"N6BUILD_REMOTE_{name}" for name in ("TOKEN_FILE", "CA", "CERT", "KEY", "TIMEOUT", "PATIENCE")),
+    )
+    return RemoteVariables(*(os.environ.get(name, "") for name in names))
+
+
+def silence_grpc() -> None:
+    """gRPC would write what it thinks of a broken connection to the console; who calls it says so once."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 def qemu_wanted() -> str | None:

@@ -12,6 +12,8 @@ from n6build.base.paths import ROOT
 # As in pyproject.toml.
 OLDEST_PYTHON = (3, 11)
 OLDEST_SCONS = (4, 5, 1)
+# Module -> package, of the extra `remote`.
+_REMOTE = {"grpc": "grpcio", "zstandard": "zstandard"}
 # What a checkout has exactly; an installed n6build has what it needs beside it.
 _LOCK = ROOT / "requirements" / "runtime.lock"
 
@@ -28,6 +30,9 @@ def missing_package(error: ModuleNotFoundError) -> N6Error:
     name = (error.name or "n6build").partition(".")[0]
     if name.startswith("n6"):
         raise error
+    if name in _REMOTE:
+        what = f"Python package '{name}', which servers need, is missing in {sys.prefix}"
+        return N6Error("N6-SETUP-003", what, hint=f"{sys.executable} -m pip install {' '.join(_REMOTE.values())}")
     install = f"-r {_LOCK}" if _LOCK.is_file() else "--force-reinstall n6build"
     what = f"Python package '{name}' is missing in {sys.prefix}"
     return N6Error("N6-SETUP-003", what, hint=f"{sys.executable} -m pip install {install}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,8 +74,26 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> No
             write_compile_commands(Path(COMPILE_COMMANDS), plan, site.top)
         made = tuple(goal for goal in goals if goal != COMPILE_COMMANDS)
         if made:
-            _build(plan, made, site, jobs=asked.jobs, verbose=verbose)
+            with _done_elsewhere(invocation.remote, site) as jobs:
+                _build(plan, made, site, jobs=asked.jobs or jobs, verbose=verbose)
     os.close(lock)
+
+
+@contextmanager
+def _done_elsewhere(remote: str, site: Site) -> Iterator[int | None]:
+    """remote: address of a server whose workers do steps meanwhile, empty without one. Yields how many steps to begin at a time,
+    None for the usual number."""
+    if not remote:
+        yield None
+        return
+    from n6build.remote.executor import JOBS, use_remote
+
+    executor = use_remote(remote, site)
+    try:
+        yield JOBS if executor else None
+    finally:
+        if executor:
+            executor.finish()
 
 
 def _build(plan: Plan, goals: tuple[str, ...], site: Site, *, jobs: int | None, verbose: bool) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ LINK_FLAGS = (
 # What the driver starts, and what it links implicitly.
 _PROGRAMS = ("cc1", "as", "collect2", "ld", "ar")
 _FILES = ("liblto_plugin.so", "libgcc.a", "libc_nano.a", "libc.a", "libm.a")
+# Programs that carry out a compiler's command by another one, or with what it made before.
+_IN_FRONT = ("ccache", "sccache", "distcc", "icecc")
 _TIMEOUT_S = 60
 _NOTE = "compiler.json"
 
@@ -63,11 +65,20 @@ class Toolchain:
 
 def which(name: str, path: str) -> Path | None:
     """As shutil.which, but notes every place that it looked at, so that a program appearing earlier in PATH is noticed."""
+    return next(_all(name, path), None)
+
+
+def _all(name: str, path: str) -> Iterator[Path]:
     for folder in path.split(os.pathsep):
         candidate = Path(folder or ".") / name
         if is_file(candidate) and os.access(candidate, os.X_OK):
-            return candidate
-    return None
+            yield candidate
+
+
+def _compiler(path: str) -> Path | None:
+    """The driver itself. Compiler caches are put before it as links with its name: they are run, and find the next one in PATH
+    as it is found here, but they do not decide what is made."""
+    return next((each for each in _all(COMPILER, path) if Path(os.path.realpath(each)).name not in _IN_FRONT), None)
 
 
 def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
@@ -76,7 +87,7 @@ def find_toolchain(environment: Environment, notes: Path | None) -> Toolchain:
 
     Raises N6-TOOL-001 if it is not in PATH, N6-TOOL-002 if it does not answer or a part of it cannot be read.
     """
-    driver = which(COMPILER, environment.path)
+    driver = _compiler(environment.path)
     if driver is None:
         hint = "`make setup` installs it (gcc-arm-none-eabi and libnewlib-arm-none-eabi); `scons doctor` shows what is there"
         raise N6Error("N6-TOOL-001", f"the compiler {COMPILER} was not found in PATH", hint=hint)
@@ -159,7 +170,7 @@ def _output(command: Sequence[str], environment: Environment) -> str:
 def licence_documents(environment: Environment, names: Sequence[str]) -> list[Path]:
     """Files with the notices of the libraries that the compiler links, as far as they are installed. names: of the packages that
     they come with, on systems that have them in one."""
-    driver = which(COMPILER, environment.path)
+    driver = _compiler(environment.path)
     if driver is None:
         return []
     root = Path(os.path.realpath(driver)).parents[1]

@@ -279,8 +279,16 @@ class Invocation:
     )
     cache: str = word(
         "",
-        "folder for build products, shared by checkouts and machines (SCons CacheDir)",
+        "what others have built: a folder, or a server as grpc://host:port/instance (docs/caches.md)",
         environment="N6BUILD_CACHE",
+    )
+    cache_write: bool = switch(
+        True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE"
+    )
+    remote: str = word(
+        "",
+        "server of the Remote Execution API whose workers do steps: grpc://host:port/instance, or grpcs:// for TLS",
+        environment="N6BUILD_REMOTE",
     )
     debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
     no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")

@@ -118,9 +118,11 @@ def names(default: str, help: str, *, name: str = "", environment: str | None = 
     )
 
 
-def switch(default: bool, help: str, *, loader: Loader | None = None) -> Any:
-    """0 or 1, as a bool."""
-    return _field(default, str(int(default)), help, lambda setting, _: setting.value == "1", ("0", "1"), None, loader)
+def switch(default: bool, help: str, *, environment: str | None = None, loader: Loader | None = None) -> Any:
+    """0 or 1, as a bool. environment: variable from which it takes its value."""
+    return _field(
+        default, str(int(default)), help, lambda setting, _: setting.value == "1", ("0", "1"), environment, loader
+    )
 
 
 def number(default: int, help: str, choices: tuple[str, ...], *, loader: Loader | None = None) -> Any:

@@ -24,6 +24,10 @@ _MEMBERS = re.compile(rb'\bmembers\(\s*"([\w.]+\.\*[\w.]*)"')
 _COMMENT = re.compile(rb"#[^\n]*")
 # Distributions whose name differs from that of the package that is imported.
 _DISTRIBUTIONS = {"yaml": "pyyaml", "elftools": "pyelftools", "serial": "pyserial", "cyclonedx": "cyclonedx-python-lib"}
+# Lines of a RECORD, which has a path, a hash and a size in each.
+_INSTALLED = re.compile(
+    rb"^\.\./|^/|\.pyc,|\.dist-info/(?:INSTALLER|REQUESTED|RECORD|direct_url\.json|uv_cache\.json)\b"
+)
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -135,7 +139,7 @@ class Code:
             self._folders.update(installed_packages())
         if distribution not in self._packages:
             folder = self._folders.get(distribution)
-            self._packages[distribution] = _file_digest(f"{folder}/RECORD") if folder else "not installed"
+            self._packages[distribution] = _record_digest(f"{folder}/RECORD") if folder else "not installed"
         return self._packages[distribution]
 
 
@@ -190,12 +194,16 @@ def _absolute(source: str, package: str) -> str:
     return ".".join([*base, *([source[level:]] if source[level:] else [])])
 
 
-def _file_digest(path: str) -> str:
+def _record_digest(path: str) -> str:
+    """Of what the package brings: the same in every environment. Left out is what its installation makes: programs, which name
+    the environment's folder, compiled modules, and how it was installed."""
     try:
         with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            lines = file.read().splitlines()
     except OSError:
         return "not there"
+    brought = sorted(line for line in lines if line and not _INSTALLED.search(line))
+    return hashlib.sha256(b"\n".join(brought)).hexdigest()
 
 
 def library_code() -> Code:

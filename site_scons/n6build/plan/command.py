@@ -3,6 +3,7 @@ prints appears when it has ended, as text: compilers quote lines of sources, whi
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Mapping
@@ -10,17 +11,32 @@ from pathlib import Path
 
 from n6build.base.console import show
 from n6build.base.errors import N6Error
-from n6build.base.paths import ROOT
+from n6build.base.paths import FIRMWARE, ROOT, project_path
 from n6build.plan.step import Step
+
+# What compilations have among their sources.
+SPECS = FIRMWARE / "portable.specs"
 
 
 def command_of(step: Step) -> list[str]:
-    """The step's command, for compilations with options that depend on where it runs: they keep the host's paths out of debug
-    information, so that equal sources give equal objects on every machine."""
-    if not step.depfile:
-        return list(step.command)
-    places = dict.fromkeys((str(ROOT), str(Path.cwd())))
-    return [*step.command, *(f"-ffile-prefix-map={place}=." for place in places)]
+    """The step's command, for compilations with options that keep the host's paths out of what they make, so that equal sources
+    give equal objects on every machine. The options themselves are the same everywhere: compiler caches, which compare
+    commands, find those of other checkouts."""
+    specs = project_path(SPECS)
+    # Without the other option the name of the folder would be in the preprocessed source, which some caches compare.
+    return [*step.command, f"-specs={specs}", "-fno-working-directory"] if specs in step.sources else list(step.command)
+
+
+def environment_of(step: Step, here: str, root: str) -> dict[str, str]:
+    """Variables of the step's command besides the caller's: the paths that `SPECS` asks for. ccache and sccache tell compilers
+    apart by the driver alone, here by all parts of one. here, root: folders of the project and of n6build."""
+    if project_path(SPECS) not in step.sources:
+        return {}
+    compiler = ",".join(tool.digest for tool in step.tools)
+    places = {"PWD": here, "N6BUILD_HERE": here, "N6BUILD_ROOT": root}
+    # ccache would compare the folder, which is in nothing that comes of it.
+    ccache = {"CCACHE_COMPILERCHECK": f"string:{compiler}", "CCACHE_NOHASHDIR": "1"}
+    return {**places, **ccache, "SCCACHE_C_CUSTOM_CACHE_BUSTER": compiler}
 
 
 def shown_command(step: Step) -> str:
@@ -36,7 +52,7 @@ def run_command(step: Step, environment: Mapping[str, str]) -> None:
     try:
         result = subprocess.run(
             command,
-            env=dict(environment),
+            env={**environment, **environment_of(step, os.getcwd(), str(ROOT))},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -30,6 +30,24 @@ def absent_headers(files: Iterable[str], folders: Iterable[str]) -> list[str]:
     return sorted(absent)
 
 
+def found_headers(sources: Iterable[str], folders: Iterable[str]) -> list[str]:
+    """Sorted paths of all headers that a compiler may read, also where a condition leaves an include out: not those of the
+    toolchain, and none whose name only the preprocessor makes. folders: as for `absent_headers`."""
+    found: set[str] = set()
+    waiting = list(sources)
+    while waiting:
+        file = waiting.pop()
+        for name, quoted in _included(file, uses.digest_of(file)):
+            for folder in ((os.path.dirname(file),) if quoted else ()) + tuple(folders):
+                path = os.path.normpath(os.path.join(folder, name))
+                if os.path.isfile(path):
+                    if path not in found:
+                        found.add(path)
+                        waiting.append(path)
+                    break
+    return sorted(found)
+
+
 @cache
 def _included(file: str, digest: str) -> tuple[tuple[str, bool], ...]:
     """(name, whether it is in quotes). digest: of the file, empty if it is not there."""

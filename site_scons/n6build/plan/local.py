@@ -49,6 +49,7 @@ class _StepFile(TypedDict, total=False):
     tools: list[_ToolFile]
     after: list[str]
     state: list[str]
+    consulted: list[str]
     always: bool
     shared: bool
     quiet: bool

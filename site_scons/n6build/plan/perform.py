@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.plan.call import call_function
 from n6build.plan.closure import Code
 from n6build.plan.command import run_command
 from n6build.plan.depfile import check_headers, read_depfile
@@ -18,8 +19,7 @@ from n6build.plan.includes import absent_headers
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
-from n6build.plan.step import Call, Step
-from n6build.plan.watch import watched
+from n6build.plan.step import Step
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Site:
     """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
     `top`, which is the working directory. environment: of commands. done, failed: by this process. plan: all steps. noticed:
     by the name of a step, what had happened to its outputs before it was done again. began: of the monotonic clock, in
-    seconds."""
+    seconds. elsewhere: has a step done by another machine and returns whether it is; None: there is none. room: for steps that
+    are done here, where more of them wait for other machines."""
 
     top: Path
     build: Path
@@ -48,6 +49,8 @@ class Site:
     noticed: dict[str, list[str]] = field(default_factory=dict)
     plan: Plan = field(default_factory=lambda: Plan(()))
     began: float = field(default_factory=time.monotonic)
+    elsewhere: Callable[[Step], bool] | None = None
+    room: AbstractContextManager[object] = field(default_factory=nullcontext)
 
 
 _site: Site | None = None
@@ -87,10 +90,9 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     reasons = [*changes_for(step, site.ledger, parts), *site.noticed.get(step.name, ())] or ["it was asked for"]
     began = time.monotonic()
     try:
-        if step.command:
-            run_command(step, site.environment)
-        else:
-            _call(step, site)
+        is_elsewhere = site.elsewhere is not None and site.elsewhere(step)
+        if not is_elsewhere:
+            _do_here(step, site)
         _check_outputs(step)
         read = _read_by_compiler(step, headers)
     except BaseException:
@@ -101,40 +103,23 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
         raise
     seconds = time.monotonic() - began
     site.done.append(DoneStep(step.stage, step.name, seconds))
-    _enter(step, site.ledger, parts, read, "; ".join(reasons), "here", seconds)
+    origin = "elsewhere" if is_elsewhere else "here"
+    _enter(step, site.ledger, parts, read, "; ".join(reasons), origin, seconds)
 
 
-def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
-    """Enters a step into the ledger whose outputs came from a cache. headers: that it read."""
+def note_delivered(step: Step, site: Site) -> None:
+    """Enters a step into the ledger whose outputs, with the list of headers that it read, came from a cache."""
+    headers = _read_by_compiler(step, None)
     parts = signed_parts(step, site.code, str(site.top))
     _enter(step, site.ledger, parts, headers, "a cache had it", "elsewhere", 0.0)
 
 
-def _call(step: Step, site: Site) -> None:
-    module, _, name = step.function.partition(":")
-    function = _function(step, module, name)
-    call = Call(
-        tuple(map(Path, step.outputs)),
-        tuple(map(Path, step.sources)),
-        step.parameters,
-        Path(os.path.relpath(site.build, site.top)),
-    )
-    with watched(step, site.top, site.build):
-        function(call)
-
-
-def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
-    found = getattr(importlib.import_module(module), name, None)
-    if (
-        not callable(found)
-        or getattr(found, "__module__", None) != module
-        or getattr(found, "__qualname__", "") != name
-    ):
-        what = f"step {step.name}: '{step.function}' is not a function of its module"
-        raise N6Error(
-            "N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level"
-        )
-    return found  # type: ignore[no-any-return]
+def _do_here(step: Step, site: Site) -> None:
+    with site.room:
+        if step.command:
+            run_command(step, site.environment)
+        else:
+            call_function(step, site.top, site.build)
 
 
 def _check_outputs(step: Step) -> None:

@@ -14,6 +14,7 @@ from n6build.plan.step import Step, canonical
 
 # Runs commands; the options that it adds affect what they make.
 COMMANDS = "n6build.plan.command"
+_PROJECT, _LIBRARY = "<project>", "<n6build>"
 
 
 def signature(step: Step, code: Code, top: str) -> str:
@@ -25,30 +26,37 @@ def signed_parts(step: Step, code: Code, top: str) -> dict[str, object]:
     """Name -> value that JSON can express. top: folder of the project, absolute."""
     module = step.function.partition(":")[0] or COMMANDS
 
-    def portable(texts: tuple[str, ...]) -> list[str]:
-        return [_portable(text, top) for text in texts]
+    def each(texts: tuple[str, ...]) -> list[str]:
+        return [portable(text, top) for text in texts]
 
     return {
-        "name": _portable(step.name, top),
+        "name": portable(step.name, top),
         "verb": step.verb,
         "function": step.function,
-        "command": portable(step.command),
-        "parameters": _portable(step.parameters, top),
-        "outputs": portable(step.outputs),
-        "sources": portable(step.sources),
-        "templates": portable(step.templates),
-        "include_folders": portable(step.include_folders),
-        "depfile": _portable(step.depfile, top),
+        "command": each(step.command),
+        "parameters": portable(step.parameters, top),
+        "outputs": each(step.outputs),
+        "sources": each(step.sources),
+        "templates": each(step.templates),
+        "include_folders": each(step.include_folders),
+        "depfile": portable(step.depfile, top),
         "tools": [[tool.name, tool.digest] for tool in step.tools],
         "code": code.digest_of(module),
     }
 
 
+def localized(text: str, top: str) -> str:
+    """The inverse of `portable`, for a text from elsewhere."""
+    return text.replace(_PROJECT, top).replace(_LIBRARY, str(ROOT))
+
+
 @cache
-def _portable(text: str, top: str) -> str:
-    """The project may be inside the checkout, or the other way round: the longer path is replaced first."""
+def portable(text: str, top: str) -> str:
+    """The text without the locations of project and checkout. top: folder of the project, absolute.
+
+    The project may be inside the checkout, or the other way round: the longer path is replaced first."""
     root = str(ROOT)
-    for folder, name in sorted({top: "<project>", root: "<n6build>"}.items(), key=lambda item: -len(item[0])):
+    for folder, name in sorted({top: _PROJECT, root: _LIBRARY}.items(), key=lambda item: -len(item[0])):
         if folder != os.sep and folder in text:
             text = text.replace(folder + os.sep, name + os.sep).replace(folder, name)
     return text

@@ -37,6 +37,7 @@ class Step:
     templates: those that it renders, with all that they include. include_folders: where a compiler looks for headers, in this
     order. depfile: where the compiler lists what it read. after: outputs of steps that have to be done first, whose content
     does not matter. state: files and folders that it consults or changes besides its outputs, such as the record of a board.
+    consulted: files in `state` that decide what it makes; where it changes one, no cache takes what it has made.
     always: runs whenever its outputs are asked for. shared: whether another checkout may take what it made. quiet: prints no
     line of its own. made_at: file:line of the code that made it, for messages.
 
@@ -56,6 +57,7 @@ class Step:
     tools: tuple[Tool, ...] = ()
     after: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
+    consulted: tuple[str, ...] = ()
     always: bool = False
     shared: bool = True
     quiet: bool = False
@@ -124,6 +126,7 @@ def _check(step: Step) -> None:
         step.include_folders,
         step.after,
         step.state,
+        step.consulted,
     ):
         if not isinstance(listed, tuple):
             raise _wrong(step, "N6-STEP-008", f"{listed!r} is not a tuple of strings")
@@ -136,7 +139,7 @@ def _check(step: Step) -> None:
         raise _wrong(step, "N6-STEP-007", "a command is a tuple of strings", "it is run without a shell")
     if not _is_canonical(step.parameters):
         raise _wrong(step, "N6-STEP-006", "its parameters are not canonical JSON", "make them with to_parameters")
-    for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state):
+    for path in (*step.outputs, *step.sources, *step.templates, *step.after, *step.state, *step.consulted):
         if not isinstance(path, str) or not path or "\0" in path or path != os.path.normpath(path):
             raise _wrong(step, "N6-STEP-008", f"{path!r} is not a file path", "paths have no '.', '..' or '//' in them")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from n6build.base.paths import project_path
 from n6build.compiler.toolchain import LINK_FLAGS, Toolchain
+from n6build.plan.command import SPECS
 from n6build.plan.step import Step
 
 
@@ -59,7 +60,7 @@ def compile_step(output: str, source: str | Path, how: Compilation) -> Step:
         verb="Compile",
         stage="compile",
         outputs=(output,),
-        sources=(source, *how.named_by_macros),
+        sources=(source, *how.named_by_macros, project_path(SPECS)),
         command=(
             how.toolchain.command,
             "-o",

@@ -15,9 +15,14 @@ from n6build.virtual_board import machine
 from n6build.virtual_board.run import NorBoot
 
 
+def nor_of(target: Target) -> Path:
+    """The file that is the virtual board's NOR."""
+    return Path(target.virtual_board) / "nor.bin"
+
+
 def boot_of(target: Target, board: Board) -> NorBoot:
     """What the virtual board of a target starts from."""
-    return NorBoot(Path(target.virtual_board) / "nor.bin", board, strict_clocks=not target.foreign)
+    return NorBoot(nor_of(target), board, strict_clocks=not target.foreign)
 
 
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:

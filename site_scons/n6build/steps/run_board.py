@@ -32,7 +32,7 @@ from n6build.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, r
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.emulator import boot_of, emulator_files, emulator_templates, nor_of
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
@@ -77,6 +77,11 @@ class Session:
     silent: bool = False
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether nothing but files decides how it goes, and it is over when it ends."""
+        return not self.gdb and not self.console
+
+    @property
     def over_the_link(self) -> bool:
         """Whether inputs are sent over the console instead of being read from flash."""
         return bool(self.inputs or self.expected or self.runs)
@@ -106,6 +111,7 @@ def run_board_step(
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     described = tuple(network_on_board(each, expected) for each, expected in networks)
+    shared = session.silent and session.is_repeatable and target.probe == VIRTUAL
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     vectors += [project_path(file) for file in (session.inputs, session.audio) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
@@ -120,9 +126,10 @@ def run_board_step(
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
-        # Asking for a run means running again; a matrix asks for what changed.
+        consulted=(str(nor_of(target)),) if shared else (),
+        # Asking for a run means running again; a matrix asks for what changed, and the same run may be another one's.
         always=not session.silent,
-        shared=False,
+        shared=shared,
     )
 
 

@@ -1,0 +1,30 @@
+"""Prints what a worker of a build farm announces, as seen on its machine, in the environment in which it will do steps:
+
+python -m n6build.command_line.worker_platform
+"""
+
+from __future__ import annotations
+
+import sys
+
+from n6build.base.environment import read_environment
+from n6build.base.errors import N6Error
+from n6build.compiler.toolchain import find_toolchain
+from n6build.plan.closure import library_code
+from n6build.remote.platform import PYTHON_PROPERTY, python_digest, tool_property
+
+
+def main() -> int:
+    """Prints NAME=VALUE lines. Exit status: 0, or 2 with the error on stderr."""
+    try:
+        compiler = tool_property(find_toolchain(read_environment(), None).tool)
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    for name, value in (compiler, (PYTHON_PROPERTY, python_digest(library_code()))):
+        print(f"{name}={value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""What other builds have made: asked before a step is done, told afterwards. A build goes on without its cache, whatever happens
+to that, and says so once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from n6build.base.console import kib, say
+from n6build.base.errors import N6Error
+from n6build.plan.perform import Site
+from n6build.plan.work import Work
+
+# Files are sent while other steps are done.
+_SENDERS = 2
+# A single answer or entry that is wrong: the next one may be right.
+_ONE_IS_WRONG = ("N6-REMOTE-006", "N6-CACHE-002")
+
+
+class Store(Protocol):
+    """Where results are kept: a folder, or a server."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Writes the outputs of the step, and returns whether all of them are there, as they were stored: every byte was
+        checked. Raises N6Error if that could not be found out, or what is there is damaged."""
+
+    def keep(self, work: Work, site: Site) -> int:
+        """Stores the outputs of the step; returns the bytes that had to be stored. Raises N6Error if that is not possible."""
+
+
+@dataclass
+class Cache:
+    """For several threads. may_write: whether what is made here is stored. fetched, missed, kept: numbers of steps. received,
+    sent: bytes of files."""
+
+    store: Store
+    may_write: bool
+    may_read: bool = True
+    fetched: int = 0
+    missed: int = 0
+    kept: int = 0
+    sent: int = 0
+    _said: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _running: list[Future[None]] = field(default_factory=list)
+
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Whether the outputs of the step came from here."""
+        if not self.may_read:
+            return False
+        try:
+            found = self.store.fetch(work, site)
+        except N6Error as error:
+            found = False
+            if error.id not in _ONE_IS_WRONG:
+                self.may_read = self.may_write = False
+            self._say(error, "the step is done here" if self.may_read else "going on without this cache")
+        with self._lock:
+            self.fetched += found
+            self.missed += not found
+        return found
+
+    def keep(self, work: Work, site: Site) -> None:
+        """Stores in the background what the step has made."""
+        if self.may_write:
+            self._running.append(self._senders.submit(self._keep, work, site))
+
+    def finish(self) -> None:
+        """Waits until everything is stored, and says what the cache was good for. Each call to a server has an end."""
+        for each in self._running:
+            each.result()
+        self._senders.shutdown()
+        if self.fetched or self.kept:
+            told = [f"{self.fetched} of {self.fetched + self.missed} steps fetched"]
+            told += [f"{self.kept} stored ({kib(self.sent)})"] if self.kept else []
+            say("Cache", self.store.name, ", ".join(told))
+
+    @cached_property
+    def _senders(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_SENDERS)
+
+    def _keep(self, work: Work, site: Site) -> None:
+        made = (*work.step.outputs, work.step.depfile or work.step.name)
+        # Somebody may clean up meanwhile.
+        if not self.may_write or not all((site.top / name).is_file() for name in made):
+            return
+        try:
+            sent = self.store.keep(work, site)
+        except N6Error as error:
+            self.may_write = False
+            self._say(error, "nothing more is stored in this cache")
+            return
+        with self._lock:
+            self.kept += 1
+            self.sent += sent
+
+    def _say(self, error: N6Error, consequence: str) -> None:
+        with self._lock:
+            if error.id in self._said:
+                return
+            self._said.add(error.id)
+        say("Cache", f"{error.where or self.store.name}: {error.id}: {error.what}", consequence, "bad")
+
+
+def open_cache(name: str, open_store: Callable[[], Store], *, may_write: bool) -> Cache | None:
+    """None where the store cannot be opened, which is said. name: of the store. Raises N6Error for what the user has to
+    correct."""
+    try:
+        return Cache(open_store(), may_write)
+    except N6Error as error:
+        if error.id not in _GOES_ON:
+            raise
+        say("Cache", f"{error.where or name}: {error.id}: {error.what}", "going on without this cache", "bad")
+        return None
+
+
+# Everything else is a mistake on the command line or in the environment.
+_GOES_ON = ("N6-CACHE-001", "N6-REMOTE-003", "N6-REMOTE-004", "N6-REMOTE-005", "N6-REMOTE-006")

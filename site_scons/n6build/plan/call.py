@@ -1,0 +1,41 @@
+"""Calls the function of a step, and holds it to what the step declares."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.plan.step import Call, Step
+from n6build.plan.watch import watched
+
+
+def call_function(step: Step, top: Path, build: Path) -> None:
+    """top, build: folders of the project and of all that it builds, absolute; `top` is the working directory. Raises N6-STEP-001,
+    -002 and -007, and what the function raises."""
+    module, _, name = step.function.partition(":")
+    function = _function(step, module, name)
+    call = Call(
+        tuple(map(Path, step.outputs)),
+        tuple(map(Path, step.sources)),
+        step.parameters,
+        Path(os.path.relpath(build, top)),
+    )
+    with watched(step, top, build):
+        function(call)
+
+
+def _function(step: Step, module: str, name: str) -> Callable[[Call], None]:
+    found = getattr(importlib.import_module(module), name, None)
+    if (
+        not callable(found)
+        or getattr(found, "__module__", None) != module
+        or getattr(found, "__qualname__", "") != name
+    ):
+        what = f"step {step.name}: '{step.function}' is not a function of its module"
+        raise N6Error(
+            "N6-STEP-007", what, where=step.made_at or None, hint="define it there with def, at the top level"
+        )
+    return found  # type: ignore[no-any-return]

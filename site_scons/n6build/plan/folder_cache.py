@@ -1,0 +1,182 @@
+"""A folder that several checkouts, and several users, share as a cache.
+
+    results/ab/<key>     which files came of a step, and in the last line the digest of what is before it
+    files/cd/<SHA-256>   those files
+
+Everything is written under another name first, and read with its digest checked, so that neither a build that is killed nor a
+damaged disk is noticed by more than a step done again. Nobody needs to own what others have written: a damaged file is replaced
+by a new one, and files and folders may be read and written by whom the cache's own folder may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from n6build.base.bounded import WRONG_FIELDS, parse_json
+from n6build.base.errors import N6Error
+from n6build.base.files import read_in_chunks, sha256, write_atomically, write_chunks_atomically
+from n6build.base.uses import digest_of
+from n6build.plan.perform import Site
+from n6build.plan.step import Step, canonical
+from n6build.plan.work import Work, depfile_for_others, depfile_from_others
+
+_FORMAT = 1
+_CHUNK = 1 << 20
+_LARGEST_RESULT = 1 << 20
+
+
+@dataclass(frozen=True)
+class FolderStore:
+    """A `Store`. folder: absolute. mode: permissions of it, which all below gets."""
+
+    folder: Path
+    mode: int
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return str(self.folder)
+
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Raises N6-CACHE-001 for a folder that cannot be read, N6-CACHE-002 for a damaged entry, N6-FILE-001."""
+        entry = self._result(work.key)
+        try:
+            if entry.stat().st_size > _LARGEST_RESULT:
+                raise _damaged(entry)
+            digests = _read_result(entry.read_bytes(), _files(work.step))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise _unusable(entry, error) from error
+        if digests is None:
+            raise _damaged(entry)
+        step, files = work.step, [self._file(digest) for digest in digests]
+        if not all(file.is_file() for file in files):
+            return False
+        for output, digest, file in zip(step.outputs, digests, files, strict=False):
+            # The file is not there if its last byte was not the right one.
+            write_chunks_atomically(site.top / output, _checked(file, digest))
+        if step.depfile:
+            listed = b"".join(_checked(files[-1], digests[-1]))
+            write_atomically(site.top / step.depfile, depfile_from_others(listed, site))
+        for used in (entry, *files):
+            # For who removes what was not used for long; in a folder of others it stays as it is.
+            with suppress(OSError):
+                os.utime(used)
+        return True
+
+    def keep(self, work: Work, site: Site) -> int:
+        """Raises N6-CACHE-001 if the folder cannot be written or is full."""
+        written, digests = 0, []
+        try:
+            for output in work.step.outputs:
+                digest = digest_of(site.top / output)
+                file = self._file(digest)
+                if digest_of(file) != digest:
+                    written += self._write(file, read_in_chunks(site.top / output))
+                digests.append(digest)
+            if work.step.depfile:
+                listed = depfile_for_others(work.step, site)
+                digests.append(sha256(listed))
+                written += self._write(self._file(digests[-1]), [listed])
+            self._write(self._result(work.key), [_result_text(digests)])
+        except OSError as error:
+            raise _unusable(self.folder, error) from error
+        return written
+
+    def _result(self, key: str) -> Path:
+        return self.folder / "results" / key[:2] / key
+
+    def _file(self, digest: str) -> Path:
+        return self.folder / "files" / digest[:2] / digest
+
+    def _write(self, path: Path, chunks: Iterable[bytes]) -> int:
+        """Bytes. Raises OSError."""
+        self._make_folder(path.parent)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
+        try:
+            size = 0
+            with os.fdopen(handle, "wb") as file:
+                for chunk in chunks:
+                    size += file.write(chunk)
+            os.chmod(temporary, self.mode & 0o666)
+            os.replace(temporary, path)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+        return size
+
+    def _make_folder(self, folder: Path) -> None:
+        if folder.is_dir():
+            return
+        self._make_folder(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir()
+            folder.chmod(self.mode)
+
+
+def open_folder(folder: Path) -> FolderStore:
+    """Makes the folder where there is none. Raises N6-CACHE-001 if it cannot be used."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # With the bit that gives files to the folder's group.
+        return FolderStore(folder.absolute(), stat.S_IMODE(folder.stat().st_mode))
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _files(step: Step) -> int:
+    return len(step.outputs) + bool(step.depfile)
+
+
+def _result_text(digests: list[str]) -> bytes:
+    text = canonical({"format": _FORMAT, "files": digests}).encode() + b"\n"
+    return text + hashlib.sha256(text).hexdigest().encode() + b"\n"
+
+
+def _read_result(data: bytes, files: int) -> list[str] | None:
+    """Digests of the files; None if it is damaged."""
+    text, end = data[:-65], data[-65:]
+    if end != hashlib.sha256(text).hexdigest().encode() + b"\n":
+        return None
+    try:
+        values: Any = parse_json(text)
+        digests = [str(each) for each in values["files"]]
+        right = values["format"] == _FORMAT and len(digests) == files and all(map(_is_digest, digests))
+        return digests if right else None
+    except WRONG_FIELDS:
+        return None
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and not set(text) - set("0123456789abcdef")
+
+
+def _checked(file: Path, digest: str) -> Iterator[bytes]:
+    """Raises N6-CACHE-002 at the end if it is not what it is called, N6-CACHE-001 if it cannot be read."""
+    hashed = hashlib.sha256()
+    try:
+        with file.open("rb") as source:
+            while chunk := source.read(_CHUNK):
+                hashed.update(chunk)
+                yield chunk
+    except OSError as error:
+        raise _damaged(file) from error
+    if hashed.hexdigest() != digest:
+        raise _damaged(file)
+
+
+def _damaged(entry: Path) -> N6Error:
+    return N6Error("N6-CACHE-002", "an entry of the cache is damaged or cannot be read", where=str(entry))
+
+
+def _unusable(path: Path, error: OSError) -> N6Error:
+    return N6Error("N6-CACHE-001", f"the cache cannot be used: {error.strerror}", where=str(path))

@@ -1,0 +1,37 @@
+"""What a server remembers of actions: which files came of one. Needs gRPC (the extra `remote`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from google.protobuf.message import Message
+
+from n6build.remote.connection import Connection, call
+from n6build.remote.messages import GET_ACTION_RESULT, SHA256, UPDATE_ACTION_RESULT, message
+from n6build.remote.store import Digest
+
+
+def known_result(connection: Connection, action: Digest, inline: Sequence[str] = ()) -> Message | None:
+    """The ActionResult of an action, None if the server knows none that ended with 0. inline: names of files whose content may be
+    in the answer itself, if the server likes. Raises N6-REMOTE-003 to -005."""
+    request = message(
+        "GetActionResultRequest",
+        instance_name=connection.instance,
+        action_digest=action.message(),
+        inline_output_files=inline,
+        digest_function=SHA256,
+    )
+    answer = call(connection, GET_ACTION_RESULT, request)
+    return answer if answer is not None and answer.exit_code == 0 else None
+
+
+def remember_result(connection: Connection, action: Digest, result: Message) -> None:
+    """result: an ActionResult whose files the server has. Raises N6-REMOTE-003 to -005."""
+    request = message(
+        "UpdateActionResultRequest",
+        instance_name=connection.instance,
+        action_digest=action.message(),
+        action_result=result,
+        digest_function=SHA256,
+    )
+    call(connection, UPDATE_ACTION_RESULT, request)

@@ -1,0 +1,193 @@
+"""A step as an action of the Remote Execution API: a command, a tree of all files that it reads, and names of what it makes.
+
+In the tree, `project` is the working directory. A checkout of n6build that is not inside the project is beside it, and so is an
+installed library. What is in neither of them is under `outside`, by its path: another machine cannot do such a step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from google.protobuf.message import Message
+
+from n6build.base.paths import LIBRARY, ROOT
+from n6build.plan.alone import MODULE as ALONE
+from n6build.plan.command import command_of, environment_of
+from n6build.plan.perform import Site
+from n6build.plan.plan import Plan, plan_json
+from n6build.plan.step import Step, canonical
+from n6build.plan.work import Work
+from n6build.remote.messages import message
+from n6build.remote.store import Blob, Digest, blob_of, blob_of_file
+
+# Linux' name for the working directory of whoever asks: workers have folders of their own.
+_ANYWHERE = "/proc/self/cwd"
+PROJECT, OUTSIDE = "project", "outside"
+STEP_FILE = ".n6build-step.json"
+
+
+@dataclass(frozen=True)
+class Action:
+    """outputs: name of each file for the command -> name for the step, with its list of headers, if it writes one. directories,
+    files: of the input tree. is_portable: whether everything it names is in the tree."""
+
+    action: Blob
+    command: Blob
+    outputs: Mapping[str, str]
+    directories: tuple[Blob, ...]
+    files: tuple[Blob, ...]
+    is_portable: bool
+
+    @property
+    def digest(self) -> Digest:
+        """What caches know it by."""
+        return self.action.digest
+
+
+def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()) -> Action:
+    """properties: of the platform, as a server's workers state them. Raises FileNotFoundError if an input has disappeared."""
+    step, top = work.step, str(site.top)
+    files = {_place(path, top): blob_of_file(path) for path in _files(work, site)}
+    outputs = {_named(path, top): path for path in (*step.outputs, step.depfile) if path}
+    if step.function:
+        told = blob_of(canonical(plan_json(Plan((_moved(step, top),)))).encode() + b"\n")
+        files[f"{PROJECT}/{STEP_FILE}"] = told
+        build = _named(os.path.relpath(site.build, top), top)
+        arguments = ["python3", "-m", ALONE, STEP_FILE, build]
+        environment = {"PYTHONPATH": os.path.relpath(_place(str(LIBRARY.parent), top), PROJECT)}
+    else:
+        arguments = [_named(text, top) for text in command_of(step)]
+        environment = environment_of(step, _ANYWHERE, _named(str(ROOT), top))
+    platform = message("Platform", properties=[{"name": name, "value": value} for name, value in sorted(properties)])
+    command = _blob(
+        message(
+            "Command",
+            arguments=arguments,
+            environment_variables=[{"name": name, "value": environment[name]} for name in sorted(environment)],
+            output_paths=sorted(outputs),
+            working_directory=PROJECT,
+            platform=platform,
+        )
+    )
+    directories = _tree(files)
+    # What is not among the files: compilers, Python and its packages, by content.
+    salt = canonical({"tools": work.parts["tools"], "code": work.parts["code"]}).encode()
+    action = message(
+        "Action",
+        command_digest=command.digest.message(),
+        input_root_digest=directories[-1].digest.message(),
+        salt=salt,
+        platform=platform,
+    )
+    inside = not any(name.startswith(f"{OUTSIDE}/") for name in files) and not any(map(os.path.isabs, outputs))
+    return Action(_blob(action), command, outputs, directories, tuple(files.values()), inside)
+
+
+def _files(work: Work, site: Site) -> list[str]:
+    """Absolute paths of all that the step reads, with the code of its function."""
+    step = work.step
+    read = [str(site.top / path) for path in (*step.sources, *step.templates, *step.consulted, *work.headers)]
+    if step.function:
+        read += site.code.files_of(step.function.partition(":")[0])
+        read += site.code.files_of(ALONE)
+    return list(dict.fromkeys(read))
+
+
+@cache
+def _folders(top: str) -> tuple[tuple[str, str], ...]:
+    """Folder -> its place in the tree, the longest first: one may be in another."""
+    places = {top: PROJECT}
+    if not _is_in(str(ROOT), str(LIBRARY)):
+        places.setdefault(str(ROOT), "n6build")
+    if not _is_in(str(LIBRARY), str(ROOT)):
+        places.setdefault(str(LIBRARY.parent), "library")
+    return tuple(sorted(places.items(), key=lambda item: -len(item[0])))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + os.sep)
+
+
+def _place(path: str, top: str) -> str:
+    """In the tree. path: absolute."""
+    for folder, place in _folders(top):
+        if _is_in(path, folder):
+            return f"{place}{path[len(folder) :]}"
+    return f"{OUTSIDE}{path}"
+
+
+def _named(text: str, top: str) -> str:
+    """A text of the step, as the command has it: paths relative to the project's folder."""
+    for folder, place in _folders(top):
+        there = "" if place == PROJECT else f"../{place}/"
+        text = text.replace(f"{folder}{os.sep}", there).replace(folder, there.rstrip("/") or ".")
+    return text
+
+
+def brought_back(data: bytes, site: Site) -> bytes:
+    """A list of headers, in which another machine has named the files."""
+    text = os.fsdecode(data)
+    for folder, place in _folders(str(site.top)):
+        text = text.replace(f"../{place}/", f"{folder}{os.sep}") if place != PROJECT else text
+    return os.fsencode(text)
+
+
+def sent_away(data: bytes, site: Site) -> bytes:
+    """The inverse."""
+    return os.fsencode(_named(os.fsdecode(data), str(site.top)))
+
+
+def _moved(step: Step, top: str) -> Step:
+    """The step, as the other machine is to do it."""
+
+    def named(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_named(text, top) for text in texts)
+
+    return replace(
+        step,
+        outputs=named(step.outputs),
+        sources=named(step.sources),
+        templates=named(step.templates),
+        parameters=_named(step.parameters, top),
+        # Steps before it are not done there.
+        after=(),
+        state=named(step.state),
+        consulted=named(step.consulted),
+    )
+
+
+@dataclass
+class _Folder:
+    files: dict[str, Digest] = field(default_factory=dict)
+    folders: dict[str, _Folder] = field(default_factory=dict)
+
+
+def _tree(files: Mapping[str, Blob]) -> tuple[Blob, ...]:
+    """Directories, the root as the last one. files: by their place."""
+    root = _Folder()
+    for place, blob in files.items():
+        *folders, name = place.split("/")
+        at = root
+        for folder in folders:
+            at = at.folders.setdefault(folder, _Folder())
+        at.files[name] = blob.digest
+    # The command's working directory is there even if it reads nothing in it.
+    root.folders.setdefault(PROJECT, _Folder())
+    found: dict[Digest, Blob] = {}
+    last = _written(root, found)
+    return (*(blob for blob in found.values() if blob.digest != last.digest), last)
+
+
+def _written(folder: _Folder, found: dict[Digest, Blob]) -> Blob:
+    files = [message("FileNode", name=name, digest=folder.files[name].message()) for name in sorted(folder.files)]
+    below = {name: _written(folder.folders[name], found) for name in sorted(folder.folders)}
+    directories = [message("DirectoryNode", name=name, digest=each.digest.message()) for name, each in below.items()]
+    blob = _blob(message("Directory", files=files, directories=directories))
+    return found.setdefault(blob.digest, blob)
+
+
+def _blob(written: Message) -> Blob:
+    return blob_of(written.SerializeToString(deterministic=True))

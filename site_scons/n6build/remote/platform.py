@@ -1,0 +1,41 @@
+"""What a worker has to have for a step, as properties of its platform: contents, not names or versions. A worker with anything
+else never gets a step that depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+
+from n6build.base.members import member_names
+from n6build.plan.alone import MODULE
+from n6build.plan.closure import Code
+from n6build.plan.step import Step, Tool, canonical
+
+PYTHON_PROPERTY = "n6build-python"
+
+
+def properties_for(step: Step, python: str) -> tuple[tuple[str, str], ...]:
+    """(name, value): what a worker needs for the step. python: of `python_digest`."""
+    of_python = ((PYTHON_PROPERTY, python),) if step.function else ()
+    return (*of_python, *(tool_property(tool) for tool in step.tools))
+
+
+def tool_property(tool: Tool) -> tuple[str, str]:
+    """(name, value)."""
+    return f"n6build-tool-{tool.name}", tool.digest
+
+
+def python_digest(code: Code) -> str:
+    """SHA-256 of the interpreter's version, the kind of machine, and all packages of others that steps use."""
+    modules = [MODULE, *(f"n6build.steps.{name}" for name in member_names("n6build.steps.*"))]
+    modules += [f"n6build.network.{name}.backend" for name in member_names("n6build.network.*.backend")]
+    packages = {
+        name: digest
+        for module in modules
+        for name, digest in code.parts_of(module).items()
+        if name.partition(".")[0] not in code.roots
+    }
+    system = [list(sys.version_info[:2]), sys.platform, platform.machine()]
+    return hashlib.sha256(canonical([system, packages]).encode()).hexdigest()

@@ -1,0 +1,103 @@
+"""A server as a cache of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.plan.perform import Site
+from n6build.plan.work import Work
+from n6build.remote.action_cache import known_result, remember_result
+from n6build.remote.actions import Action, as_action, brought_back, sent_away
+from n6build.remote.address import parse_address, read_access
+from n6build.remote.connection import Connection, connect, wrong_answer
+from n6build.remote.messages import message
+from n6build.remote.store import Blob, Digest, blob_of, blob_of_file, digest_from, download, read_blobs, upload
+
+# Files up to this size are asked for together, and are in memory at once.
+_TOGETHER = 1 << 20
+
+
+@dataclass(frozen=True)
+class ServerStore:
+    """A `plan.cache.Store`."""
+
+    connection: Connection
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return str(self.connection.address)
+
+    def fetch(self, work: Work, site: Site) -> bool:
+        """Raises N6-REMOTE-003 to -006, N6-FILE-001."""
+        action = _action(work, site)
+        result = known_result(self.connection, action.digest, list(action.outputs)) if action else None
+        if action is None or result is None:
+            return False
+        files = {each.path: each for each in result.output_files}
+        wanted = action.outputs
+        if not wanted.keys() <= files.keys():
+            raise wrong_answer(self.connection, f"a result lacks {min(wanted.keys() - files.keys())}")
+        digests = {path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
+        inline = {name: blob_of(files[name].contents) for name in wanted if files[name].contents}
+        contents = {blob.digest: blob.data or b"" for blob in inline.values()}
+        together = {digest for digest in digests.values() if digest.size <= _TOGETHER} - contents.keys()
+        known = {**contents, **read_blobs(self.connection, together)}
+        if not _written(self.connection, site.top, digests, known):
+            return False
+        if work.step.depfile:
+            listed = site.top / work.step.depfile
+            write_atomically(listed, brought_back(listed.read_bytes(), site))
+        return True
+
+    def keep(self, work: Work, site: Site) -> int:
+        """Raises N6-REMOTE-003 to -006."""
+        if not self.connection.abilities.may_write:
+            raise N6Error("N6-REMOTE-004", "the server takes no results from here", where=self.name)
+        action = _action(work, site)
+        if action is None:
+            return 0
+        outputs = _outputs(action, work, site)
+        sent = upload(self.connection, [*outputs.values(), action.command, action.action])
+        listed = [message("OutputFile", path=name, digest=blob.digest.message()) for name, blob in outputs.items()]
+        remember_result(self.connection, action.digest, message("ActionResult", output_files=listed))
+        return sent
+
+
+def open_server(where: str) -> ServerStore:
+    """Raises N6-REMOTE-001 to -006."""
+    address = parse_address(where)
+    return ServerStore(connect(address, read_access(address)))
+
+
+def _action(work: Work, site: Site) -> Action | None:
+    """None if a file has disappeared: nothing is known then."""
+    try:
+        return as_action(work, site)
+    except FileNotFoundError:
+        return None
+
+
+def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
+    """By the names that the command has for them, in their order."""
+    outputs = sorted(action.outputs.items())
+    found = {name: blob_of_file(str(site.top / path)) for name, path in outputs if path != work.step.depfile}
+    for name, path in outputs:
+        if path == work.step.depfile:
+            found[name] = blob_of(sent_away((site.top / path).read_bytes(), site))
+    return found
+
+
+def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, bytes]) -> bool:
+    """Whether all files were there. digests: by path below `top`. contents: of those that are known."""
+    if any(digest not in contents for digest in digests.values() if digest.size <= _TOGETHER):
+        return False
+    for path, digest in digests.items():
+        if digest in contents:
+            write_atomically(top / path, contents[digest])
+        elif not download(connection, digest, top / path):
+            return False
+    return True

@@ -1,0 +1,86 @@
+"""ccache and sccache in front of the compiler: they are not taken for it, and find what another checkout has compiled."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from build_grid import SERVERS, free_port
+from compiler_cache import real_compiler
+from n6build.base.environment import read_environment
+from n6build.compiler.toolchain import COMPILER, Toolchain, find_toolchain
+from n6build.plan.command import run_command
+from n6build.plan.step import Step, Tool
+from n6build.steps.compile import Compilation, compile_step
+
+
+@dataclass(frozen=True)
+class Front:
+    """program: of the cache, as a link with the compiler's name in front of the others. shows: its statistics."""
+
+    program: str
+    environment: dict[str, str]
+    shows: str
+
+    def told(self, *words: str) -> str:
+        return subprocess.run(
+            [self.program, *words], env={**os.environ, **self.environment}, capture_output=True, text=True, check=False
+        ).stdout
+
+    def hits(self) -> int:
+        found = re.findall(
+            r"^(?:(?:direct|preprocessed)_cache_hit|Cache hits)\s+(\d+)", self.told(self.shows), re.MULTILINE
+        )
+        return sum(map(int, found))
+
+
+@pytest.fixture(params=["ccache", "sccache"])
+def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
+    program = shutil.which(request.param) or str(SERVERS / request.param)
+    assert Path(program).is_file(), "make setup-tests installs it"
+    compiler = real_compiler()
+    assert compiler is not None
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / COMPILER).symlink_to(program)
+    path = os.pathsep.join([str(tmp_path / "bin"), str(Path(compiler).parent), "/usr/bin", "/bin"])
+    environment = {"PATH": path, "HOME": str(tmp_path)}
+    environment |= {"SCCACHE_SERVER_PORT": str(free_port()), "SCCACHE_DIR": str(tmp_path / "sccache")}
+    front = Front(program, environment, "--print-stats" if request.param == "ccache" else "--show-stats")
+    yield front
+    if request.param == "sccache":
+        front.told("--stop-server")
+
+
+def checkout(folder: Path, toolchain: Toolchain) -> Step:
+    folder.mkdir()
+    (folder / "where.h").write_text("#define WHERE __FILE__\n")
+    (folder / "a.c").write_text('#include "where.h"\nconst char *const n6_where = WHERE;\n')
+    return compile_step("a.o", folder / "a.c", Compilation(toolchain, folders=(".",)))
+
+
+def test_another_checkout_gets_what_one_has_compiled(
+    front: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain = find_toolchain(read_environment(front.environment), None)
+    bare = {**front.environment, "PATH": front.environment["PATH"].partition(os.pathsep)[2]}
+    assert toolchain.tool == find_toolchain(read_environment(bare), None).tool
+    made = []
+    for number, name in enumerate(("one", "an other $x'")):
+        (folder := tmp_path / name).mkdir()
+        monkeypatch.chdir(folder)
+        step = checkout(folder / "src", toolchain)
+        run_command(step, front.environment)
+        made.append((folder / "a.o").read_bytes())
+        assert front.hits() == number
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0]
+    # Another compiler, of which only a part that nobody looks at is another one.
+    other = replace(step, tools=(Tool(COMPILER, "0" * 64),))
+    run_command(other, front.environment)
+    assert front.hits() == 1

@@ -1,0 +1,244 @@
+"""A folder as a cache: damaged, full, read-only, and shared by several users."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from n6build.plan.cache import Cache, open_cache
+from n6build.plan.folder_cache import FolderStore, open_folder
+from n6build.plan.local import local_site
+from n6build.plan.perform import Site
+from n6build.plan.step import Step
+from n6build.plan.work import Work, work_of
+
+NOBODY = 65534
+CONTENT = b"made\n" * 1000
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_text("input")
+    made(tmp_path)
+    return local_site(tmp_path / "build", {})
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where other users come to, too."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o755)
+    (place / "cache").mkdir()
+    yield place / "cache"
+    shutil.rmtree(place)
+
+
+def made(top: Path) -> None:
+    (top / "out").write_bytes(CONTENT)
+    (top / "out.d").write_text(f"out: in {top}/header.h\n")
+    (top / "header.h").touch()
+
+
+def work(site: Site) -> Work:
+    step = Step("Copy", "copy", ("out",), ("in",), command=("cp", "in", "out"), depfile="out.d")
+    found = work_of(step, site, ())
+    assert found is not None
+    return found
+
+
+def filled(folder: Path, site: Site) -> Cache:
+    cache = Cache(open_folder(folder), may_write=True)
+    cache.keep(work(site), site)
+    cache.finish()
+    assert cache.kept == 1
+    (site.top / "out").unlink()
+    (site.top / "out.d").unlink()
+    return Cache(open_folder(folder), may_write=True)
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_step_comes_back_with_its_list_of_headers(folder: Path, site: Site, tmp_path: Path) -> None:
+    """Which names those of this checkout."""
+    cache = filled(folder, site)
+    assert not any(str(tmp_path).encode() in path.read_bytes() for path in files(folder))
+    assert cache.fetch(work(site), site)
+    assert (tmp_path / "out").read_bytes() == CONTENT
+    assert (tmp_path / "out.d").read_text() == f"out: in {tmp_path}/header.h\n"
+    (tmp_path / "in").write_text("another input")
+    assert not cache.fetch(work(site), site)
+
+
+def lengthened(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"!")
+
+
+def changed(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[0] ^= 1
+    path.write_bytes(data)
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [lengthened, changed, emptied, replaced_by_a_folder])
+@pytest.mark.parametrize("what", ["results", "files"])
+def test_a_damaged_entry_is_a_miss_and_is_replaced(
+    what: str, damage: Callable[[Path], None], folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache = filled(folder, site)
+    for path in files(folder / what):
+        damage(path)
+    capsys.readouterr()
+    assert not cache.fetch(work(site), site)
+    assert not cache.fetch(work(site), site)
+    assert capsys.readouterr().out.count("\n") <= 1
+    assert not (site.top / "out").exists()
+    if damage is replaced_by_a_folder:
+        return
+    made(site.top)
+    assert filled(folder, site).fetch(work(site), site)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
+def test_whatever_is_in_an_entry_is_a_miss(folder: Path, site: Site, data: bytes) -> None:
+    made(site.top)
+    cache = filled(folder, site)
+    for path in files(folder / "results"):
+        path.write_bytes(data)
+    assert not cache.fetch(work(site), site)
+
+
+def test_a_full_disk_costs_a_line(folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    cache = Cache(open_folder(folder), may_write=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        for _ in range(2):
+            cache.keep(work(site), site)
+        cache.finish()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    said = capsys.readouterr().out
+    assert len(re.findall("N6-CACHE-001: .*, nothing more is stored in this cache", said)) == said.count("\n") == 1
+    assert files(folder) == []
+    assert cache.may_read
+
+
+@contextmanager
+def another_user() -> Iterator[None]:
+    """Needs root, which no permission stops."""
+    if os.geteuid():
+        pytest.skip("only root can be another user")
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+
+
+@pytest.fixture
+def site_of_others(folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """The same project of another user."""
+    top = folder.parent / "theirs"
+    shutil.copytree(site.top, top)
+    for path in (top, *top.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    monkeypatch.chdir(top)
+    return local_site(top / "build", {})
+
+
+def test_who_may_only_read_is_served(
+    folder: Path, site: Site, site_of_others: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder of CI, in which developers cannot write."""
+    filled(folder, site)
+    capsys.readouterr()
+    with another_user():
+        (site_of_others.top / "out").unlink()
+        cache = Cache(open_folder(folder), may_write=True)
+        assert cache.fetch(work(site_of_others), site_of_others)
+        (site_of_others.top / "in").write_text("of my own")
+        for _ in range(2):
+            cache.keep(work(site_of_others), site_of_others)
+        cache.finish()
+    said = capsys.readouterr().out
+    assert said.count("Permission denied, nothing more is stored in this cache") == 1
+    assert "1 of 1 steps fetched" in said
+
+
+def test_users_share_a_folder_that_all_may_write(folder: Path, site: Site, site_of_others: Site) -> None:
+    """Whatever their umask is, and whoever has written a file that was damaged."""
+    folder.chmod(0o777)
+    before = os.umask(0o077)
+    try:
+        filled(folder, site)
+        with another_user():
+            (site_of_others.top / "out").unlink()
+            assert Cache(open_folder(folder), may_write=True).fetch(work(site_of_others), site_of_others)
+        for path in files(folder):
+            changed(path)
+        with another_user():
+            assert not Cache(open_folder(folder), may_write=True).fetch(work(site_of_others), site_of_others)
+            made(site_of_others.top)
+            filled(folder, site_of_others)
+        assert Cache(open_folder(folder), may_write=True).fetch(work(site), site)
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files(folder)} == {0o666}
+
+
+def test_a_folder_that_cannot_be_used_costs_a_line(
+    folder: Path, site_of_others: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.chmod(0o700)
+    with another_user():
+        cache = Cache(open_folder(folder), may_write=True)
+        assert not cache.fetch(work(site_of_others), site_of_others)
+        assert not cache.may_write
+        below = folder / "below"
+        assert open_cache(str(below), lambda: open_folder(below), may_write=True) is None
+    assert capsys.readouterr().out.count("N6-CACHE-001") == 2
+
+
+def test_what_is_gone_before_it_is_stored_is_not_stored(
+    folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (site.top / "out.d").unlink()
+    cache = Cache(open_folder(folder), may_write=True)
+    cache.keep(work(site), site)
+    cache.finish()
+    assert (capsys.readouterr().out, files(folder), cache.may_write) == ("", [], True)
+
+
+def test_two_builds_fill_a_cache_at_once(folder: Path, site: Site) -> None:
+    store = open_folder(folder)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: FolderStore.keep(store, work(site), site), range(40)))
+    (site.top / "out").unlink()
+    assert store.fetch(work(site), site)
+    assert len(files(folder)) == 3

@@ -1,0 +1,93 @@
+"""Builds that share a real server: what it has is fetched by all of them, and without it they make the same."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from build_grid import Server, build_grid
+from end_to_end.conftest import Project, make_project
+from patience import NET_S
+
+from proof.conftest import BOARD, tree
+
+GOALS = (f"{BOARD}/fsbl_image.bin",)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with build_grid(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+def checkout(folder: Path) -> Project:
+    folder.mkdir()
+    return make_project(folder)
+
+
+def made(project: Project) -> dict[str, str]:
+    return tree(project.root / "build")
+
+
+def host_compilers(folder: Path) -> Path:
+    """Programs with the names of the host's, which write down that they were run."""
+    folder.mkdir()
+    for name in ("cc", "gcc", "c++", "g++"):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\necho "$0 $*" >> {folder}/run\n')
+        program.chmod(0o755)
+    return folder
+
+
+def test_builds_share_a_server_and_go_on_without_it(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = f"cache={server.address}"
+    # Two at once, with nothing there.
+    pair = [checkout(tmp_path / name) for name in ("one", "other $x'")]
+    running = [project.started(cache, *GOALS) for project in pair]
+    outputs = [process.communicate(timeout=NET_S)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0], outputs
+    assert made(pair[0]) == made(pair[1])
+    # A third fetches everything, and may not write; nobody asks the host's compiler anything.
+    programs = host_compilers(tmp_path / "programs")
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    third = checkout(tmp_path / "third")
+    result = third.scons(cache, "cache_write=0", *GOALS)
+    assert result.status == 0, result.output
+    assert result.actions == [], (outputs, result.output)
+    fetched = result.output.count("Retrieved `")
+    assert fetched > 10
+    assert made(third) == made(pair[0])
+    assert "stored" not in result.output
+    assert not (programs / "run").exists()
+    # The server is gone.
+    server.kill()
+    shutil.rmtree(third.root / "build")
+    (third.root / ".sconsign_sha256.dblite").unlink(missing_ok=True)
+    result = third.scons(cache, *GOALS)
+    assert result.status == 0, result.output
+    assert result.output.count("going on without this cache") == 1
+    assert len(result.actions) > 10
+    assert made(third) == made(pair[0])
+
+
+def test_what_a_server_needs_is_loaded_for_a_server_alone(tmp_path: Path) -> None:
+    """And what is missing or misspelt is an error of the user's."""
+    without = tmp_path / "without" / "grpc"
+    without.mkdir(parents=True)
+    (without / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'grpc'\", name='grpc')\n")
+    project = checkout(tmp_path / "checkout")
+    paths = os.pathsep.join([str(project.root / "site_scons"), str(without.parent)])
+    for given, status, said in (
+        ("cache=grpc://localhost:1/main", 2, "N6-SETUP-003: Python package 'grpc', which servers need, is missing"),
+        ("cache=http://localhost:1/main", 2, "N6-REMOTE-001"),
+        (f"cache={tmp_path / 'folder'}", 0, "Header"),
+    ):
+        result = project.scons(given, f"{BOARD}/include/n6_soc.h", PYTHONPATH=paths)
+        assert result.status == status, result.output
+        assert said in result.output
+        assert "Traceback" not in result.output

@@ -1,0 +1,227 @@
+"""A farm for tests: a real server of the Remote Execution API (BuildGrid) with its database (PostgreSQL), and workers, all of
+them processes on this machine that listen on the loopback address."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from build_grid import SERVERS, free_port, listens
+from patience import NET_S, wait_until
+
+HERE = Path(__file__).resolve().parent
+# Programs that refuse to work for root work for this user.
+_NOBODY = "nobody"
+
+
+@dataclass
+class Farm:
+    """port: of the server, on the loopback. folder: of everything, short-lived. programs: folders of what steps start, besides
+    the system's."""
+
+    port: int
+    folder: Path
+    programs: Sequence[str]
+    server: subprocess.Popen[bytes]
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """As the option has it."""
+        return f"grpc://127.0.0.1:{self.port}"
+
+    def add_worker(self, name: str, *options: str, properties: Sequence[str] = ()) -> None:
+        """Returns when it is about to announce itself. options: of worker.py."""
+        command = [
+            str(SERVERS / "python"),
+            str(HERE / "worker.py"),
+            "--server",
+            f"127.0.0.1:{self.port}",
+            "--name",
+            name,
+        ]
+        command += ["--folder", str(self.folder / name), *options]
+        command += [word for folder in self.programs for word in ("--program-folder", folder)]
+        command += [word for each in properties for word in ("--property", each)]
+        log = (self.folder / f"{name}.log").open("ab")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=_environment())
+        self.workers[name] = process
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n", (self.folder / f"{name}.log").read_text()
+
+    def kill_server(self) -> None:
+        """As a machine that loses its power."""
+        self.server.kill()
+        self.server.wait()
+
+    def kill_worker(self, name: str) -> None:
+        """Without a chance to say goodbye."""
+        process = self.workers.pop(name)
+        process.kill()
+        process.wait()
+
+
+def postgres_programs() -> Path | None:
+    """The folder of PostgreSQL's programs, None if it is not installed. Debian keeps initdb out of PATH."""
+    found = shutil.which("initdb")
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    return Path(found).resolve().parent if found else places[-1].parent if places else None
+
+
+@contextlib.contextmanager
+def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
+    """Ends with all processes gone. silence_s: after which the server takes a worker for dead; more than 4."""
+    programs = postgres_programs()
+    assert programs is not None, "make setup-tests installs PostgreSQL"
+    assert (SERVERS / "bgd").is_file(), "make setup-tests installs BuildGrid"
+    # Sockets have short names, and the user of the database has to reach them: no folder below pytest's.
+    folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
+    folder.chmod(0o755)
+    try:
+        with _database(programs, folder / "db") as connection, _server(folder, connection, silence_s) as (port, server):
+            farm = Farm(port, folder, _programs(), server)
+            try:
+                yield farm
+            finally:
+                for name in list(farm.workers):
+                    farm.kill_worker(name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _database(programs: Path, folder: Path) -> Iterator[str]:
+    """What the server needs to connect: nothing but a socket leads to it."""
+    folder.mkdir()
+    user = _NOBODY if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+    environment = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+    data = folder / "data"
+    make = [
+        str(programs / "initdb"),
+        "--no-sync",
+        "--auth=trust",
+        "--username=n6build",
+        "--encoding=UTF8",
+        "-D",
+        str(data),
+    ]
+    subprocess.run(make, check=True, user=user, env=environment, cwd=folder, stdout=subprocess.DEVNULL)
+    settings = [
+        "fsync=off",
+        "synchronous_commit=off",
+        "full_page_writes=off",
+        "listen_addresses=",
+        "shared_buffers=32MB",
+    ]
+    settings += ["max_connections=200", f"unix_socket_directories={folder}"]
+    start = [str(programs / "postgres"), "-D", str(data), *(word for each in settings for word in ("-c", each))]
+    with (folder.parent / "db.log").open("wb") as log:
+        process = subprocess.Popen(start, user=user, env=environment, cwd=folder, stdout=log, stderr=log)
+    try:
+        ask = [str(programs / "pg_isready"), "-q", "-h", str(folder)]
+        wait_until(lambda: subprocess.run(ask, check=False, env=environment).returncode == 0)
+        yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build"
+    finally:
+        # Without waiting for what nobody will ask for again.
+        process.send_signal(signal.SIGQUIT)
+        process.wait()
+
+
+@contextlib.contextmanager
+def _server(folder: Path, connection: str, silence_s: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Its port."""
+    bgd = str(SERVERS / "bgd")
+    migrate = [bgd, "migrate", "apply", connection]
+    subprocess.run(migrate, check=True, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    port = free_port()
+    configuration = folder / "server.yml"
+    configuration.write_text(
+        _CONFIGURATION.format(port=port, connection=connection, store=folder / "cas", silence=silence_s)
+    )
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [bgd, "server", "start", str(configuration)], stdout=log, stderr=log, env=_environment(), cwd=folder
+        )
+    try:
+        wait_until(lambda: listens(port) or process.poll() is not None)
+        assert process.poll() is None, (folder / "server.log").read_text()
+        yield port, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _programs() -> tuple[str, ...]:
+    """Of the Python that runs the tests, and of the compiler that they use."""
+    compiler = shutil.which("arm-none-eabi-gcc")
+    return (str(Path(sys.executable).parent), *([str(Path(compiler).parent)] if compiler else []))
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
+
+
+# Assignments are tried 20 times a second.
+_CONFIGURATION = """
+server:
+  - !channel
+    address: "127.0.0.1:{port}"
+    insecure-mode: true
+authorization:
+  method: none
+connections:
+  - !sql-connection &sql
+    connection-string: "{connection}"
+    pool-size: 20
+    max-overflow: 20
+storages:
+  - !disk-storage &store
+    path: "{store}"
+caches:
+  - !lru-action-cache &results
+    storage: *store
+    max-cached-refs: 10000
+    allow-updates: true
+    cache-failed-actions: false
+schedulers:
+  - !sql-scheduler &scheduler
+    sql: *sql
+    storage: *store
+    action-cache: *results
+    poll-interval: 0.05
+    bot-session-keepalive-timeout: {silence}
+    session-expiry-timer-interval: 1.0
+    max-job-attempts: 5
+    property-set: !dynamic-property-set
+      match-property-keys: [OSFamily, n6build-tool-arm-none-eabi-gcc, n6build-python]
+      wildcard-property-keys: []
+    assigners:
+      - !priority-age-assigner
+        count: 1
+        interval: 0.05
+        jitter-factor: 0
+        failure-backoff: 0.1
+instances:
+  - name: ""
+    services:
+      - !action-cache
+        cache: *results
+      - !execution
+        scheduler: *scheduler
+        operation-stream-keepalive-timeout: 2
+      - !cas
+        storage: *store
+      - !bytestream
+        storage: *store
+thread-pool-size: 100
+"""

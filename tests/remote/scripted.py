@@ -1,0 +1,174 @@
+"""A server that does what a test says: for faults that no real one shows when it is asked to. It keeps what it is sent, and
+answers each Execute and WaitExecution by the next line of a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from n6build.remote.messages import (
+    BATCH_READ_BLOBS,
+    BATCH_UPDATE_BLOBS,
+    CLASSES,
+    EXECUTE,
+    EXECUTING,
+    FIND_MISSING_BLOBS,
+    GET_CAPABILITIES,
+    QUEUED,
+    SHA256,
+    WAIT_EXECUTION,
+    message,
+)
+
+# What one stream consists of: operations, until an exception or the end.
+Line = Callable[[], Iterator[Any]]
+
+
+@dataclass
+class Scripted:
+    """blobs: by hash. script: of the streams to come, the last of which is repeated. asked: 'execute' and 'wait', as they came.
+    executes: whether it says that it has workers."""
+
+    address: str = ""
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    script: list[Line] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    executes: bool = True
+
+    def stream(self, kind: str) -> Iterator[Any]:
+        """The next line of the script."""
+        self.asked.append(kind)
+        line = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        return line()
+
+    def put(self, data: bytes) -> Any:
+        """Stores a blob as a worker would; its digest."""
+        from n6build.remote.store import blob_of
+
+        digest = blob_of(data).digest
+        self.blobs[digest.hash] = data
+        return digest.message()
+
+
+def operation(stage: int, response: Any = None, *, name: str = "operation", **more: Any) -> Any:
+    """response: an ExecuteResponse, with which it is done."""
+    made = message("Operation", name=name, done=response is not None, **more)
+    # Its clock is years behind.
+    metadata = message("ExecuteOperationMetadata", stage=stage)
+    metadata.partial_execution_metadata.queued_timestamp.seconds = 1
+    made.metadata.Pack(metadata)
+    if response is not None:
+        made.response.Pack(response)
+    return made
+
+
+def response(*, code: int = 0, text: str = "", cached: bool = False, **result: Any) -> Any:
+    """result: fields of the ActionResult."""
+    status = message("Status", code=code, message=text)
+    return message("ExecuteResponse", status=status, result=message("ActionResult", **result), cached_result=cached)
+
+
+def says(*operations: Any) -> Line:
+    """A stream that ends well."""
+    return lambda: iter(operations)
+
+
+def breaks(code: grpc.StatusCode, *operations: Any) -> Line:
+    """A stream that ends in an error."""
+
+    def line() -> Iterator[Any]:
+        yield from operations
+        raise _Broken(code)
+
+    return line
+
+
+WAITS, WORKS = operation(QUEUED), operation(EXECUTING)
+
+
+class _Broken(Exception):
+    def __init__(self, code: grpc.StatusCode) -> None:
+        self.code = code
+
+
+class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]
+    def __init__(self, scripted: Scripted) -> None:
+        self._scripted = scripted
+
+    def service(self, details: Any) -> Any:
+        scripted = self._scripted
+        unary: dict[str, tuple[str, Callable[[Any], Any]]] = {
+            GET_CAPABILITIES.path: ("GetCapabilitiesRequest", lambda _: _capabilities(scripted)),
+            FIND_MISSING_BLOBS.path: ("FindMissingBlobsRequest", lambda asked: _missing(asked, scripted)),
+            BATCH_UPDATE_BLOBS.path: ("BatchUpdateBlobsRequest", lambda asked: _update(asked, scripted)),
+            BATCH_READ_BLOBS.path: ("BatchReadBlobsRequest", lambda asked: _read(asked, scripted)),
+        }
+        streams = {EXECUTE.path: ("ExecuteRequest", "execute"), WAIT_EXECUTION.path: ("WaitExecutionRequest", "wait")}
+        if details.method in unary:
+            kind, answer = unary[details.method]
+            return grpc.unary_unary_rpc_method_handler(
+                lambda request, _: answer(request), CLASSES[kind].FromString, lambda made: made.SerializeToString()
+            )
+        if details.method in streams:
+            kind, name = streams[details.method]
+            return grpc.unary_stream_rpc_method_handler(
+                lambda _, context: _streamed(scripted, name, context),
+                CLASSES[kind].FromString,
+                lambda made: made.SerializeToString(),
+            )
+        return None
+
+
+def _streamed(scripted: Scripted, kind: str, context: Any) -> Iterator[Any]:
+    try:
+        yield from scripted.stream(kind)
+    except _Broken as error:
+        context.abort(error.code, "as the script says")
+
+
+def _capabilities(scripted: Scripted) -> Any:
+    return message(
+        "ServerCapabilities",
+        cache_capabilities=message("CacheCapabilities", digest_functions=[SHA256]),
+        execution_capabilities=message("ExecutionCapabilities", exec_enabled=scripted.executes),
+    )
+
+
+def _missing(asked: Any, scripted: Scripted) -> Any:
+    absent = [each for each in asked.blob_digests if each.hash not in scripted.blobs]
+    return message("FindMissingBlobsResponse", missing_blob_digests=absent)
+
+
+def _update(asked: Any, scripted: Scripted) -> Any:
+    scripted.blobs.update({each.digest.hash: each.data for each in asked.requests})
+    return message(
+        "BatchUpdateBlobsResponse", responses=[message("WrittenBlob", digest=each.digest) for each in asked.requests]
+    )
+
+
+def _read(asked: Any, scripted: Scripted) -> Any:
+    found = [
+        message("ReadBlob", digest=each, data=scripted.blobs[each.hash])
+        if each.hash in scripted.blobs
+        else message("ReadBlob", digest=each, status=message("Status", code=5))
+        for each in asked.digests
+    ]
+    return message("BatchReadBlobsResponse", responses=found)
+
+
+@contextmanager
+def scripted_server() -> Iterator[Scripted]:
+    """On the loopback."""
+    scripted = Scripted()
+    server = grpc.server(ThreadPoolExecutor(16))
+    server.add_generic_rpc_handlers((_Handler(scripted),))
+    scripted.address = f"grpc://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    try:
+        yield scripted
+    finally:
+        server.stop(None).wait()

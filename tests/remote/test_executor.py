@@ -1,0 +1,187 @@
+"""Which steps leave this machine, and how a build ends whatever the server does: right, and what happened is said once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from n6build.base.errors import N6Error
+from n6build.plan.local import execute, local_site
+from n6build.plan.perform import Site
+from n6build.plan.plan import make_plan
+from n6build.plan.step import Step
+from n6build.remote.executor import may_leave, use_remote
+from n6build.remote.messages import CLASSES, COMPLETED, message
+
+from remote.scripted import WORKS, Line, Scripted, breaks, operation, response, says, scripted_server
+
+RIGHT = b"right\n"
+FIRST = Step(verb="Copy", stage="copy", sources=("in",), outputs=("build/first",), command=("cp", "in", "build/first"))
+SECOND = replace(FIRST, outputs=("build/second",), command=("cp", "in", "build/second"))
+THIRD = replace(FIRST, outputs=("build/third",), command=("cp", "in", "build/third"))
+PLAN = make_plan([FIRST, SECOND, THIRD])
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    with scripted_server() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("N6BUILD_REMOTE_TIMEOUT", "0.3")
+    (tmp_path / "in").write_bytes(RIGHT)
+    return tmp_path
+
+
+def built(scripted: Scripted, *steps: Step) -> Site:
+    """One step after the other, so that the script fits."""
+    site = local_site(Path("build"), {"PATH": os.defpath})
+    remote = use_remote(scripted.address, site)
+    execute(make_plan(steps), [step.name for step in steps], site, jobs=1)
+    if remote:
+        remote.finish()
+    return site
+
+
+def made(scripted: Scripted, path: str, data: bytes, *, text: bytes = b"", **more: Any) -> Line:
+    """What a worker made."""
+    file = message("OutputFile", path=path, digest=scripted.put(data), **more)
+    return says(WORKS, operation(COMPLETED, response(output_files=[file], stdout_raw=text)))
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Lines about the server, but for the last one, with the sums."""
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    return [line for line in lines if line.startswith("Remote") and " sent, " not in line]
+
+
+def test_what_a_worker_made_is_taken(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is, with what the step printed, and whatever it would have been here."""
+    scripted.script = [
+        made(scripted, "build/first", b"elsewhere", text=b"told\x07\n", is_executable=True),
+        made(scripted, "build/second", b""),
+    ]
+    site = built(scripted, FIRST, SECOND)
+    assert (Path("build/first").read_bytes(), Path("build/second").read_bytes()) == (b"elsewhere", b"")
+    assert (os.access("build/first", os.X_OK), os.access("build/second", os.X_OK)) == (True, False)
+    assert {entry.origin for entry in site.ledger.entries.values()} == {"elsewhere"}
+    first, last = capsys.readouterr().out.splitlines()
+    assert first == "told\\x07"
+    assert last.strip().startswith(f"Remote {scripted.address}, 2 steps done by workers, ")
+
+
+def test_a_worker_gets_all_that_the_step_reads(scripted: Scripted) -> None:
+    scripted.script = [made(scripted, "build/first", b"")]
+    built(scripted, FIRST)
+    commands = [CLASSES["Command"].FromString(data) for data in scripted.blobs.values() if b"build/first" in data]
+    assert [list(each.arguments) for each in commands] == [["cp", "in", "build/first"]]
+    assert RIGHT in scripted.blobs.values()
+
+
+@pytest.mark.parametrize(
+    ("script", "id", "asked"),
+    [
+        ([breaks(grpc.StatusCode.UNAVAILABLE)], "N6-REMOTE-003", None),
+        ([breaks(grpc.StatusCode.UNAUTHENTICATED)], "N6-REMOTE-004", 1),
+        ([breaks(grpc.StatusCode.RESOURCE_EXHAUSTED)], "N6-REMOTE-005", 1),
+        ([says(operation(COMPLETED, response(code=9)))], "N6-REMOTE-006", 2),
+    ],
+    ids=["gone", "refuses", "full", "loses"],
+)
+def test_a_build_goes_on_without_a_server_that_fails(
+    scripted: Scripted, script: list[Line], id: str, asked: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that loses its files is sent them once more before."""
+    scripted.script = script
+    built(scripted, FIRST, SECOND)
+    (line,) = said(capsys)
+    assert line.startswith(f"Remote {scripted.address}: {id}: ")
+    assert line.endswith(", the rest is done here")
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    assert asked is None or len(scripted.asked) == asked
+
+
+def test_a_file_with_another_digest_is_not_taken(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    line = made(scripted, "build/first", b"lie")
+    (digest,) = [name for name, data in scripted.blobs.items() if data == b"lie"]
+    scripted.blobs[digest] = b"die"
+    scripted.script = [line]
+    built(scripted, FIRST, SECOND)
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    (told,) = said(capsys)
+    assert "N6-REMOTE-006" in told
+    assert scripted.asked == ["execute"]
+
+
+def test_a_failure_of_one_action_is_not_one_of_the_server(
+    scripted: Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker that dies, or makes nothing: that step is done here, and the next one by a worker."""
+    scripted.script = [
+        says(operation(COMPLETED, response(code=10, text="worker w1 died"))),
+        says(operation(COMPLETED, response())),
+        made(scripted, "build/third", b"elsewhere"),
+    ]
+    built(scripted, FIRST, SECOND, THIRD)
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    assert Path("build/third").read_bytes() == b"elsewhere"
+    dead, empty = said(capsys)
+    assert "N6-REMOTE-021: the server could not get an action done: worker w1 died, it is done again here" in dead
+    assert "N6-REMOTE-022: a step did not make build/second on worker 'unknown', it is done again here" in empty
+
+
+def test_an_error_of_a_step_is_that_of_this_machine(scripted: Scripted, capsys: pytest.CaptureFixture[str]) -> None:
+    """What fails elsewhere is done again: it succeeds, or fails as if there were no server."""
+    scripted.script = [says(operation(COMPLETED, response(exit_code=127, stderr_raw=b"cp: not found\n")))]
+    built(scripted, FIRST)
+    (line,) = said(capsys)
+    assert (
+        "N6-REMOTE-022: a step ended with status 127 on worker 'unknown': cp: not found, it is done again here" in line
+    )
+    wrong = replace(FIRST, command=("cp", "absent", "build/first"))
+    with pytest.raises(N6Error) as caught:
+        built(scripted, wrong)
+    assert caught.value.id == "N6-STEP-010"
+    assert not Path("build/first").exists()
+
+
+def test_a_server_without_workers_or_without_life_is_said_at_once(
+    scripted: Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted.executes = False
+    built(scripted, FIRST)
+    scripted.address = "grpc://127.0.0.1:1"
+    built(scripted, SECOND)
+    stores, absent = said(capsys)
+    assert stores.endswith(", the server only stores: everything is done here")
+    assert absent.startswith("Remote grpc://127.0.0.1:1: N6-REMOTE-003: ")
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    assert scripted.asked == []
+    with pytest.raises(N6Error) as caught:
+        scripted.address = "http://somewhere"
+        built(scripted, THIRD)
+    assert caught.value.id == "N6-REMOTE-001"
+
+
+@pytest.mark.parametrize("field", [{"always": True}, {"state": ("boards",)}, {"shared": False}])
+def test_what_touches_a_board_or_this_machine_stays(field: dict[str, Any], scripted: Scripted) -> None:
+    step = replace(FIRST, **field)
+    assert may_leave(FIRST)
+    assert not may_leave(step)
+    built(scripted, step)
+    assert scripted.asked == []
+
+
+def test_a_step_with_files_from_elsewhere_stays(scripted: Scripted, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other") / "in"
+    other.write_bytes(RIGHT)
+    built(scripted, replace(FIRST, sources=(str(other),), command=("cp", str(other), "build/first")))
+    assert scripted.asked == []

@@ -1,0 +1,180 @@
+"""What remote execution costs and gives, measured with a real server and workers that are processes on this machine.
+
+    .venv/bin/python tools/bench_remote.py                       actions that only sleep, 1 to 16 workers
+    .venv/bin/python tools/bench_remote.py --matrix --models 30  3 boards with so many models, here and with 1 and 2 workers
+
+Needs what `make setup-tests` installs. On a machine with few processors, workers compete with each other and with the server:
+what can be carried over to a farm are processor times, bytes, and the overhead of actions that need no processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "site_scons"), str(ROOT / "tests")]
+
+from n6build.remote.address import Access, parse_address  # noqa: E402
+from n6build.remote.connection import Connection, connected  # noqa: E402
+from n6build.remote.execute import Progress, execute  # noqa: E402
+from n6build.remote.messages import message  # noqa: E402
+from n6build.remote.store import blob_of, upload  # noqa: E402
+from remote.farm import Farm, running_farm  # noqa: E402
+
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
+# Nothing is given up because this machine is slow.
+PATIENT = {"N6BUILD_REMOTE_TIMEOUT": "600", "N6BUILD_REMOTE_PATIENCE": "600"}
+MODEL = "miniresnet"
+
+
+def main() -> None:
+    """Prints tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--matrix", action="store_true", help="builds, instead of actions that sleep")
+    parser.add_argument("--models", type=int, default=30, help="of the matrix")
+    parser.add_argument("--boards", default="all", help="of the matrix, a,b or all")
+    parser.add_argument("--workers", default="", help="numbers of workers, a,b")
+    parser.add_argument("--seconds", type=float, default=1.0, help="that an action sleeps")
+    arguments = parser.parse_args()
+    if arguments.matrix:
+        matrix(_numbers(arguments.workers or "1,2"), arguments.models, arguments.boards)
+    else:
+        sleeping(_numbers(arguments.workers or "1,2,4,8,16"), arguments.seconds)
+
+
+def sleeping(counts: Sequence[int], seconds: float) -> None:
+    """Four actions for each worker, all asked for at once: they should take four times as long as one."""
+    print("| workers | actions | at best | took | overhead an action | processor of the client an action |")
+    print("|---|---|---|---|---|---|")
+    with running_farm() as farm:
+        for count in sorted(counts):
+            _grow(farm, count, [])
+            took, client = _slept(farm, 4 * count, seconds, salt=str(count))
+            each = took / 4 - seconds
+            print(
+                f"| {count} | {4 * count} | {4 * seconds:.1f} s | {took:.2f} s | {each * 1000:.0f} ms "
+                f"| {client / (4 * count) * 1000:.1f} ms |",
+                flush=True,
+            )
+
+
+def _slept(farm: Farm, actions: int, seconds: float, salt: str) -> tuple[float, float]:
+    """Seconds that all took, and of this process' processor."""
+    with connected(parse_address(farm.address), Access(timeout_s=60)) as connection:
+
+        def one(number: int) -> None:
+            _sleep(connection, seconds, f"{salt} {number}")
+
+        began, cpu = time.monotonic(), _cpu(resource.RUSAGE_SELF)
+        with ThreadPoolExecutor(actions) as pool:
+            list(pool.map(one, range(actions)))
+        return time.monotonic() - began, _cpu(resource.RUSAGE_SELF) - cpu
+
+
+def _sleep(connection: Connection, seconds: float, salt: str) -> None:
+    nothing = blob_of(b"")
+    command = blob_of(message("Command", arguments=["/bin/sleep", str(seconds)]).SerializeToString())
+    digests = {"command_digest": command.digest.message(), "input_root_digest": nothing.digest.message()}
+    # The server would do equal actions once.
+    action = blob_of(message("Action", **digests, salt=salt.encode()).SerializeToString())
+    upload(connection, [command, action, nothing])
+    if execute(connection, action.digest, Progress(600)).result.exit_code:
+        raise SystemExit("an action failed")
+
+
+def matrix(counts: Sequence[int], models: int, boards: str) -> None:
+    """Builds without runs, which are done here in any case."""
+    print(f"Load of this machine before: {os.getloadavg()[0]:.1f}, processors: {os.cpu_count()}\n")
+    print("| where | took | processor of scons and what it starts | about the server |")
+    print("|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="n6bench-") as folder, running_farm() as farm:
+        project = _project(Path(folder), models)
+        names = ",".join(_model(number) for number in range(models))
+        chosen = [f"boards={boards}", f"models={names}", "matrix"]
+        _report("here, -j2", project, ["-j2", *chosen])
+        for count in sorted(counts):
+            _grow(farm, count, _platform())
+            # The server remembers: the compiler gets another option, which changes nothing; other steps may be known.
+            _salt(project, count)
+            _report(f"{count} workers", project, [f"remote={farm.address}", *chosen])
+        _report("again, all known", project, [f"remote={farm.address}", *chosen])
+
+
+def _report(what: str, project: Path, arguments: list[str]) -> None:
+    shutil.rmtree(project / "build", ignore_errors=True)
+    for path in project.glob(".sconsign*"):
+        path.unlink()
+    environment = {**os.environ, **PATIENT, "PYTHONPATH": str(project / "site_scons")}
+    began, cpu = time.monotonic(), _cpu(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", *arguments],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    took, used = time.monotonic() - began, _cpu(resource.RUSAGE_CHILDREN) - cpu
+    told = [line.strip().partition(", ")[2] for line in done.stdout.splitlines() if line.strip().startswith("Remote ")]
+    passed = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("Matrix ")]
+    if not passed:
+        raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
+    print(f"| {what} | {took:.0f} s | {used:.0f} s | {'; '.join(told) or '-'} |", flush=True)
+    print(f"{passed[-1]}", file=sys.stderr, flush=True)
+
+
+def _project(folder: Path, models: int) -> Path:
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, folder / name)
+    for number in range(models):
+        made = shutil.copytree(folder / "models" / MODEL, folder / "models" / _model(number)) / "model.yaml"
+        made.write_text(made.read_text().replace(f"name: {MODEL}\n", f"name: {_model(number)}\n", 1))
+    return folder
+
+
+def _model(number: int) -> str:
+    return f"model{number:02}"
+
+
+def _salt(project: Path, count: int) -> None:
+    path = project / "site_scons/n6build/compiler/toolchain.py"
+    text = path.read_text()
+    path.write_text(
+        re.sub(r'(    "-Werror",\n)(    "-DBENCH=\d+",\n)?\)', rf'\1    "-DBENCH={count}",\n)', text, count=1)
+    )
+
+
+def _platform() -> list[str]:
+    command = [sys.executable, "-m", "n6build.command_line.worker_platform"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "site_scons")}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
+def _grow(farm: Farm, count: int, properties: Sequence[str]) -> None:
+    for number in range(len(farm.workers), count):
+        farm.add_worker(f"w{number + 1}", properties=properties)
+
+
+def _cpu(who: int) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+if __name__ == "__main__":
+    main()
