@@ -30,10 +30,13 @@ from bench_kernels import kernel_figures
 from bench_npu import npu_speed
 from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
+from n6build.checks.checked_board import checked_board
 from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
+from n6build.hardware.slots import flash_of
 from n6build.image.manifest import FlashFile, make_manifest
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
@@ -183,14 +186,16 @@ def large_network() -> None:
         images = {slot: folder / f"{slot}.bin" for slot in ("fsbl", "appli", "weights")}
         for path in images.values():
             path.write_bytes(bytes(6000))
-        manifest = make_manifest(board, [FlashFile(slot, path) for slot, path in images.items()], folder)
+        manifest = make_manifest(flash_of(board), [FlashFile(slot, path) for slot, path in images.items()], folder)
         facts = read_model_facts(model.file)
 
         def plan_and_check() -> None:
-            plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
+            plan = make_plan(
+                memory_of(board, {}), "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)]
+            )
             described = CheckedModel(model.name, model.file, {}, None, None)
             network = NetworkSubject(described, False, artifacts, pools, facts)
-            run_checks(Subject(board, (network,), plan, manifest, own_runtime().identity))
+            run_checks(Subject(checked_board(board), (network,), plan, manifest, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from n6build.hardware.board import Board
+from n6build.checks.checked_board import CheckedBoard
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import Role, StartedProgram
 from n6build.image.manifest import FlashManifest
@@ -80,7 +80,7 @@ class Subject:
     """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it.
     programs: those that are not ours."""
 
-    board: Board
+    board: CheckedBoard
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
     manifest: FlashManifest

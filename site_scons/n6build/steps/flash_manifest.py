@@ -9,11 +9,12 @@ from pathlib import Path
 from n6build.base.files import read_bytes, write_atomically
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
+from n6build.hardware.program_places import ProgramPlaces, places_of
+from n6build.hardware.slots import BoardFlash, flash_of
 from n6build.image.manifest import FlashFile, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
 from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.foreign_image import placed_files
 
 
@@ -36,10 +37,11 @@ class _Place:
 
 @dataclass(frozen=True)
 class Parameters:
-    """places: of the images, in the order of the sources that follow the plan. placed: of which of them a further source says
-    where its parts go, in the order of these sources."""
+    """programs: where they are loaded to. places: of the images, in the order of the sources that follow the plan. placed: of
+    which of them a further source says where its parts go, in the order of these sources."""
 
-    board: BoardChoice
+    flash: BoardFlash
+    programs: ProgramPlaces
     places: tuple[_Place, ...]
     placed: tuple[int, ...]
 
@@ -53,8 +55,8 @@ def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, boar
         verb="Manifest",
         stage="image",
         outputs=(output,),
-        sources=(plan, *(part.file for part in parts), *lists, *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), places, placed)),
+        sources=(plan, *(part.file for part in parts), *lists),
+        parameters=to_parameters(Parameters(flash_of(board), places_of(board.soc), places, placed)),
         function="n6build.steps.flash_manifest:make",
     )
 
@@ -67,9 +69,8 @@ def make(call: Call) -> None:
     behind = 1 + len(given.places)
     images = call.sources[1:behind]
     lists = dict(zip(given.placed, call.sources[behind : behind + len(given.placed)], strict=True))
-    board = chosen_board(call.sources, given.board)
     placed = list(zip(given.places, images, strict=True))
-    _check_whole([each for number, each in enumerate(placed) if number not in lists], plan, board)
+    _check_whole([each for number, each in enumerate(placed) if number not in lists], plan, given.programs)
     files: list[FlashFile] = []
     for number, (place, image) in enumerate(placed):
         if number in lists:
@@ -78,15 +79,15 @@ def make(call: Call) -> None:
             # An image without an address in the plan is empty, and gets none.
             files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
     output = call.outputs[0]
-    manifest = make_manifest(board, files, output.parent)
+    manifest = make_manifest(given.flash, files, output.parent)
     write_atomically(output, manifest_json(manifest))
 
 
-def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, board: Board) -> None:
+def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, programs: ProgramPlaces) -> None:
     """Images of this project, by what each says of itself; programs of others were read when they were taken over. Raises as the
     functions of `whole_image`."""
-    boot, load = board.soc.boot, board.soc.load_and_run
-    kinds = {"fsbl": (BinaryType.FSBL, boot.payload_offset), "appli": (BinaryType.SSBL, load.payload_offset)}
+    fsbl, appli = programs.fsbl.payload_offset, programs.appli.payload_offset
+    kinds = {"fsbl": (BinaryType.FSBL, fsbl), "appli": (BinaryType.SSBL, appli)}
     sizes = {Content("weights", each.network, each.file): each.bytes for each in plan.images}
     sizes |= {Content("vectors", each.name): each.vectors.count * each.vectors.bytes_each for each in plan.networks}
     # Models before their weights, whose size they know.
