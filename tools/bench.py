@@ -249,7 +249,7 @@ linked = elf.read_linked_model(Path({str(elf)!r}))
 data = bytearray(linked.data)
 at = binary._context_offset(linked) + binary._SIZE_OFFSET
 struct.pack_into("<I", data, at, 20_000_000)
-parts = [pools.ParamsPart(Path({str(raw)!r}), 20_000_000)]
+parts = [pools.ParamsPart(Path({str(raw)!r}), 20_000_000, 20_000_000)]
 checked = binary.crc32_of(pools.params_chunks(parts))
 binary.write_model(Path({folder!r}) / "model.bin", replace(linked, data=bytes(data)), pools.params_chunks(parts), checked)
 print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -14,10 +14,8 @@ from n6build.checks.checked_board import checked_board
 from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
 from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
 from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import StartedProgram
-from n6build.image.manifest import FlashFile, make_manifest
 from n6build.image.memory_regions import MemoryRegion
 from n6build.image.mpu_tables import MpuRegion
 from n6build.memory_plan.board_memory import memory_of
@@ -41,16 +39,12 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
     compile_network(model.file, pools, folder)
     artifacts = read_artifacts(folder, "network")
     plan = make_plan(memory_of(board, {}), profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
-    images = []
-    for slot, size in (("fsbl", 6000), ("appli", 16000), ("weights", 29088)):
-        (folder / f"{slot}.bin").write_bytes(bytes(size))
-        images.append(FlashFile(slot, folder / f"{slot}.bin"))
     return Subject(
         board=checked_board(board),
         networks=(NetworkSubject(checked(model), False, artifacts, pools, read_model_facts(model.file)),),
         plan=plan,
-        manifest=make_manifest(flash_of(board), images, folder),
         runtime=own_runtime().identity,
+        appli_bytes=16000,
     )
 
 
@@ -308,10 +302,9 @@ def test_weights_may_be_anywhere_in_the_nor(sound: Subject, address: int) -> Non
 
 
 def with_model(subject: Subject, file_bytes: int) -> Subject:
-    """A relocatable model with two slots of this size; its file is the first segment of the weights."""
-    weights = next(segment for segment in subject.manifest.segments if segment.name == "weights")
-    slots = tuple(ModelSlot(weights.address + part * file_bytes, file_bytes, 0, 0) for part in range(2))
-    model = PlannedModel(subject.networks[0].artifacts.name, weights.file, "", slots)
+    """A relocatable model with two slots of this size; in slot 'weights'."""
+    slots = tuple(ModelSlot(0x7100_0000 + part * file_bytes, file_bytes, 0, 0) for part in range(2))
+    model = PlannedModel(subject.networks[0].artifacts.name, "weights.bin", "", slots)
     return replace(subject, plan=replace(subject.plan, models=(model,)))
 
 

@@ -244,5 +244,5 @@ def test_a_private_key_is_no_material(tmp_path: Path) -> None:
         return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make")
 
     behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
-    step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, {}, {})
-    assert step.sources == ("m.json", "image.bin", "app.elf", "keys/publicKey00.pem")
+    step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, ("boards/b.yaml",), {}, {})
+    assert step.sources == ("m.json", "image.bin", "app.elf", "boards/b.yaml", "keys/publicKey00.pem")

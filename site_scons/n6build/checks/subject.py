@@ -9,7 +9,6 @@ from pathlib import Path
 from n6build.checks.checked_board import CheckedBoard
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import Role, StartedProgram
-from n6build.image.manifest import FlashManifest
 from n6build.image.memory_regions import MemoryRegion
 from n6build.image.mpu_tables import MpuRegion
 from n6build.memory_plan.plan import MemoryPlan
@@ -78,12 +77,13 @@ class ForeignProgram:
 @dataclass(frozen=True)
 class Subject:
     """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it.
-    programs: those that are not ours."""
+    programs: those that are not ours. appli_bytes: of this project's Appli as it is copied, 0 where there is none, or no program
+    that is not ours."""
 
     board: CheckedBoard
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
-    manifest: FlashManifest
     runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
     programs: tuple[ForeignProgram, ...] = ()
+    appli_bytes: int = 0

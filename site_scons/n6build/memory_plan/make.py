@@ -40,11 +40,12 @@ class CompiledNetwork:
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, inputs: Path | None, *, is_classification: bool
+    model: str, folder: Path, name: str, weights: tuple[str, ...], inputs: Path | None, *, is_classification: bool
 ) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. Raises what `read_artifacts` and `read_vectors` do."""
+    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. Raises what
+    `read_artifacts` and `read_vectors` do."""
     vectors = read_vectors(inputs) if inputs else NO_VECTORS
-    return CompiledNetwork(model, read_artifacts(folder, name), vectors, is_classification)
+    return CompiledNetwork(model, read_artifacts(folder, name, weights), vectors, is_classification)
 
 
 def make_plan(

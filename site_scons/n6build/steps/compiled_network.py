@@ -35,6 +35,16 @@ class NetworkSteps:
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """Names of `raws`."""
+        return tuple(Path(raw).name for raw in self.raws)
+
+    @property
+    def described(self) -> tuple[str, ...]:
+        """What says all about the network but the values of its weights."""
+        return tuple(output for output in self.step.outputs if output not in self.raws)
+
+    @property
     def c_files(self) -> tuple[str, ...]:
         """C files that are linked into the Appli."""
         return tuple(

@@ -26,12 +26,13 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """inputs: file of its test vectors, None if it has none. version_header: file for the compiler, empty unless the version
-    gate is waived."""
+    """weights: names of its raw files, which are not read. inputs: file of its test vectors, None if it has none.
+    version_header: file for the compiler, empty unless the version gate is waived."""
 
     model: str
     name: str
     folder: str
+    weights: tuple[str, ...]
     is_classification: bool
     inputs: str | None
     version_header: str = ""
@@ -99,6 +100,7 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
             each.model.name,
             each.name,
             each.folder,
+            each.weights,
             each.model.result == "classification",
             project_path(each.model.inputs) if each.model.inputs else None,
         )
@@ -112,9 +114,9 @@ def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
 
 
 def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
-    """All that stage 1 makes, and the test vectors."""
+    """All that stage 1 makes but the weights, and the test vectors."""
     inputs = (project_path(each.model.inputs) for each in networks if each.model.inputs)
-    return tuple(dict.fromkeys((*(file for each in networks for file in each.outputs), *inputs)))
+    return tuple(dict.fromkeys((*(file for each in networks for file in each.described), *inputs)))
 
 
 def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
@@ -124,6 +126,7 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
             each.model,
             Path(each.folder),
             each.name,
+            each.weights,
             Path(each.inputs) if each.inputs else None,
             is_classification=each.is_classification,
         )

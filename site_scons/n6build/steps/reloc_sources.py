@@ -24,10 +24,12 @@ from n6build.reloc.preconditions import check_buffers_known, version_for
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1. of_board: the network has the pools of the board. waived: the version gate, or nothing."""
+    """folder: of stage 1. weights: names of its raw files, which are not read. of_board: the network has the pools of the board.
+    waived: the version gate, or nothing."""
 
     name: str
     folder: str
+    weights: tuple[str, ...]
     runtime: RuntimeVersion
     secure: bool
     of_board: bool
@@ -55,12 +57,14 @@ def reloc_sources_step(
         f"{name}_reloc.json",
     )
     gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
-    parameters = Parameters(name, network_folder, runtime, secure, of_board, gate)
+    raws = tuple(output for output in network.outputs if output.endswith(".raw"))
+    weights = tuple(Path(raw).name for raw in raws)
+    parameters = Parameters(name, network_folder, weights, runtime, secure, of_board, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
         outputs=tuple(f"{folder}/{each}" for each in names),
-        sources=network.outputs,
+        sources=tuple(output for output in network.outputs if output not in raws),
         parameters=to_parameters(parameters),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.steps.reloc_sources:make",
@@ -70,7 +74,7 @@ def reloc_sources_step(
 def make(call: Call) -> None:
     """Writes the C files, the linker script and the description."""
     given = call.parameters_as(Parameters)
-    artifacts = read_artifacts(Path(given.folder), given.name)
+    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     check_epochs(artifacts, given.runtime)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     check_buffers_known(artifacts, read_network_c(artifacts.source))

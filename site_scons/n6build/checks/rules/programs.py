@@ -155,16 +155,16 @@ def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
 def _loaders(subject: Subject) -> list[ForeignProgram]:
     """Empty where the Appli is somebody else's, too: it may be copied elsewhere, or not at all."""
     ours = not any(each.role == "appli" for each in subject.programs)
-    has_appli = any(each.name == "appli" for each in subject.manifest.segments)
-    return [each for each in subject.programs if each.role == "fsbl" and each.has_elf] if ours and has_appli else []
+    if not ours or not subject.appli_bytes:
+        return []
+    return [each for each in subject.programs if each.role == "fsbl" and each.has_elf]
 
 
 @check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
 def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
     """Sections of somebody's FSBL where this project's Appli, which it copies there, runs."""
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
-    image = next(each.length for each in subject.manifest.segments if each.name == "appli")
-    copied = Span(appli.address, image)
+    copied = Span(appli.address, subject.appli_bytes)
     for program in _loaders(subject):
         for name, span in _reserved(program):
             common = _overlap(Span(physical(span.address), span.size), copied)
