@@ -32,7 +32,7 @@ from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
 from n6build.checks.checked_board import checked_board
 from n6build.checks.run import run_checks
-from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.boards import load_board
 from n6build.hardware.slots import flash_of
 from n6build.image.manifest import FlashFile, make_manifest
@@ -194,7 +194,7 @@ def large_network() -> None:
                 memory_of(board, {}), "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)]
             )
             described = CheckedModel(model.name, model.file, {}, None, None)
-            network = NetworkSubject(described, False, artifacts, pools, facts)
+            network = NetworkSubject(described, False, artifacts, given_pools(pools), facts)
             run_checks(Subject(checked_board(board), (network,), plan, manifest, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")

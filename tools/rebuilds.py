@@ -1,8 +1,9 @@
 """What each kind of change runs, and what of that it has to: those steps whose outputs come out otherwise.
 
-    .venv/bin/python tools/rebuilds.py [WORD...]        prints the table of docs/rebuilds.md; WORD: only changes with it
+    .venv/bin/python tools/rebuilds.py [WORD...]        prints the tables of docs/rebuilds.md; WORD: only changes with it
 
-Works in a temporary copy of the project, which is built once; each change is made in a copy of that.
+Works in a temporary copy of the project, which is built once; each change is made in a copy of that. Fails where a step runs
+without a need and without one of `REASONS`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,23 @@ class Change:
 
     name: str
     make: Edit
+
+
+# Why a step may run whose outputs stay as they are, by its verb.
+REASONS = {
+    "Bill": "it lists what the maps of the links say",
+    "Check": "it refuses what no longer holds",
+    "Compile": "only the compiler knows whether something comes of a text that it reads",
+    "Headers": "a C file that was edited may include other headers",
+    "Image": "the program is another file, if only by its debug information",
+    "Link": "an object file or a linker script is another one, whatever of it is left in the program",
+    "Manifest": "it refuses what no longer fits into its slot",
+    "Network": "only the network compiler knows what it takes from the model file",
+    "Notices": "it lists what the maps of the links say",
+    "Plan": "it refuses what no longer fits into its slot",
+    "Sizes": "only the program says how large its sections are",
+    "Weights": "the plan says which network they belong to",
+}
 
 
 @dataclass(frozen=True)
@@ -230,15 +248,17 @@ CHANGES = (
 
 
 def main() -> int:
-    """Prints the table, and fails where a step ran without a need that `REASONS` knows."""
+    """Prints the tables."""
     words = sys.argv[1:]
     chosen = [each for each in CHANGES if not words or any(word in each.name for word in words)]
     with tempfile.TemporaryDirectory(prefix="n6rebuilds-") as folder:
         project = prepared(Path(folder))
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             measured = list(pool.map(lambda change: ran_after(change, project, Path(folder)), chosen))
-    print(table(chosen, measured))
-    return 0
+    print(tables(chosen, measured))
+    unexplained = {verb for verb in idle_verbs(measured) if verb not in REASONS}
+    print("".join(f"nobody knows why {verb} runs\n" for verb in sorted(unexplained)), end="", file=sys.stderr)
+    return 1 if unexplained else 0
 
 
 def prepared(folder: Path) -> Path:
@@ -260,7 +280,9 @@ def ran_after(change: Change, project: Path, folder: Path) -> list[Ran]:
         change.make(root)
         scons(root)
         after = (root / _LEDGER).read_text().splitlines()
-        return compared(before, after[len(before) :])
+        ran = compared(before, after[len(before) :])
+    print(row(change, ran), file=sys.stderr)
+    return ran
 
 
 def compared(before: Sequence[str], added: Sequence[str]) -> list[Ran]:
@@ -291,14 +313,26 @@ def scons(project: Path) -> None:
         raise SystemExit(result.stdout + result.stderr)
 
 
-def table(changes: Sequence[Change], measured: Sequence[Sequence[Ran]]) -> str:
+def idle_verbs(measured: Sequence[Sequence[Ran]]) -> list[str]:
+    """Of steps that ran and changed nothing, sorted."""
+    return sorted({each.step.partition(" ")[0] for ran in measured for each in ran if not each.changed})
+
+
+def tables(changes: Sequence[Change], measured: Sequence[Sequence[Ran]]) -> str:
     """In Markdown."""
-    lines = ["| change | ran | changed | without a need |", "|---|---|---|---|"]
-    for change, ran in zip(changes, measured, strict=True):
-        idle = ", ".join(each.step for each in ran if not each.changed)
-        changed = sum(each.changed for each in ran)
-        lines.append(f"| {change.name} | {len(ran)} | {changed} | {idle} |")
+    lines = ["| change | ran | made something else | the others |", "|---|---|---|---|"]
+    lines += [row(change, ran) for change, ran in zip(changes, measured, strict=True)]
+    lines += ["", "| others | why |", "|---|---|"]
+    lines += [f"| `{verb}` | {REASONS.get(verb, '')} |" for verb in idle_verbs(measured)]
     return "\n".join(lines)
+
+
+def row(change: Change, ran: Sequence[Ran]) -> str:
+    """Of the first table."""
+    verbs = [each.step.partition(" ")[0] for each in ran if not each.changed]
+    counted = (f"{verbs.count(verb)} `{verb}`" if verbs.count(verb) > 1 else f"`{verb}`" for verb in sorted({*verbs}))
+    changed = ", ".join(sorted({f"`{each.step.partition(' ')[0]}`" for each in ran if each.changed}))
+    return f"| {change.name} | {len(ran)} | {sum(each.changed for each in ran)}{': ' if changed else ''}{changed} | {', '.join(counted)} |"
 
 
 if __name__ == "__main__":

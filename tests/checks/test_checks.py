@@ -12,7 +12,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.checks.checked_board import checked_board
 from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
-from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.boards import load_board
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import StartedProgram
@@ -41,7 +41,7 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
     plan = make_plan(memory_of(board, {}), profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
     return Subject(
         board=checked_board(board),
-        networks=(NetworkSubject(checked(model), False, artifacts, pools, read_model_facts(model.file)),),
+        networks=(NetworkSubject(checked(model), False, artifacts, given_pools(pools), read_model_facts(model.file)),),
         plan=plan,
         runtime=own_runtime().identity,
         appli_bytes=16000,

@@ -33,7 +33,7 @@ from n6build.image.elf import payload_of
 from n6build.image.manifest import FlashManifest, Segment
 from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import VectorSet, read_vectors
+from n6build.memory_plan.vectors import VectorShape, read_vectors
 from n6build.models.model import EpochTolerance
 from n6build.network.artifacts.c_info_reader import CInfo
 from n6build.network.artifacts.description import NetworkArtifacts
@@ -121,7 +121,7 @@ def too_many_vectors(folder: Path) -> None:
     artifacts = read_artifacts(folder, "network")
     size = sum(port.bytes for port in artifacts.inputs)
     count = NUCLEO.slots.vectors.size // size + 1
-    network = CompiledNetwork("keyword", artifacts, VectorSet("v.npy", count, size, bytes(count * size)), True)
+    network = CompiledNetwork("keyword", artifacts, VectorShape("v.npy", count, size), True)
     make_plan(memory_of(NUCLEO, {}), "extflash", [network])
 
 

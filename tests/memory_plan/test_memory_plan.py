@@ -16,7 +16,7 @@ from n6build.memory_plan.generated_c import models_source, plan_source, pools_sc
 from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
 from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, plan_json, read_plan
-from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
+from n6build.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
 from n6build.reloc.slots import ModelSlot
 
@@ -156,7 +156,7 @@ def test_fixed_weights_beyond_the_nor_are_refused_with_the_bytes(tmp_path: Path)
 
 def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot(tmp_path: Path) -> None:
     slot = BOARD.slots.vectors
-    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    vectors = VectorShape("v.npy", 3, 10)
     start = 0x7038_0000
     one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
     assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
@@ -189,7 +189,7 @@ def test_weights_beyond_their_slot_are_refused_with_the_bytes(tmp_path: Path) ->
 
 def test_vectors_of_several_networks_do_not_share_a_sector(tmp_path: Path) -> None:
     one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10)
-    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    vectors = VectorShape("v.npy", 3, 10)
     two = replace(network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=10), vectors=vectors)
     plan = plan_of(replace(one, vectors=vectors), two)
     base = BOARD.slots.vectors.address
@@ -213,7 +213,7 @@ def test_a_single_network_needs_no_name_in_its_files(tmp_path: Path) -> None:
 def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
     wrong = replace(
         network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
-        vectors=VectorSet("v.npy", 1, 11, bytes(11)),
+        vectors=VectorShape("v.npy", 1, 11),
     )
     with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input has 10"):
         plan_of(wrong)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,15 @@ class CheckedModel:
 
 
 @dataclass(frozen=True)
+class GivenPool:
+    """A memory pool as the network compiler was given it. fname: in names of files. size: bytes."""
+
+    fname: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
 class NetworkSubject:
     """for_npu: made by a compiler for the NPU. pools: those that it was given. facts: about the model file, None where there is
     none."""
@@ -39,8 +48,13 @@ class NetworkSubject:
     model: CheckedModel
     for_npu: bool
     artifacts: NetworkArtifacts
-    pools: tuple[MemoryPool, ...]
+    pools: tuple[GivenPool, ...]
     facts: ModelFacts | None
+
+
+def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
+    """What the checks look at of them."""
+    return tuple(GivenPool(pool.fname, pool.address, pool.size) for pool in pools)
 
 
 @dataclass(frozen=True)

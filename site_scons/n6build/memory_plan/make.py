@@ -24,7 +24,7 @@ from n6build.memory_plan.plan import (
     application_name,
 )
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
-from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
+from n6build.memory_plan.vectors import VectorShape
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 
@@ -35,16 +35,15 @@ class CompiledNetwork:
 
     model: str
     artifacts: NetworkArtifacts
-    vectors: VectorSet
+    vectors: VectorShape
     is_classification: bool
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, weights: tuple[str, ...], inputs: Path | None, *, is_classification: bool
+    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape, *, is_classification: bool
 ) -> CompiledNetwork:
     """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. Raises what
-    `read_artifacts` and `read_vectors` do."""
-    vectors = read_vectors(inputs) if inputs else NO_VECTORS
+    `read_artifacts` does."""
     return CompiledNetwork(model, read_artifacts(folder, name, weights), vectors, is_classification)
 
 
@@ -186,7 +185,7 @@ def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
             raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
 
 
-def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
+def _check_vectors(vectors: VectorShape, artifacts: NetworkArtifacts) -> None:
     expected = sum(buffer.bytes for buffer in artifacts.inputs)
     if vectors.count and vectors.bytes_each != expected:
         raise N6Error(

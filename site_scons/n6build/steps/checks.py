@@ -12,7 +12,7 @@ from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
 from n6build.checks.checked_board import CheckedBoard, checked_board
 from n6build.checks.run import checks_json, run_checks
-from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
 from n6build.image.program_board import ProgramBoard, program_board
@@ -20,7 +20,6 @@ from n6build.memory_plan.plan import read_plan
 from n6build.models.model import TensorType
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import ModelFacts, read_model_facts
-from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.runtimes import RuntimeVersion
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
@@ -44,7 +43,7 @@ class _Network:
     folder: str
     weights: tuple[str, ...]
     for_npu: bool
-    pools: tuple[MemoryPool, ...]
+    pools: tuple[GivenPool, ...]
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def _network(steps: NetworkSteps) -> _Network:
         steps.folder,
         steps.weights,
         steps.backend.for_npu,
-        steps.pools,
+        given_pools(steps.pools),
     )
 
 

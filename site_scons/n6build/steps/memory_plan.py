@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
@@ -19,6 +20,7 @@ from n6build.memory_plan.board_memory import BoardMemory, memory_of
 from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, compiled_network, make_plan
 from n6build.memory_plan.plan import MemoryPlan, plan_json
+from n6build.memory_plan.vectors import NO_VECTORS, VectorShape, read_vectors
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.steps.compiled_network import NetworkSteps
@@ -26,7 +28,8 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """weights: names of its raw files, which are not read. inputs: file of its test vectors, None if it has none.
+    """weights: names of its raw files, which are not read. inputs: file of its test vectors, empty where it has none.
+    vectors: their shape; None where the file cannot be read.
     version_header: file for the compiler, empty unless the version gate is waived."""
 
     model: str
@@ -34,7 +37,8 @@ class PlannedNetwork:
     folder: str
     weights: tuple[str, ...]
     is_classification: bool
-    inputs: str | None
+    inputs: str
+    vectors: VectorShape | None
     version_header: str = ""
 
 
@@ -102,7 +106,8 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
             each.folder,
             each.weights,
             each.model.result == "classification",
-            project_path(each.model.inputs) if each.model.inputs else None,
+            project_path(each.model.inputs) if each.model.inputs else "",
+            _shape(each.model.inputs) if each.model.inputs else NO_VECTORS,
         )
         for each in networks
     )
@@ -114,9 +119,16 @@ def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
 
 
 def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
-    """All that stage 1 makes but the weights, and the test vectors."""
-    inputs = (project_path(each.model.inputs) for each in networks if each.model.inputs)
-    return tuple(dict.fromkeys((*(file for each in networks for file in each.described), *inputs)))
+    """All that stage 1 makes but the weights, and test vectors that cannot be read, which the step then says."""
+    unread = (each.inputs for each in planned_networks(networks) if each.vectors is None)
+    return tuple(dict.fromkeys((*(file for each in networks for file in each.described), *unread)))
+
+
+def _shape(inputs: Path) -> VectorShape | None:
+    try:
+        return read_vectors(inputs).shape
+    except N6Error:
+        return None
 
 
 def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
@@ -127,7 +139,7 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
             Path(each.folder),
             each.name,
             each.weights,
-            Path(each.inputs) if each.inputs else None,
+            each.vectors or read_vectors(Path(each.inputs)).shape,
             is_classification=each.is_classification,
         )
         for each in networks
