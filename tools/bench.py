@@ -34,8 +34,6 @@ from n6build.checks.checked_board import checked_board
 from n6build.checks.run import run_checks
 from n6build.checks.subject import CheckedModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.boards import load_board
-from n6build.hardware.slots import flash_of
-from n6build.image.manifest import FlashFile, make_manifest
 from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
@@ -183,10 +181,6 @@ def large_network() -> None:
         figure(f"reading {size} (limit 1 s)", f"{reading:.3f} s")
 
         artifacts = read_artifacts(folder, "network")
-        images = {slot: folder / f"{slot}.bin" for slot in ("fsbl", "appli", "weights")}
-        for path in images.values():
-            path.write_bytes(bytes(6000))
-        manifest = make_manifest(flash_of(board), [FlashFile(slot, path) for slot, path in images.items()], folder)
         facts = read_model_facts(model.file)
 
         def plan_and_check() -> None:
@@ -195,7 +189,7 @@ def large_network() -> None:
             )
             described = CheckedModel(model.name, model.file, {}, None, None)
             network = NetworkSubject(described, False, artifacts, given_pools(pools), facts)
-            run_checks(Subject(checked_board(board), (network,), plan, manifest, own_runtime().identity))
+            run_checks(Subject(checked_board(board), (network,), plan, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 

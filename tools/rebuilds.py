@@ -331,8 +331,9 @@ def row(change: Change, ran: Sequence[Ran]) -> str:
     """Of the first table."""
     verbs = [each.step.partition(" ")[0] for each in ran if not each.changed]
     counted = (f"{verbs.count(verb)} `{verb}`" if verbs.count(verb) > 1 else f"`{verb}`" for verb in sorted({*verbs}))
-    changed = ", ".join(sorted({f"`{each.step.partition(' ')[0]}`" for each in ran if each.changed}))
-    return f"| {change.name} | {len(ran)} | {sum(each.changed for each in ran)}{': ' if changed else ''}{changed} | {', '.join(counted)} |"
+    changed = sum(each.changed for each in ran)
+    made = ", ".join(sorted({f"`{each.step.partition(' ')[0]}`" for each in ran if each.changed}))
+    return f"| {change.name} | {len(ran)} | {f'{changed}: {made}' if made else 0} | {', '.join(counted)} |"
 
 
 if __name__ == "__main__":
