@@ -20,7 +20,7 @@ from n6build.hardware.psram import load_psram_commands
 from n6build.hardware.soc_header import constants_of as soc_constants
 from n6build.hardware.soc_header import soc_header
 from n6build.network.pools.board_pools import pools_of
-from n6build.steps.board import board_files, soc_files
+from n6build.steps.board import board_files
 
 N645 = """\
 include: stm32n6.yaml
@@ -73,7 +73,7 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
     of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml", "stm32n6-npu.yaml"]
-    assert [Path(path).name for path in soc_files(board)] == of_chip
+    assert [path.name for path in board.soc_files] == of_chip
     assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
 

@@ -149,22 +149,13 @@ def test_what_reaches_no_step_of_one_application_reaches_those_of_another(projec
 def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) -> None:
     """The order of registers and the like is that of their names then, whatever it is in the YAML."""
     board = load_board(name)
+    of_soc = soc_header.soc_header(soc_header.constants_of(board.soc))
+    of_board = board_header.board_header(board_header.constants_of(board))
+    script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (
-        (
-            soc_header_step(str(tmp_path), board),
-            steps_soc_header.make,
-            soc_header.soc_header(soc_header.constants_of(board.soc)),
-        ),
-        (
-            board_header_step(str(tmp_path), board),
-            steps_board_header.make,
-            board_header.board_header(board_header.constants_of(board)),
-        ),
-        (
-            program_script_step(f"{tmp_path}/p.ld", board, "appli"),
-            program_script.make,
-            linker_script.program_script(linker_script.appli_ram(board.soc)),
-        ),
+        (soc_header_step(str(tmp_path), board), steps_soc_header.make, of_soc),
+        (board_header_step(str(tmp_path), board), steps_board_header.make, of_board),
+        (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make, script),
     ):
         make(Call((Path(step.name),), (), step.parameters, tmp_path))
         assert sorted(Path(step.name).read_text().splitlines()) == sorted(text.splitlines())
