@@ -48,6 +48,7 @@ REASONS = {
     "Bill": "it lists what the maps of the links say",
     "Check": "it refuses what no longer holds",
     "Compile": "only the compiler knows whether something comes of a text that it reads",
+    "Header": "only Jinja knows what comes of a template",
     "Headers": "a C file that was edited may include other headers",
     "Image": "the program is another file, if only by its debug information",
     "Link": "an object file or a linker script is another one, whatever of it is left in the program",

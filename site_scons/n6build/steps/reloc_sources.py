@@ -20,6 +20,7 @@ from n6build.reloc.description import describe, description_json
 from n6build.reloc.generated_c import RENDERED, reloc_sources
 from n6build.reloc.pools import pool_table
 from n6build.reloc.preconditions import check_buffers_known, version_for
+from n6build.steps.compiled_network import described_by
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,13 @@ def reloc_sources_step(
         f"{name}_reloc.json",
     )
     gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
-    raws = tuple(output for output in network.outputs if output.endswith(".raw"))
-    weights = tuple(Path(raw).name for raw in raws)
+    weights = tuple(Path(output).name for output in network.outputs if output.endswith(".raw"))
     parameters = Parameters(name, network_folder, weights, runtime, secure, of_board, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
         outputs=tuple(f"{folder}/{each}" for each in names),
-        sources=tuple(output for output in network.outputs if output not in raws),
+        sources=described_by(network.outputs),
         parameters=to_parameters(parameters),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.steps.reloc_sources:make",
