@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,11 +34,11 @@ def c_info(
     *,
     name: str,
     model_file: str,
-    model: bytes,
+    model_bytes: int,
     tool: str,
     tool_version: str,
 ) -> dict[str, object]:
-    """The document. pools: all that the profile has. model: content of the model file. tool: what compiled it."""
+    """The document. pools: all that the profile has. model_bytes: size of the model file. tool: what compiled it."""
     views = {joined.pool.name: joined for joined in placement.joined}
     everything = [*pools, *(joined.pool for joined in placement.joined)]
     pool_ids = {pool.name: number for number, pool in enumerate(everything, 1)}
@@ -69,13 +68,9 @@ def c_info(
                     "input_model": {
                         "name": model_file.rsplit(".", 1)[0],
                         "type": model_file.rsplit(".", 1)[-1],
-                        "size": len(model),
-                        "model_files": [
-                            {
-                                "name": model_file,
-                                "signature": f"0x{hashlib.md5(model, usedforsecurity=False).hexdigest()}",
-                            }
-                        ],
+                        "size": model_bytes,
+                        # Its digest is in the provenance: here it would make all that reads this again for each new weight.
+                        "model_files": [{"name": model_file, "signature": ""}],
                     },
                 }
             ],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, to_json, write_atomically
+from n6build.base.files import file_size, to_json, write_atomically
 from n6build.network.artifacts.description import OWN_TOOL
 from n6build.network.ll_aton import Version, own_version
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
@@ -79,7 +79,7 @@ def compile_network(
         pools,
         name=name,
         model_file=model.name,
-        model=read_bytes(model),
+        model_bytes=file_size(model),
         tool=OWN_TOOL,
         tool_version=VERSION,
     )
