@@ -14,8 +14,10 @@ from n6build.compiler import toolchain
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
+from n6build.hardware.board_header import constants_of as board_constants
 from n6build.hardware.boards import load_board
-from n6build.hardware.linker_script import appli_script, fsbl_script
+from n6build.hardware.linker_script import appli_ram, fsbl_ram, program_script
+from n6build.hardware.soc_header import constants_of as soc_constants
 from n6build.hardware.soc_header import soc_header
 from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
@@ -35,8 +37,8 @@ def compiler() -> str:
 
 def board_headers(folder: Path, board: Board = BOARD) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "n6_soc.h").write_text(soc_header(board.soc))
-    (folder / "n6_board.h").write_text(board_header(board))
+    (folder / "n6_soc.h").write_text(soc_header(soc_constants(board.soc)))
+    (folder / "n6_board.h").write_text(board_header(board_constants(board)))
     return folder
 
 
@@ -69,11 +71,13 @@ def build(
 
 def build_fsbl(folder: Path, source: Path, extra: Sequence[str] = (), board: Board = BOARD) -> Path:
     load_appli = FIRMWARE / "fsbl" / "n6_load_appli.c"
-    return build(folder, source.stem, [source, load_appli, *bring_up()], fsbl_script(board.soc), extra, board)
+    return build(
+        folder, source.stem, [source, load_appli, *bring_up()], program_script(fsbl_ram(board.soc)), extra, board
+    )
 
 
 def build_appli(folder: Path, source: Path) -> Path:
-    return build(folder, source.stem, [*bring_up(), source], appli_script(BOARD.soc))
+    return build(folder, source.stem, [*bring_up(), source], program_script(appli_ram(BOARD.soc)))
 
 
 def image_of(elf: Path, kind: BinaryType) -> bytes:

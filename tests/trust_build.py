@@ -14,7 +14,7 @@ from firmware_build import BOARD, bring_up, build, compiler, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.formats.boot_header import BinaryType
 from n6build.formats.trust_claim import Kind
-from n6build.hardware.linker_script import fsbl_script
+from n6build.hardware.linker_script import fsbl_ram, program_script
 from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
 from n6build.run.console_log import ends_run
@@ -47,7 +47,7 @@ def build_verifying(folder: Path, name: str, sources: Sequence[Path], point: byt
     includes = [generated, FIRMWARE / "trust", BEARSSL / "inc"]
     verifying = [*sorted((FIRMWARE / "trust").glob("*.c")), *_bearssl(folder / "bearssl")]
     extra = ["-DN6_TRUST=2", *SMALL, *more, *(f"-I{path}" for path in includes)]
-    return build(folder, name, [*sources, *bring_up(), *verifying], fsbl_script(BOARD.soc), extra)
+    return build(folder, name, [*sources, *bring_up(), *verifying], program_script(fsbl_ram(BOARD.soc)), extra)
 
 
 def _bearssl(folder: Path) -> list[Path]:
@@ -94,6 +94,6 @@ def cost(folder: Path) -> Cost:
 def _code(folder: Path, point: bytes) -> int:
     """What verification adds to the image of an FSBL, in bytes."""
     sources = sorted((FIRMWARE / "fsbl").glob("*.c"))
-    plain = build(folder / "plain", "fsbl", [*sources, *bring_up()], fsbl_script(BOARD.soc), SMALL)
+    plain = build(folder / "plain", "fsbl", [*sources, *bring_up()], program_script(fsbl_ram(BOARD.soc)), SMALL)
     verifying = build_verifying(folder / "verifying", "fsbl", sources, point)
     return len(payload_of(verifying).data) - len(payload_of(plain).data)

@@ -32,10 +32,11 @@ from bench_npu import npu_speed
 from bench_timing import timing_figures
 from bench_trust import trust_figures
 from elftools.elf.elffile import ELFFile
+from n6build.checks.checked_board import checked_board
 from n6build.checks.run import run_checks
-from n6build.checks.subject import CheckedModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.boards import load_board
-from n6build.image.manifest import FlashFile, make_manifest
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
@@ -184,17 +185,15 @@ def large_network() -> None:
         figure(f"reading {size} (limit 1 s)", f"{reading:.3f} s")
 
         artifacts = read_artifacts(folder, "network")
-        images = {slot: folder / f"{slot}.bin" for slot in ("fsbl", "appli", "weights")}
-        for path in images.values():
-            path.write_bytes(bytes(6000))
-        manifest = make_manifest(board, [FlashFile(slot, path) for slot, path in images.items()], folder)
         facts = read_model_facts(model.file)
 
         def plan_and_check() -> None:
-            plan = make_plan(board, "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], {})
+            plan = make_plan(
+                memory_of(board, {}), "extflash", [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)]
+            )
             described = CheckedModel(model.name, model.file, {}, None, None)
-            network = NetworkSubject(described, False, artifacts, pools, facts)
-            run_checks(Subject(board, (network,), plan, manifest, own_runtime().identity))
+            network = NetworkSubject(described, False, artifacts, given_pools(pools), facts)
+            run_checks(Subject(checked_board(board), (network,), plan, own_runtime().identity))
 
         figure("  its plan and all checks (limit 0.2 s)", f"{median_seconds(plan_and_check):.3f} s")
 
@@ -248,7 +247,7 @@ linked = elf.read_linked_model(Path({str(elf)!r}))
 data = bytearray(linked.data)
 at = binary._context_offset(linked) + binary._SIZE_OFFSET
 struct.pack_into("<I", data, at, 20_000_000)
-parts = [pools.ParamsPart(Path({str(raw)!r}), 20_000_000)]
+parts = [pools.ParamsPart(Path({str(raw)!r}), 20_000_000, 20_000_000)]
 checked = binary.crc32_of(pools.params_chunks(parts))
 binary.write_model(Path({folder!r}) / "model.bin", replace(linked, data=bytes(data)), pools.params_chunks(parts), checked)
 print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

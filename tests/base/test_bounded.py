@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
 from hypothesis import strategies as st
-from n6build.base.bounded import MAX_LEVELS, MAX_YAML_ALIASES, MAX_YAML_BYTES, check_yaml, decode_json, parse_json
+from n6build.base.bounded import (
+    MAX_LEVELS,
+    MAX_YAML_ALIASES,
+    MAX_YAML_BYTES,
+    check_yaml,
+    decode_json,
+    most_yaml_levels,
+    parse_json,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(alphabet='[]{}"\\a\n\u00e9'),
@@ -79,3 +89,24 @@ def test_yaml_has_limits_of_size_and_aliases() -> None:
 
 def test_what_is_no_yaml_is_left_to_its_parser() -> None:
     check_yaml("a: [1\nb: 2\n")
+
+
+# What opens, closes or hides levels.
+_PIECES = (
+    *("- ", "? ", ": ", "a: ", "a", "[", "]", "{", "}", ", ", "'", '"', "#", " #", "|\n", ">"),
+    *("!t ", "&x ", "---", "--- ", "\n", "\n  ", "\t", "\u2028", "\r", "\ufeff", "\n- "),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=40).map("".join))
+@example("a]]]]: [[[[\n[[")
+@example("- - - - ? - : - a: b")
+@example("a:\n- b:\n  - c:\n    - d")
+@example("--- - - a")
+def test_no_text_nests_deeper_than_counting_its_characters_says(text: str) -> None:
+    level = deepest = 0
+    with suppress(yaml.YAMLError):
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            deepest = max(deepest, level)
+    assert deepest <= most_yaml_levels(text)

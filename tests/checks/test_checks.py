@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 from n6build.base.errors import N6Error
+from n6build.checks.checked_board import checked_board
 from n6build.checks.run import CHECKS, Result, checks_json, counts, raise_if_failed, run_checks, summary
-from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, ForeignProgram, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.boards import load_board
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import StartedProgram
-from n6build.image.manifest import FlashFile, make_manifest
 from n6build.image.memory_regions import MemoryRegion
 from n6build.image.mpu_tables import MpuRegion
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
 from n6build.memory_plan.plan import OwnBuffer, PlannedModel
 from n6build.memory_plan.vectors import NO_VECTORS
@@ -25,7 +26,7 @@ from n6build.models.model import Model, load_model
 from n6build.network.artifacts.description import PoolRange, Quantised, StateBuffer
 from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.model_facts import ModelFacts, read_model_facts
-from n6build.network.pools.board_pools import external_regions, pools_of
+from n6build.network.pools.board_pools import pools_of
 from n6build.network.reference.compile import compile_network
 from n6build.network.runtimes import own_runtime
 from n6build.reloc.slots import ModelSlot
@@ -37,19 +38,13 @@ def make_subject(folder: Path, board_name: str, profile: str) -> Subject:
     assert model.file is not None
     compile_network(model.file, pools, folder)
     artifacts = read_artifacts(folder, "network")
-    plan = make_plan(
-        board, profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)], external_regions(board)
-    )
-    images = []
-    for slot, size in (("fsbl", 6000), ("appli", 16000), ("weights", 29088)):
-        (folder / f"{slot}.bin").write_bytes(bytes(size))
-        images.append(FlashFile(slot, folder / f"{slot}.bin"))
+    plan = make_plan(memory_of(board, {}), profile, [CompiledNetwork(model.name, artifacts, NO_VECTORS, True)])
     return Subject(
-        board=board,
-        networks=(NetworkSubject(checked(model), False, artifacts, pools, read_model_facts(model.file)),),
+        board=checked_board(board),
+        networks=(NetworkSubject(checked(model), False, artifacts, given_pools(pools), read_model_facts(model.file)),),
         plan=plan,
-        manifest=make_manifest(board, images, folder),
         runtime=own_runtime().identity,
+        appli_bytes=16000,
     )
 
 
@@ -145,13 +140,13 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "weights in a memory that the board lacks",
         "N6-CHECK-002",
         lambda s: with_pool(s, "octoFlash", address=0x7800_0000),
-        "28.4 KiB of weights lie in no memory of NUCLEO-N657X0-Q",
+        "28.4 KiB of weights lie in no memory of nucleo-n657",
     ),
     (
         "activations in a memory that the board lacks",
         "N6-CHECK-002",
         lambda s: with_pool(s, "npuRAM3", address=0x9000_0000),
-        "of activations lie in no memory of NUCLEO-N657X0-Q",
+        "of activations lie in no memory of nucleo-n657",
     ),
     (
         "a pool where the Appli runs",
@@ -181,7 +176,7 @@ CASES: list[tuple[str, str, Damage, str]] = [
         "a linker script for another chip",
         "N6-CHECK-029",
         lambda s: with_program(s, regions=(MemoryRegion("RAM", 0x2400_0400, 5 << 20, "own.ld", 4),)),
-        "own.ld:4 region RAM is 0x24000400..0x24500400, and NUCLEO-N657X0-Q has no memory at 0x34420000: 918528 bytes too many",
+        "own.ld:4 region RAM is 0x24000400..0x24500400, and nucleo-n657 has no memory at 0x34420000: 918528 bytes too many",
     ),
     (
         "a program of somebody else that only enables the data cache",
@@ -307,17 +302,16 @@ def test_weights_may_be_anywhere_in_the_nor(sound: Subject, address: int) -> Non
 
 
 def with_model(subject: Subject, file_bytes: int) -> Subject:
-    """A relocatable model with two slots of this size; its file is the first segment of the weights."""
-    weights = next(segment for segment in subject.manifest.segments if segment.name == "weights")
-    slots = tuple(ModelSlot(weights.address + part * file_bytes, file_bytes, 0, 0) for part in range(2))
-    model = PlannedModel(subject.networks[0].artifacts.name, weights.file, "", slots)
+    """A relocatable model with two slots of this size; in slot 'weights'."""
+    slots = tuple(ModelSlot(0x7100_0000 + part * file_bytes, file_bytes, 0, 0) for part in range(2))
+    model = PlannedModel(subject.networks[0].artifacts.name, "weights.bin", "", slots)
     return replace(subject, plan=replace(subject.plan, models=(model,)))
 
 
 def without_psram(subject: Subject) -> Subject:
     """The same board where nobody has said which part its external RAM is."""
     assert subject.board.external_ram
-    return replace(subject, board=replace(subject.board, external_ram=replace(subject.board.external_ram, psram=None)))
+    return replace(subject, board=replace(subject.board, maps_external_ram=False))
 
 
 EXTERNAL: list[tuple[str, str, Damage, str]] = [
@@ -422,11 +416,11 @@ def test_nothing_before_the_checks_refuses_what_they_find(
     for _, _, damage, _ in cases:
         subject = damage(request.getfixturevalue(fixture))
         networks = [CompiledNetwork(each.model.name, each.artifacts, NO_VECTORS, True) for each in subject.networks]
-        regions = external_regions(subject.board)
+        memory = memory_of(load_board(subject.board.name), {})
         if subject.plan.models:
-            make_reloc_plan(subject.board, profile, networks, regions, subject.plan.models)
+            make_reloc_plan(memory, profile, networks, subject.plan.models)
         else:
-            make_plan(subject.board, profile, networks, regions)
+            make_plan(memory, profile, networks)
 
 
 def test_every_check_has_a_case() -> None:

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 from n6build.base.findings import Finding
+from n6build.checks.checked_board import checked_board
 from n6build.checks.run import run_checks
 from n6build.checks.subject import ForeignProgram, Subject
 from n6build.hardware.boards import load_board
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import Role, StartedProgram, started_program
 from n6build.image.memory_regions import MemoryRegion
+from n6build.image.program_board import program_board
 from samples import sample
 
 from checks.test_checks import on_npu, sound, with_own_input  # noqa: F401 - a fixture
@@ -45,7 +47,7 @@ def test_a_sound_program_passes_and_nothing_is_left_out(sound: Subject) -> None:
 @pytest.mark.parametrize(
     ("start", "words"),
     [
-        ({"stack": 0}, "the initial stack pointer 0x00000000 is in no RAM of NUCLEO-N657X0-Q"),
+        ({"stack": 0}, "the initial stack pointer 0x00000000 is in no RAM of nucleo-n657"),
         ({"stack": 0x2000_0000}, "0x20000000 is in no RAM"),
         ({"stack": 0x7000_1000}, "0x70001000 is in no RAM"),
         ({"stack": 0x3410_0004}, "0x34100004 is not a multiple of 8"),
@@ -180,12 +182,14 @@ def test_interrupts_of_the_npu_reach_their_handlers(sound: Subject) -> None:  # 
 def test_what_st_publishes_has_a_vector_table_that_starts_it(role: Role, name: str, sound: Subject) -> None:  # noqa: F811
     board = load_board("stm32n6570-dk")
     file = sample("boot") / f"{name}.bin"
-    start = started_program(file, role, board, copied_by_ours=False)
+    start = started_program(file, role, program_board(board), copied_by_ours=False)
     assert start is not None and len(start.vectors) == 16 + 195
     # Its FSBL copies this one to 0x91000400, of which the image says nothing.
     assert (start.address is None) == (name == "PSRAM-Appli-trusted")
     program = ForeignProgram(file.name, role, start, has_elf=False)
     (result,) = [
-        each for each in run_checks(replace(sound, board=board, programs=(program,))) if each.id == "N6-CHECK-027"
+        each
+        for each in run_checks(replace(sound, board=checked_board(board), programs=(program,)))
+        if each.id == "N6-CHECK-027"
     ]
     assert (result.state, result.findings) == ("passed", ())

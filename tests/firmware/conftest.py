@@ -6,11 +6,11 @@ import pytest
 from firmware_build import BOARD, bring_up, build, image_of
 from n6build.base.paths import FIRMWARE
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.linker_script import fsbl_script
+from n6build.hardware.linker_script import fsbl_ram, program_script
 
 
 @pytest.fixture(scope="session")
 def fsbl(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     sources = [*sorted((FIRMWARE / "fsbl").glob("*.c")), *bring_up()]
-    elf = build(tmp_path_factory.mktemp("fsbl"), "fsbl", sources, fsbl_script(BOARD.soc))
+    elf = build(tmp_path_factory.mktemp("fsbl"), "fsbl", sources, program_script(fsbl_ram(BOARD.soc)))
     return image_of(elf, BinaryType.FSBL)

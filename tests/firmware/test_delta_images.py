@@ -10,7 +10,7 @@ from elf_symbols import symbols_of
 from elftools.elf.elffile import ELFFile
 from firmware_build import BOARD, bring_up, build, image_of
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.linker_script import appli_script
+from n6build.hardware.linker_script import appli_ram, program_script
 
 SECTOR = 64 << 10
 FILES, FUNCTIONS = 6, 50
@@ -60,7 +60,11 @@ def image(folder: Path, **last: str) -> Image:
     sources = [source_of(folder, number, **(last if number == FILES - 1 else {})) for number in range(FILES)]
     # The application comes last: what is edited, and what calls it.
     elf = build(
-        folder, "large", [*bring_up(), *sources[:-1], main_of(folder), sources[-1]], appli_script(BOARD.soc), ["-O2"]
+        folder,
+        "large",
+        [*bring_up(), *sources[:-1], main_of(folder), sources[-1]],
+        program_script(appli_ram(BOARD.soc)),
+        ["-O2"],
     )
     with elf.open("rb") as file:
         symbols = {symbol.name: symbol["st_value"] for symbol in symbols_of(ELFFile(file))}

@@ -7,7 +7,7 @@ from pathlib import Path
 from firmware_build import BOARD, bring_up, build, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.linker_script import appli_script
+from n6build.hardware.linker_script import appli_ram, program_script
 from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import NorBoot, run_nor
@@ -18,7 +18,7 @@ PROGRAM = Path(__file__).parent / "programs" / "hybrid_epochs.c"
 def test_cycles_of_inserted_blocks_are_those_of_their_epoch(tmp_path: Path, fsbl: bytes) -> None:
     include = [f"-I{FIRMWARE / part}" for part in ("appli", "runtime")]
     sources = [PROGRAM, FIRMWARE / "appli" / "n6_inference.c", *bring_up()]
-    elf = build(tmp_path, "hybrid_epochs", sources, appli_script(BOARD.soc), include)
+    elf = build(tmp_path, "hybrid_epochs", sources, program_script(appli_ram(BOARD.soc)), include)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
     boot = NorBoot(write_nor(tmp_path / "nor.bin", parts), BOARD)
     result = run_nor(find_emulator(BOARD.soc), boot, programs=[elf], stop=ends_run)

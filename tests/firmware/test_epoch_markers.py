@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from firmware_build import BOARD, bring_up, build, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.linker_script import appli_script
+from n6build.hardware.linker_script import appli_ram, program_script
 from n6build.run.console_log import ends_run
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.npu_files import NpuFiles
@@ -30,7 +30,7 @@ def address_of(elf: Path, name: str) -> int:
 def test_blocks_are_told_when_they_begin_and_when_they_have_ended(tmp_path: Path, fsbl: bytes) -> None:
     include = [f"-I{FIRMWARE / part}" for part in ("appli", "runtime")]
     sources = [PROGRAM, FIRMWARE / "appli" / "n6_inference.c", *bring_up()]
-    elf = build(tmp_path, "hybrid_epochs", sources, appli_script(BOARD.soc), include)
+    elf = build(tmp_path, "hybrid_epochs", sources, program_script(appli_ram(BOARD.soc)), include)
     parts = {BOARD.slots.fsbl.address: fsbl, BOARD.slots.appli.address: image_of(elf, BinaryType.SSBL)}
     files = NpuFiles(record=tmp_path / "record", trace=tmp_path / "trace", tensors=tmp_path / "tensors")
     assert files.tensors and files.trace and files.record

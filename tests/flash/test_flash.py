@@ -20,6 +20,7 @@ from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.survey import held_record
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.boards import load_board
+from n6build.hardware.slots import flash_of
 from n6build.image.manifest import (
     FlashFile,
     FlashManifest,
@@ -342,7 +343,7 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(tmp_path: Path)
     board = load_board("nucleo-n657")
     (tmp_path / "fsbl.bin").write_bytes(bytes(board.slots.fsbl.size + 5))
     with pytest.raises(N6Error, match="5 more than slot 'fsbl'"):
-        make_manifest(board, [FlashFile("fsbl", tmp_path / "fsbl.bin")], tmp_path)
+        make_manifest(flash_of(board), [FlashFile("fsbl", tmp_path / "fsbl.bin")], tmp_path)
 
 
 def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -> None:
@@ -353,7 +354,7 @@ def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -
 
     def with_b_at(address: int) -> FlashManifest:
         files = [FlashFile("weights", tmp_path / name) for name in ("a.bin", "none.bin")]
-        return make_manifest(board, [*files, FlashFile("weights", tmp_path / "b.bin", address)], tmp_path)
+        return make_manifest(flash_of(board), [*files, FlashFile("weights", tmp_path / "b.bin", address)], tmp_path)
 
     behind = slot.address + board.nor.sector
     found = [(part.file, part.address) for part in with_b_at(behind).segments]
@@ -373,14 +374,14 @@ def test_the_slot_of_the_appli_ends_where_a_network_has_its_weights(tmp_path: Pa
     if beyond:
         what = "N6-IMAGE-005: appli.bin has 524289 bytes, 1 more than slot 'appli' \\(524288\\), which ends where a network has"
         with pytest.raises(N6Error, match=f"{what} its weights, at 0x70180000"):
-            make_manifest(board, files, tmp_path)
+            make_manifest(flash_of(board), files, tmp_path)
         return
-    manifest = make_manifest(board, files, tmp_path)
+    manifest = make_manifest(flash_of(board), files, tmp_path)
     assert [(part.name, part.address) for part in manifest.segments] == [
         ("appli", 0x7010_0000),
         ("weights", 0x7018_0000),
     ]
-    used = {each.name: (each.slot.size, len(each.segments)) for each in used_slots(board, manifest)}
+    used = {each.name: (each.slot.size, len(each.segments)) for each in used_slots(flash_of(board), manifest)}
     assert used == {
         "fsbl": (board.slots.fsbl.size, 0),
         "appli": (0x8_0000, 1),
@@ -398,7 +399,7 @@ def test_weights_of_two_networks_that_overlap_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         N6Error, match="N6-IMAGE-006: od_weights.bin .to 0x70480000. and reid_weights.bin .from 0x70400000"
     ):
-        make_manifest(load_board("nucleo-n657"), files, tmp_path)
+        make_manifest(flash_of(load_board("nucleo-n657")), files, tmp_path)
 
 
 @pytest.mark.parametrize("program", ["fsbl", "appli"])
@@ -406,7 +407,7 @@ def test_an_empty_program_is_refused(tmp_path: Path, program: str) -> None:
     """The board would start the program that it has, and all would look well."""
     (tmp_path / "image.bin").write_bytes(b"")
     with pytest.raises(N6Error, match="N6-IMAGE-008: is empty"):
-        make_manifest(load_board("nucleo-n657"), [FlashFile(program, tmp_path / "image.bin")], tmp_path)
+        make_manifest(flash_of(load_board("nucleo-n657")), [FlashFile(program, tmp_path / "image.bin")], tmp_path)
 
 
 def test_a_manifest_is_read_back(tmp_path: Path, parts: dict[int, bytes]) -> None:

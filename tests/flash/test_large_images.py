@@ -16,6 +16,7 @@ from n6build.flash.record import BoardRecord
 from n6build.flash.sectors import Sector, wanted_sectors
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.boards import load_board
+from n6build.hardware.slots import flash_of
 from n6build.image.manifest import FlashFile, FlashManifest, make_manifest
 from n6build.memory_plan.slot_image import slot_image
 from n6build.memory_plan.whole_image import check_slot_data
@@ -42,7 +43,7 @@ def weights(folder: Path) -> FlashManifest:
     pieces = (bytes([number]) * MEGABYTE for number in range(MEGABYTES))
     write_chunks_atomically(path, slot_image(pieces, 7))
     check_slot_data(path, MEGABYTES * MEGABYTE)
-    return make_manifest(BOARD, [FlashFile("weights", path)], folder)
+    return make_manifest(flash_of(BOARD), [FlashFile("weights", path)], folder)
 
 
 def test_weights_on_their_way_to_a_board_are_never_whole_in_memory(tmp_path: Path) -> None:

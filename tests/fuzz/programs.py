@@ -20,6 +20,7 @@ from n6build.image.elf import allocated_sections, bytes_at, labels_of, loaded_pa
 from n6build.image.foreign import flash_pieces, started_program
 from n6build.image.linker_map import object_at, read_linker_map
 from n6build.image.memory_regions import read_memory_regions
+from n6build.image.program_board import program_board
 from n6build.image.romfs import RomfsFile, make_romfs, read_romfs
 from n6build.reloc.elf import read_linked_model
 from n6build.virtual_board.source_lines import Places
@@ -99,8 +100,8 @@ def _places(path: Path) -> None:
 def _foreign(data: bytes, folder: Path) -> None:
     path = folder / "theirs.x"
     path.write_bytes(data)
-    started_program(path, "appli", BOARD, copied_by_ours=False)
-    flash_pieces(path, "appli", BOARD, None, copied_by_ours=False)
+    started_program(path, "appli", program_board(BOARD), copied_by_ours=False)
+    flash_pieces(path, "appli", program_board(BOARD), None, copied_by_ours=False)
 
 
 def _header(data: bytes, folder: Path) -> None:

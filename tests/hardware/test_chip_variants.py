@@ -12,13 +12,15 @@ from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
 from n6build.hardware.board import Board
 from n6build.hardware.board_header import board_header
+from n6build.hardware.board_header import constants_of as board_constants
 from n6build.hardware.boards import load_board
 from n6build.hardware.i2c import load_i2c_part
-from n6build.hardware.linker_script import appli_script
+from n6build.hardware.linker_script import appli_ram, program_script
 from n6build.hardware.psram import load_psram_commands
+from n6build.hardware.soc_header import constants_of as soc_constants
 from n6build.hardware.soc_header import soc_header
 from n6build.network.pools.board_pools import pools_of
-from n6build.steps.board import board_files, soc_files
+from n6build.steps.board import board_files
 
 N645 = """\
 include: stm32n6.yaml
@@ -46,7 +48,7 @@ def board(tmp_path: Path) -> Board:
 
 
 def test_its_header_differs_from_the_sibling_s_in_what_its_file_says(board: Board) -> None:
-    sibling, own = (soc_header(each.soc).splitlines() for each in (load_board("nucleo-n657"), board))
+    sibling, own = (soc_header(soc_constants(each.soc)).splitlines() for each in (load_board("nucleo-n657"), board))
     assert set(own) - set(sibling) == {
         "/* Generated from boards/soc/stm32n645.yaml. Names and bits are those of the reference manual; secure aliases. */",
         "#define N6_AXISRAM5_SIZE 0x00030000u",
@@ -58,11 +60,11 @@ def test_its_header_differs_from_the_sibling_s_in_what_its_file_says(board: Boar
         "N6_AXISRAM6_SIZE",
         "N6_APPLI_LOAD_BYTES",
     }
-    assert '#define N6_BOARD_NAME "nucleo-n645"' in board_header(board)
+    assert '#define N6_BOARD_NAME "nucleo-n645"' in board_header(board_constants(board))
 
 
 def test_its_memories_bound_programs_and_pools(board: Board) -> None:
-    assert f"LENGTH = 0x{(768 << 10) - 0x400:X}" in appli_script(board.soc)
+    assert f"LENGTH = 0x{(768 << 10) - 0x400:X}" in program_script(appli_ram(board.soc))
     sizes = {pool.name: pool.size for pool in pools_of(board, "extflash")}
     assert sizes["npuRAM5"] == 192 << 10
     assert "npuRAM6" not in sizes
@@ -71,7 +73,7 @@ def test_its_memories_bound_programs_and_pools(board: Board) -> None:
 
 def test_what_it_includes_is_a_source_of_its_steps(board: Board) -> None:
     of_chip = ["stm32n645.yaml", "stm32n6.yaml", "stm32n6-devices.yaml", "stm32n6-blocks.yaml", "stm32n6-npu.yaml"]
-    assert [Path(path).name for path in soc_files(board)] == of_chip
+    assert [path.name for path in board.soc_files] == of_chip
     assert [Path(path).name for path in board_files(board)] == ["board.yaml", *of_chip, "macronix-octal.yaml"]
 
 
@@ -191,7 +193,7 @@ def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str,
 def test_what_the_firmware_writes_into_a_psram() -> None:
     """The values of ST's board support package: 0x30 in register 0, 0x20 in register 4, 0x40 in register 8."""
     board = load_board("stm32n6570-dk")
-    header = board_header(board)
+    header = board_header(board_constants(board))
     for name, value in {
         "BYTES": "0x02000000u",
         "DEVSIZE": "24u",
@@ -207,12 +209,12 @@ def test_what_the_firmware_writes_into_a_psram() -> None:
         "DATA_PIN_MASK": "0x0000FFFFu",
     }.items():
         assert f"#define N6_PSRAM_{name} {value}\n" in header
-    fast = board_header(replace(board, clock=board.soc.clock("overdrive")))
+    fast = board_header(board_constants(replace(board, clock=board.soc.clock("overdrive"))))
     assert (
         "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n"
         in fast
     )
-    assert "N6_PSRAM" not in board_header(load_board("nucleo-n657"))
+    assert "N6_PSRAM" not in board_header(board_constants(load_board("nucleo-n657")))
 
 
 def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:
@@ -223,7 +225,7 @@ def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> No
     (boards / "nor" / "other.yaml").write_text(text.replace("chosen: 20", "chosen: 16"))
     file = board.files[0]
     file.write_text(file.read_text().replace("commands: macronix-octal", "commands: other"))
-    header = board_header(load_board("nucleo-n645", boards))
+    header = board_header(board_constants(load_board("nucleo-n645", boards)))
     for name, value in {
         "OCTAL(opcode)": "((opcode) << 8 | ((opcode) ^ 0x0u))",
         "OCTAL_READ": "0xFDFDu",

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.span import Span
 from n6build.hardware.boards import load_board
-from n6build.hardware.slots import slots_around, weights_slot
+from n6build.hardware.slots import flash_of, slots_around, weights_slot
 
-BOARD = load_board("nucleo-n657")
+BOARD = flash_of(load_board("nucleo-n657"))
 SECTOR = BOARD.nor.sector
 SECTORS = BOARD.nor.size // SECTOR
 SLOTS = dict(BOARD.slots.items())

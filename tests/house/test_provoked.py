@@ -31,13 +31,14 @@ from n6build.hardware.boards import load_board
 from n6build.image.boot_header import with_boot_header
 from n6build.image.elf import payload_of
 from n6build.image.manifest import FlashManifest, Segment
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
-from n6build.memory_plan.vectors import VectorSet, read_vectors
+from n6build.memory_plan.vectors import VectorShape, read_vectors
 from n6build.models.model import EpochTolerance
 from n6build.network.artifacts.c_info_reader import CInfo
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.board_pools import external_regions, pools_of
+from n6build.network.pools.board_pools import pools_of
 from n6build.network.pools.memory_pools import initializer_pools
 from n6build.network.reference.compile import compile_network
 from n6build.network.st_edge_ai.compile import compile_network as compile_by_st
@@ -120,8 +121,8 @@ def too_many_vectors(folder: Path) -> None:
     artifacts = read_artifacts(folder, "network")
     size = sum(port.bytes for port in artifacts.inputs)
     count = NUCLEO.slots.vectors.size // size + 1
-    network = CompiledNetwork("keyword", artifacts, VectorSet("v.npy", count, size, bytes(count * size)), True)
-    make_plan(NUCLEO, "extflash", [network], external_regions(NUCLEO))
+    network = CompiledNetwork("keyword", artifacts, VectorShape("v.npy", count, size), True)
+    make_plan(memory_of(NUCLEO, {}), "extflash", [network])
 
 
 def without_pools(folder: Path) -> None:

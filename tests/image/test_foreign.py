@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from intelhex import IntelHex
 from n6build.base.errors import N6Error
 from n6build.formats.boot_header import BASE, HEADER_BYTES, VERSION_2_1, BinaryType
+from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
 from n6build.image.boot_header import read_boot_header, with_boot_header
 from n6build.image.elf import loaded_parts
 from n6build.image.foreign import Piece, Role, elf_of, flash_pieces, started_program
+from n6build.image.program_board import program_board
 
 DK = load_board("stm32n6570-dk")
 NOR, APPLI = 0x70000000, 0x70100000
@@ -62,12 +64,12 @@ def pieces(
     *,
     address: int | None = None,
     ours: bool = False,
-    board: object = BOARD,
+    board: Board = BOARD,
     name: str = "theirs.x",
 ) -> list[Piece]:
     path = folder / name
     path.write_bytes(data)
-    return flash_pieces(path, role, board, address, copied_by_ours=ours)  # type: ignore[arg-type]
+    return flash_pieces(path, role, program_board(board), address, copied_by_ours=ours)
 
 
 FORMS = [
@@ -219,7 +221,7 @@ def test_the_vector_table_of_a_program_is_read_from_any_form(  # type: ignore[no
     tmp_path: Path, form, *, ours: bool, address: int
 ) -> None:
     (tmp_path / "theirs.x").write_bytes(form[1](address))
-    found = started_program(tmp_path / "theirs.x", "appli", DK, copied_by_ours=ours)
+    found = started_program(tmp_path / "theirs.x", "appli", program_board(DK), copied_by_ours=ours)
     assert found is not None
     assert (found.address, found.bytes) == (address, len(program(address)))
     assert (found.stack, found.reset) == (0x34200000, address + 9)
@@ -228,11 +230,11 @@ def test_the_vector_table_of_a_program_is_read_from_any_form(  # type: ignore[no
 
 def test_where_a_program_runs_that_another_fsbl_copies_is_not_guessed(tmp_path: Path) -> None:
     (tmp_path / "theirs.x").write_bytes(signed(0x3410_0400))
-    found = started_program(tmp_path / "theirs.x", "appli", BOARD, copied_by_ours=False)
+    found = started_program(tmp_path / "theirs.x", "appli", program_board(BOARD), copied_by_ours=False)
     assert found is not None
     assert found.address is None
     (tmp_path / "theirs.x").write_bytes(hex_of((NOR + 0x80_0000, b"weights")))
-    assert started_program(tmp_path / "theirs.x", "appli", BOARD, copied_by_ours=False) is None
+    assert started_program(tmp_path / "theirs.x", "appli", program_board(BOARD), copied_by_ours=False) is None
 
 
 def test_the_elf_file_of_a_program_is_found_beside_it(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
+from n6build.hardware.slots import flash_of
+from n6build.memory_plan.board_memory import memory_of, models_memory_of
 from n6build.memory_plan.generated_c import models_source, plan_source, pools_script
 from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, make_plan, make_reloc_plan
 from n6build.memory_plan.plan import Content, MemoryPlan, PlannedModel, application_name, plan_json, read_plan
-from n6build.memory_plan.vectors import NO_VECTORS, VectorSet
+from n6build.memory_plan.vectors import NO_VECTORS, VectorShape
 from n6build.network.artifacts.description import InitializerImage, IoBuffer, NetworkArtifacts, PoolRange
-from n6build.network.pools.board_pools import external_regions
 from n6build.reloc.slots import ModelSlot
 
 BOARD = load_board("nucleo-n657")
@@ -47,7 +48,7 @@ def network(folder: Path, name: str, *, pool: str, address: int, size: int, rela
 
 
 def plan_of(*networks: CompiledNetwork, board: Board = BOARD) -> MemoryPlan:
-    return make_plan(board, "extflash", networks, external_regions(board))
+    return make_plan(memory_of(board, {}), "extflash", networks)
 
 
 def test_weights_in_flash_are_read_in_place_and_those_in_ram_are_copied(tmp_path: Path) -> None:
@@ -90,14 +91,14 @@ def test_models_that_are_installed_share_the_region_of_the_external_ram(tmp_path
     models = [
         PlannedModel(each.model, f"{each.model}.bin", "", (ModelSlot(0x7080_0000, 1 << 16, 0, 0),)) for each in compiled
     ]
-    plan = make_reloc_plan(board, "allmems", compiled, external_regions(board), models)
-    text = models_source(plan, board, "copy")
+    plan = make_reloc_plan(memory_of(board, {}), "allmems", compiled, models)
+    text = models_source(plan, models_memory_of(board), "copy")
     assert "(*const n6_models_open_external_ram)(uint32_t *id) = n6_xspi_psram_open;" in text
     parts = re.findall(r"\.external_ram = (\w+)u,\n\s+\.external_ram_bytes = (\w+)u,", text)
     assert [(int(start, 16), int(size, 16)) for start, size in parts] == [
         (0x9000_0000 + part * (8 << 20), 8 << 20) for part in range(3)
     ]
-    nucleo = models_source(replace(plan, external_regions=()), BOARD, "copy")
+    nucleo = models_source(replace(plan, external_regions=()), models_memory_of(BOARD), "copy")
     assert "(*const n6_models_open_external_ram)(uint32_t *id) = 0;" in nucleo
 
 
@@ -126,13 +127,13 @@ def test_writable_relative_pools_need_a_loader(tmp_path: Path) -> None:
 def test_weights_are_where_their_network_fixes_them(tmp_path: Path, address: int, size: int, slots: list[str]) -> None:
     plan = plan_of(network(tmp_path, "a", pool="xSPI2", address=address, size=size))
     assert [(image.source, image.in_place) for image in plan.images] == [(address, True)]
-    assert elsewhere(BOARD, plan.images) == [(plan.images[0], slots)]
+    assert elsewhere(flash_of(BOARD), plan.images) == [(plan.images[0], slots)]
 
 
 def test_weights_inside_their_slot_take_room_from_no_other(tmp_path: Path) -> None:
     plan = plan_of(network(tmp_path, "a", pool="xSPI2", address=0x7200_0000, size=1000))
     assert plan.images[0].source == 0x7200_0000
-    assert elsewhere(BOARD, plan.images) == []
+    assert elsewhere(flash_of(BOARD), plan.images) == []
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_fixed_weights_beyond_the_nor_are_refused_with_the_bytes(tmp_path: Path)
 
 def test_test_vectors_go_behind_fixed_weights_that_cover_the_start_of_their_slot(tmp_path: Path) -> None:
     slot = BOARD.slots.vectors
-    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    vectors = VectorShape("v.npy", 3, 10)
     start = 0x7038_0000
     one = network(tmp_path, "a", pool="xSPI2", address=start, size=slot.address - start + 10)
     assert plan_of(replace(one, vectors=vectors)).networks[0].vectors.source == slot.address + SECTOR
@@ -188,7 +189,7 @@ def test_weights_beyond_their_slot_are_refused_with_the_bytes(tmp_path: Path) ->
 
 def test_vectors_of_several_networks_do_not_share_a_sector(tmp_path: Path) -> None:
     one = network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10)
-    vectors = VectorSet("v.npy", 3, 10, bytes(30))
+    vectors = VectorShape("v.npy", 3, 10)
     two = replace(network(tmp_path, "b", pool="AXISRAM5", address=0x342E0000, size=10), vectors=vectors)
     plan = plan_of(replace(one, vectors=vectors), two)
     base = BOARD.slots.vectors.address
@@ -212,7 +213,7 @@ def test_a_single_network_needs_no_name_in_its_files(tmp_path: Path) -> None:
 def test_a_vector_of_another_size_than_the_input(tmp_path: Path) -> None:
     wrong = replace(
         network(tmp_path, "a", pool="xSPI2", address=WEIGHTS.address, size=10),
-        vectors=VectorSet("v.npy", 1, 11, bytes(11)),
+        vectors=VectorShape("v.npy", 1, 11),
     )
     with pytest.raises(N6Error, match="N6-PLAN-004: a test vector has 11 bytes, the network's input has 10"):
         plan_of(wrong)

@@ -14,12 +14,12 @@ from n6build.base.errors import N6Error
 from n6build.hardware.boards import load_board
 from n6build.image.hexfile import hex_chunks
 from n6build.image.manifest import Segment
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.models.model import load_model
 from n6build.models.names import network_names
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.pools.board_pools import external_regions
 from n6build.network.prebuilt.folder import find_network, import_network
 from samples import sample
 
@@ -261,7 +261,7 @@ def test_networks_that_st_compiled_for_the_npu(
     assert used == pools
     board = load_board("nucleo-n657")
     compiled = [CompiledNetwork("m", artifacts, NO_VECTORS, False)]
-    (image,) = make_plan(board, "extflash", compiled, external_regions(board)).images
+    (image,) = make_plan(memory_of(board, {}), "extflash", compiled).images
     assert (image.source, image.in_place) == (address, True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from n6build.base.errors import N6Error
 from n6build.base.paths import FIRMWARE
-from n6build.options.choices import Choices, choices_of, options_in_flash
+from n6build.options.choices import Choices, choices_of, given_options, options_in_flash
 from n6build.options.settings import resolve
 from n6build.origin.linked import linked_archives
 from n6build.origin.notices import Texts, notice_of, notices_text
@@ -184,14 +185,17 @@ def test_options_that_decide_the_bytes_are_recorded_as_they_are_given(tmp_path: 
         "probe": "virtual",
     }
     given |= {"split": "1", "loader": "reloc", "data": f"{tmp_path}/a.bin@0x70180000", "runs": "7", "dry": "1"}
+    given |= {"cmsis": f"{tmp_path}/device{os.pathsep}{tmp_path}/cmsis"}
     choices = choices_of(resolve(given, {}, tmp_path), tmp_path)
     recorded = options_in_flash(choices)
     assert recorded == {
-        **{name: given[name] for name in ("board", "model", "profile", "split", "loader", "data")},
+        **{name: given[name] for name in ("board", "model", "profile", "split", "loader", "data", "cmsis")},
         "mode": "max-speed",
     }
     again = options_in_flash(choices_of(resolve(recorded, {}, tmp_path), tmp_path))
     assert again == recorded
+    # Who builds this again on a desk names the board there, too.
+    assert {*given_options(choices)} == {"probe=virtual", *(f"{name}={text}" for name, text in recorded.items())}
     assert options_in_flash(Choices()) == {"board": "nucleo-n657", "model": "miniresnet"}
 
 
@@ -244,5 +248,5 @@ def test_a_private_key_is_no_material(tmp_path: Path) -> None:
         return Step("Make", "image", (name,), sources, function="n6build.steps.signed_image:make")
 
     behind = made("image.bin", "app.elf", "keys/publicKey00.pem", "keys/privateKey00.pem"), made("m.json", "image.bin")
-    step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, {}, {})
-    assert step.sources == ("m.json", "image.bin", "app.elf", "keys/publicKey00.pem")
+    step = provenance_step("p.json", behind[1], ("image.bin",), (), behind, ("boards/b.yaml",), {}, {})
+    assert step.sources == ("m.json", "image.bin", "app.elf", "boards/b.yaml", "keys/publicKey00.pem")

@@ -177,12 +177,13 @@ EDITS = (
     alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
     ),
-    of_board(
+    alone(
         "hardware/board_header.py",
-        '"nor_pin_mask": board.nor.pins.mask',
-        '"nor_pin_mask": board.nor.pins.mask | 1 << 30',
-        "include/n6_board.h",
+        "dummy_cycles=commands.dummy.chosen",
+        "dummy_cycles=commands.dummy.chosen + 1",
+        f"{BOARD}/include/n6_board.h",
     ),
+    alone("hardware/program_places.py", "return self.image +", "return 64 + self.image +", f"{BOARD}/include/n6_soc.h"),
     alone(
         "hardware/boards.py",
         "clock=soc.clock(described.clock_profile)",
@@ -201,9 +202,6 @@ EDITS = (
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
     linked(
         "hardware/linker_script.py", "_APPLI_STACK_BYTES = 16 << 10", "_APPLI_STACK_BYTES = 12 << 10", "appli_image.bin"
-    ),
-    alone(
-        "steps/board.py", "clock=board.soc.clock(choice.clock)", "clock=board.max_speed", f"{BOARD}/include/n6_board.h"
     ),
     # Networks by the reference backend.
     network("network/reference/compile.py", 'VERSION = "1.1"', 'VERSION = "1.2"', "network.c"),
@@ -291,8 +289,14 @@ EDITS = (
     # The plan of the memory.
     alone(
         "memory_plan/make.py",
-        "cache_line=board.soc.cache_line",
-        "cache_line=2 * board.soc.cache_line",
+        "cache_line=board.cache_line",
+        "cache_line=2 * board.cache_line",
+        f"{LINKED}/memory_plan.json",
+    ),
+    alone(
+        "memory_plan/board_memory.py",
+        "        soc.cache_line,",
+        "        2 * soc.cache_line,",
         f"{LINKED}/memory_plan.json",
     ),
     alone("memory_plan/images.py", "signature=signature,", "signature=signature ^ 1,", f"{LINKED}/memory_plan.json"),
@@ -380,6 +384,7 @@ EDITS = (
     linked("steps/code_behind.py", "sha256(canonical(digests)", "sha256(canonical([digests])", "provenance.json"),
     linked("steps/bill_of_materials.py", "sbom_json(given.application,", 'sbom_json("x",', "sbom.cdx.json"),
     linked("steps/notices.py", "notices_text(given.application,", 'notices_text("x",', "notices.txt"),
+    linked("steps/board.py", "project_path, board.files)", "project_path, board.files[:1])", "provenance.json"),
     linked("steps/origin.py", '"runtime": f"', '"run-time": f"', "provenance.json"),
     linked("image/hexfile.py", 'f"{line}\\n" for line', 'f"{line}\\r\\n" for line', "firmware.hex"),
     linked(
@@ -398,6 +403,7 @@ EDITS = (
     of_host("image/memory_regions.py", "region.start()) + 1", "region.start()) + 2"),
     of_host("image/linker_map.py", "each.address <= address", "each.address < address"),
     of_host("image/mpu_tables.py", "not base & _READ_ONLY", "bool(base & _READ_ONLY)"),
+    alone("checks/checked_board.py", 'if "WINDOW" not in name', 'if "AXI" not in name', f"{LINKED}/checks.json"),
     alone("checks/rules/numbers.py", "LARGEST_SCALE = 1e3", "LARGEST_SCALE = 1e-6", f"{LINKED}/checks.json"),
     alone(
         "checks/rules/tools.py",
@@ -695,6 +701,7 @@ WITHOUT_BYTES = {
     "n6build.base.paths": _PLANS,
     "n6build.base.span": _SHAPES,
     "n6build.base.version": _PLANS,
+    "n6build.image.program_board": _SHAPES,
     "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,

@@ -230,6 +230,8 @@ EDITS = (
     Edit("foreign", "theirs/appli.bin", one_byte_more),
     Edit("foreign", "theirs/data.hex", one_record_more),
     Edit("psram", "boards/psram/apmemory-x16.yaml", replaced("max_select_ns: 2000", "max_select_ns: 1000")),
+    # Only the virtual board has it.
+    Edit("psram", "boards/i2c/wm8904.yaml", one_byte_more, changes=False),
     Edit("st_edge_ai", "models/keyword/keyword.tflite", one_weight),
 )
 

@@ -172,7 +172,7 @@ def test_a_network_of_one_epoch_may_have_internal_buffers_that_are_not_listed(tm
         check_buffers_known(read_artifacts(tmp_path, "one"), source)
 
 
-def test_a_raw_file_that_has_grown_is_not_cut(network: Path, tmp_path: Path) -> None:
+def test_a_raw_file_of_another_size_is_refused(network: Path, tmp_path: Path) -> None:
     table = pool_table(artifacts(network, tmp_path, FLASH), secure=True)
     (tmp_path / "network_atonbuf.xSPI2.raw").write_bytes(bytes(1008))
     with pytest.raises(N6Error, match="N6-RELOC-007"):

@@ -10,10 +10,10 @@ from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
 from n6build.image.manifest import FlashManifest, Segment
 from n6build.image.sizes import ProgramExtent
+from n6build.memory_plan.board_memory import memory_of
 from n6build.memory_plan.make import CompiledNetwork, make_plan
 from n6build.memory_plan.vectors import NO_VECTORS
 from n6build.network.artifacts.description import EpochBlock, EpochInfo, IoBuffer, NetworkArtifacts, PoolRange
-from n6build.network.pools.board_pools import external_regions
 from n6build.report.collect import collect
 from n6build.report.content import Report, Space
 
@@ -46,7 +46,7 @@ def artifacts(*pools: PoolRange, name: str = "network") -> NetworkArtifacts:
 
 def report_of(board: Board, networks: Sequence[NetworkArtifacts], cycles: Sequence[dict[int, int]] = ()) -> Report:
     compiled = [CompiledNetwork(each.name, each, NO_VECTORS, False) for each in networks]
-    plan = make_plan(board, "extflash", compiled, external_regions(board))
+    plan = make_plan(memory_of(board, {}), "extflash", compiled)
     segments = (Segment("fsbl", "../fsbl_image.bin", 0x70000000, 6000, ""),)
     return collect(
         board=board,

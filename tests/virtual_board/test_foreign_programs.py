@@ -13,6 +13,7 @@ from end_to_end.conftest import make_project
 from n6build.base.errors import N6Error
 from n6build.hardware.boards import load_board
 from n6build.image.foreign import Piece, Role, flash_pieces
+from n6build.image.program_board import program_board
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from samples import sample
@@ -100,10 +101,10 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[Role, Path]:
 
 
 def boot(folder: Path, fsbl: Path, appli: Path, *, ours_copies: bool, strict: bool) -> RunResult:
-    found: list[Piece] = flash_pieces(fsbl, "fsbl", BOARD, None, copied_by_ours=False)
-    found += flash_pieces(appli, "appli", BOARD, None, copied_by_ours=ours_copies)
+    found: list[Piece] = flash_pieces(fsbl, "fsbl", program_board(BOARD), None, copied_by_ours=False)
+    found += flash_pieces(appli, "appli", program_board(BOARD), None, copied_by_ours=ours_copies)
     file, address = WEIGHTS
-    found += flash_pieces(sample(file), "data", BOARD, address, copied_by_ours=False)
+    found += flash_pieces(sample(file), "data", program_board(BOARD), address, copied_by_ours=False)
     nor = bytearray(b"\xff") * BOARD.nor.size
     for piece in found:
         start = piece.address - BOARD.nor.base

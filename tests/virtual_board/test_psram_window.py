@@ -8,7 +8,7 @@ import pytest
 from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import load_board
-from n6build.hardware.linker_script import fsbl_script
+from n6build.hardware.linker_script import fsbl_ram, program_script
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 from samples import sample
@@ -104,7 +104,7 @@ def test_what_st_s_own_driver_sends_reaches_the_part(tmp_path: Path) -> None:
     flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
     flags += ["-fdata-sections", "-mcmse", "-w"]
     program = [PROGRAMS / "st_psram.c", *sources, *bring_up()]
-    result = run(tmp_path, build(tmp_path, "st_psram", program, fsbl_script(BOARD.soc), flags, BOARD))
+    result = run(tmp_path, build(tmp_path, "st_psram", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD))
     assert result.findings == ()
     assert result.lines == (
         "init=0x00000000",

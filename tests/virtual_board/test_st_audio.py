@@ -13,7 +13,7 @@ import pytest
 from firmware_build import bring_up, build, build_fsbl, image_of, write_nor
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.boards import load_board
-from n6build.hardware.linker_script import fsbl_script
+from n6build.hardware.linker_script import fsbl_ram, program_script
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.recording import Recording, convert_recording
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
@@ -53,7 +53,7 @@ def run_st_audio(tmp_path: Path) -> RunResult:
     flags = [f"-I{folder}" for folder in folders] + ["-DSTM32N657xx", "-DUSE_HAL_DRIVER", "-ffunction-sections"]
     flags += ["-fdata-sections", "-mcmse", "-w"]
     program = [PROGRAMS / "st_audio.c", *sources, *bring_up()]
-    elf = build(tmp_path, "st_audio", program, fsbl_script(BOARD.soc), flags, BOARD)
+    elf = build(tmp_path, "st_audio", program, program_script(fsbl_ram(BOARD.soc)), flags, BOARD)
     nor = write_nor(tmp_path / "nor.bin", {BOARD.slots.fsbl.address: image_of(elf, BinaryType.FSBL)})
     heard = recording(tmp_path, range(16_000))
     return run_nor(

@@ -24,6 +24,8 @@ MAX_YAML_ALIASES = 100
 WRONG_FIELDS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 _STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.DOTALL)
+# What may stand in a line before the innermost block that begins there.
+_BLOCK_START = re.compile(r"\ufeff?(?:---)?[ \t]*(?:[-?:][ \t]+)*")
 _OTHER_BYTES = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -62,11 +64,14 @@ def _check_json(data: bytes | str, most: int) -> None:
 
 def check_yaml(text: str) -> None:
     """Raises ValueError for a text that is too large, nests too deep or has too many aliases. The events of a YAML text come
-    without recursion, as far as it is YAML; what is not is for its parser to say."""
+    without recursion, as far as it is YAML; what is not is for its parser to say. They are looked at only where counting
+    characters leaves a doubt, since that parses the text a second time."""
     import yaml  # noqa: PLC0415 - many steps read none.
 
     if len(text) > MAX_YAML_BYTES:
         raise ValueError(f"has {len(text)} characters, {len(text) - MAX_YAML_BYTES} more than is read")
+    if text.count("*") <= MAX_YAML_ALIASES and most_yaml_levels(text) <= MAX_LEVELS:
+        return
     level = aliases = 0
     try:
         for event in yaml.parse(text, Loader=_yaml_loader()):
@@ -78,6 +83,23 @@ def check_yaml(text: str) -> None:
                 raise ValueError(f"has more than {MAX_YAML_ALIASES} aliases")
     except yaml.YAMLError:
         return
+
+
+def most_yaml_levels(text: str) -> int:
+    """At least as many levels as the text nests, whatever its quotes and comments hide: each line is taken for the worst.
+
+    A block inside another one begins further right, but for a list in a mapping. Brackets that a line opens stay open, unless it
+    closes them itself; only behind a quote or a comment sign, and in a key, may what closes be no bracket.
+    """
+    column = opened = left_open = 0
+    for line in text.splitlines():
+        start = _BLOCK_START.match(line)
+        column = max(column, start.end() if start else 0)
+        opens = line.count("[") + line.count("{")
+        opened = max(opened, opens)
+        hidden = "#" in line or '"' in line or "'" in line
+        left_open += max(opens - (0 if hidden else line.count("]") + line.count("}")), 0)
+    return 2 * (column + 1) + left_open + 2 * opened
 
 
 @functools.cache

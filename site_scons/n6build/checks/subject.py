@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from n6build.hardware.board import Board
+from n6build.checks.checked_board import CheckedBoard
 from n6build.image.elf import Section, Symbol
 from n6build.image.foreign import Role, StartedProgram
-from n6build.image.manifest import FlashManifest
 from n6build.image.memory_regions import MemoryRegion
 from n6build.image.mpu_tables import MpuRegion
 from n6build.memory_plan.plan import MemoryPlan
@@ -33,6 +32,15 @@ class CheckedModel:
 
 
 @dataclass(frozen=True)
+class GivenPool:
+    """A memory pool as the network compiler was given it. fname: in names of files. size: bytes."""
+
+    fname: str
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
 class NetworkSubject:
     """for_npu: made by a compiler for the NPU. pools: those that it was given. facts: about the model file, None where there is
     none."""
@@ -40,8 +48,13 @@ class NetworkSubject:
     model: CheckedModel
     for_npu: bool
     artifacts: NetworkArtifacts
-    pools: tuple[MemoryPool, ...]
+    pools: tuple[GivenPool, ...]
     facts: ModelFacts | None
+
+
+def given_pools(pools: Iterable[MemoryPool]) -> tuple[GivenPool, ...]:
+    """What the checks look at of them."""
+    return tuple(GivenPool(pool.fname, pool.address, pool.size) for pool in pools)
 
 
 @dataclass(frozen=True)
@@ -78,12 +91,13 @@ class ForeignProgram:
 @dataclass(frozen=True)
 class Subject:
     """runtime: the ll_aton that the Appli is linked with. installed: empty where the networks are linked into it.
-    programs: those that are not ours."""
+    programs: those that are not ours. appli_bytes: of this project's Appli as it is copied, 0 where there is none, or no program
+    that is not ours."""
 
-    board: Board
+    board: CheckedBoard
     networks: tuple[NetworkSubject, ...]
     plan: MemoryPlan
-    manifest: FlashManifest
     runtime: RuntimeVersion
     installed: tuple[InstalledModel, ...] = ()
     programs: tuple[ForeignProgram, ...] = ()
+    appli_bytes: int = 0

@@ -2,23 +2,206 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.hardware.board import Board
+from n6build.hardware.board import Board, Console, ExternalRam, PortPins, Psram, SelectPins, Slots
+from n6build.hardware.nor import Mode
+from n6build.hardware.psram import PsramCommands
+from n6build.hardware.soc import Clock, Divider, Pll
 
 TEMPLATE = TEMPLATES / "n6_board.h.j2"
 
 
-def board_header(board: Board) -> str:
+@dataclass(frozen=True)
+class ClockConstants:
+    """A clock profile, as in `Clock` and `ClockProfile`. plls, dividers: in the order in which the firmware sets them."""
+
+    name: str
+    cpu_hz: int
+    plls: tuple[tuple[str, Pll], ...]
+    dividers: tuple[tuple[str, Divider], ...]
+    ahb_divider: int
+    overdrive: bool
+
+
+@dataclass(frozen=True)
+class PinConstants:
+    """Pins of one port. mask: of its lines. alternate: their alternate function."""
+
+    port: str
+    mask: int
+    alternate: int
+
+
+@dataclass(frozen=True)
+class NorConstants:
+    """What the firmware knows of the NOR. clock_hz: after `divider`. select: line of the chip select. commands: name of their
+    description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines. The others are as in `Nor` and
+    `NorCommands`."""
+
+    base: int
+    size: int
+    jedec_id: int
+    mode: Mode
+    clock_hz: int
+    divider: int
+    pins: PinConstants
+    select: int
+    commands: str
+    read: int
+    program: int
+    erase_4k: int
+    write_register: int
+    octal_mask: int
+    octal_read_register: int
+    octal_read: int
+    octal_program: int
+    memory_type: int
+    mode_address: int
+    mode_value: int
+    dummy_address: int
+    dummy_value: int
+    dummy_cycles: int
+    register_dummy_cycles: int
+
+
+@dataclass(frozen=True)
+class RegisterConstants:
+    """A mode register of the PSRAM. value: that is written or expected, of the bits in `mask`."""
+
+    address: int
+    value: int
+    mask: int = 0xFF
+
+
+@dataclass(frozen=True)
+class PsramConstants:
+    """What the firmware knows of the PSRAM. memory: name of its window. clock_hz: after `divider`. select: line of the chip
+    select. commands: name of their description. read_cycles, write_cycles: latencies. density: with the code of the part's
+    size. The others are as in `Psram` and `PsramCommands`."""
+
+    memory: str
+    size: int
+    clock_hz: int
+    divider: int
+    supply: str
+    control: PinConstants
+    select: int
+    data: PinConstants
+    commands: str
+    refresh_cycles: int
+    row: int
+    memory_type: int
+    reset: int
+    read: int
+    write: int
+    read_register: int
+    write_register: int
+    read_latency: RegisterConstants
+    read_cycles: int
+    write_latency: RegisterConstants
+    write_cycles: int
+    width: RegisterConstants
+    vendor: RegisterConstants
+    density: RegisterConstants
+
+
+@dataclass(frozen=True)
+class BoardConstants:
+    """What of a board's description is in the header. psram: None where the firmware maps none. The others are as in `Board`."""
+
+    name: str
+    clock: ClockConstants
+    smps_overdrive: str | None
+    console: Console
+    nor: NorConstants
+    psram: PsramConstants | None
+    slots: Slots
+
+
+def constants_of(board: Board) -> BoardConstants:
+    """The constants of a board, as steps take them."""
+    ram, commands = board.external_ram, board.psram_commands
+    mapped = _psram(board, ram, ram.psram, commands) if ram and ram.psram and commands else None
+    return BoardConstants(
+        board.name, _clock(board.clock), board.smps_overdrive, board.console, _nor(board), mapped, board.slots
+    )
+
+
+def board_header(constants: BoardConstants) -> str:
     """The text of n6_board.h."""
-    values = {
-        "board": board,
-        "nor": board.nor_commands,
-        "nor_pin_mask": board.nor.pins.mask,
-        "psram": board.psram,
-        "psram_commands": board.psram_commands,
-    }
-    if board.psram:
-        divider = board.psram_divider(board.psram)
-        values |= {"psram_divider": divider, "psram_clock_hz": board.clock.hclk_hz // divider}
-    return render(TEMPLATE, values)
+    return render(TEMPLATE, {"board": constants, "nor": constants.nor, "psram": constants.psram})
+
+
+def _clock(clock: Clock) -> ClockConstants:
+    profile = clock.profile
+    plls, dividers = tuple(profile.plls.items()), tuple(profile.dividers.items())
+    return ClockConstants(clock.name, clock.cpu_hz, plls, dividers, profile.ahb_divider, profile.overdrive)
+
+
+def _pins(pins: PortPins | SelectPins) -> PinConstants:
+    return PinConstants(pins.port, pins.mask, pins.alternate)
+
+
+def _nor(board: Board) -> NorConstants:
+    nor, commands = board.nor, board.nor_commands
+    return NorConstants(
+        base=nor.base,
+        size=nor.size,
+        jedec_id=nor.jedec_id,
+        mode=nor.mode,
+        clock_hz=board.nor_clock_hz,
+        divider=board.xspi_divider,
+        pins=_pins(nor.pins),
+        select=nor.pins.chip_select,
+        commands=commands.name,
+        read=commands.read,
+        program=commands.program,
+        erase_4k=commands.erase_4k,
+        write_register=commands.write_register,
+        octal_mask=commands.second_byte_mask,
+        octal_read_register=commands.octal(commands.read_register),
+        octal_read=commands.octal(commands.read_dtr),
+        octal_program=commands.octal(commands.program),
+        memory_type=commands.memory_type,
+        mode_address=commands.mode.address,
+        mode_value=commands.mode.opi_dtr,
+        dummy_address=commands.dummy.address,
+        dummy_value=commands.dummy.value,
+        dummy_cycles=commands.dummy.chosen,
+        register_dummy_cycles=commands.register_dummy_cycles,
+    )
+
+
+def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands) -> PsramConstants:
+    divider = board.psram_divider(psram)
+    clock_hz = board.clock.hclk_hz // divider
+    density = commands.density
+    return PsramConstants(
+        memory=ram.memory,
+        size=ram.size,
+        clock_hz=clock_hz,
+        divider=divider,
+        supply=psram.supply,
+        control=_pins(psram.control),
+        select=psram.control.chip_select,
+        data=_pins(psram.data),
+        commands=commands.name,
+        refresh_cycles=commands.refresh_cycles(clock_hz),
+        row=commands.row,
+        memory_type=commands.memory_type,
+        reset=commands.reset,
+        read=commands.read,
+        write=commands.write,
+        read_register=commands.read_register,
+        write_register=commands.write_register,
+        read_latency=RegisterConstants(commands.read_latency.address, commands.read_latency_value),
+        read_cycles=commands.read_latency.chosen,
+        write_latency=RegisterConstants(commands.write_latency.address, commands.write_latency.value),
+        write_cycles=commands.write_latency.chosen,
+        width=RegisterConstants(commands.width.address, commands.width.value),
+        vendor=RegisterConstants(commands.vendor.address, commands.vendor.value, commands.vendor.mask),
+        density=RegisterConstants(density.address, density.sizes.index(ram.size), density.mask),
+    )

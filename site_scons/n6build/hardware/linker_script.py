@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
+from n6build.hardware.program_places import ProgramPlace, places_of
 from n6build.hardware.soc import Soc
 
 TEMPLATE = TEMPLATES / "program.ld.j2"
@@ -15,33 +18,37 @@ _DATA_ALIGNMENT = 256
 _VARIABLES_ALIGNMENT = 16 << 10
 
 
-def fsbl_script(soc: Soc) -> str:
-    """The linker script of the FSBL: behind the boot header, in what the boot ROM loads."""
-    boot = soc.boot
-    return _script(
-        soc, "FSBL", boot.header_address + boot.payload_offset, boot.max_image - boot.payload_offset, _FSBL_STACK_BYTES
-    )
+@dataclass(frozen=True)
+class ProgramRam:
+    """name: of the program, as people call it. origin, length: of its RAM. vector_alignment: of the chip's vector table. All in
+    bytes."""
+
+    name: str
+    origin: int
+    length: int
+    vector_alignment: int
+    stack_bytes: int
 
 
-def appli_script(soc: Soc) -> str:
-    """The linker script of the Appli: behind the boot header, at the address to which the FSBL copies it."""
-    load = soc.load_and_run
-    return _script(
-        soc, "Appli", load.load_address + load.payload_offset, load.max_bytes - load.payload_offset, _APPLI_STACK_BYTES
-    )
+def fsbl_ram(soc: Soc) -> ProgramRam:
+    """Behind the boot header, in what the boot ROM loads."""
+    return _ram(soc, "FSBL", places_of(soc).fsbl, _FSBL_STACK_BYTES)
 
 
-def _script(soc: Soc, name: str, origin: int, length: int, stack_bytes: int) -> str:
-    return render(
-        TEMPLATE,
-        {
-            "name": name,
-            "origin": origin,
-            "length": length,
-            "vector_alignment": soc.vector_alignment,
-            "stack_bytes": stack_bytes,
-            "constants_alignment": _CONSTANTS_ALIGNMENT,
-            "data_alignment": _DATA_ALIGNMENT,
-            "variables_alignment": _VARIABLES_ALIGNMENT,
-        },
-    )
+def appli_ram(soc: Soc) -> ProgramRam:
+    """Behind the boot header, at the address to which the FSBL copies it."""
+    return _ram(soc, "Appli", places_of(soc).appli, _APPLI_STACK_BYTES)
+
+
+def _ram(soc: Soc, name: str, place: ProgramPlace, stack_bytes: int) -> ProgramRam:
+    return ProgramRam(name, place.address, place.room, soc.vector_alignment, stack_bytes)
+
+
+def program_script(ram: ProgramRam) -> str:
+    """The text of the linker script."""
+    values = {
+        "constants_alignment": _CONSTANTS_ALIGNMENT,
+        "data_alignment": _DATA_ALIGNMENT,
+        "variables_alignment": _VARIABLES_ALIGNMENT,
+    }
+    return render(TEMPLATE, {**asdict(ram), **values})

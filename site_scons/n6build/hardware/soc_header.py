@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
 from n6build.hardware.aliases import SECURE_BIT
-from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Soc, field_bits
+from n6build.hardware.program_places import ProgramPlaces, places_of
+from n6build.hardware.soc import CLEAR_ALIAS, SET_ALIAS, Register, Soc, field_bits
 
 TEMPLATE = TEMPLATES / "n6_soc.h.j2"
 _NPU_UNIT_BYTES = 0x1000
@@ -15,12 +17,58 @@ _NPU_UNIT_BYTES = 0x1000
 _NPU_CONTROL = ("CLKCTRL", "INTCTRL", "BUSIF", "EPOCHCTRL")
 
 
-def soc_header(soc: Soc) -> str:
+@dataclass(frozen=True)
+class PeripheralConstants:
+    """Registers and addresses, as in `Peripheral`."""
+
+    base: int | None
+    instances: dict[str, int]
+    registers: dict[str, Register]
+
+
+@dataclass(frozen=True)
+class SocConstants:
+    """What of a chip's description is in the header. memories: base and size of each. The others are as in `Soc`."""
+
+    name: str
+    cpu: str
+    cache_line: int
+    hsi_hz: int
+    lsi_hz: int
+    interrupt_count: int
+    programs: ProgramPlaces
+    memories: dict[str, tuple[int, int]]
+    interrupts: dict[str, int]
+    dma_requests: dict[str, int]
+    peripherals: dict[str, PeripheralConstants]
+
+
+def constants_of(soc: Soc) -> SocConstants:
+    """The constants of a chip, as steps take them."""
+    return SocConstants(
+        soc.name,
+        soc.cpu,
+        soc.cache_line,
+        soc.hsi_hz,
+        soc.lsi_hz,
+        soc.interrupt_count,
+        places_of(soc),
+        {name: (memory.base, memory.size) for name, memory in soc.memories.items()},
+        soc.interrupts,
+        soc.dma_requests,
+        {
+            name: PeripheralConstants(each.base, each.instances, each.registers)
+            for name, each in soc.peripherals.items()
+        },
+    )
+
+
+def soc_header(constants: SocConstants) -> str:
     """The text of n6_soc.h."""
     return render(
         TEMPLATE,
         {
-            "soc": soc,
+            "soc": constants,
             "set_offset": SET_ALIAS,
             "clear_offset": CLEAR_ALIAS,
             "secure_bit": SECURE_BIT,

@@ -16,10 +16,9 @@ from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most, read_part
 from n6build.base.intel_hex import ERASED, read_intel_hex
 from n6build.formats.boot_header import BASE, MAGIC, VECTOR_BYTES, BinaryType
-from n6build.hardware.board import Board
-from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.image.boot_header import check_foreign_header, with_boot_header
 from n6build.image.elf import loaded_parts
+from n6build.image.program_board import ProgramBoard
 
 Role = Literal["fsbl", "appli", "data"]
 
@@ -64,26 +63,28 @@ class _Program:
     data: bytes
 
 
-def flash_pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
+def flash_pieces(
+    path: Path, role: Role, board: ProgramBoard, address: int | None, *, copied_by_ours: bool
+) -> list[Piece]:
     """What of a file goes into flash, in ascending order; each begins with a sector, and no two share one.
 
     address: of data that does not say it itself. copied_by_ours: the Appli is started by the FSBL of this project, which copies
     it to one fixed place. Raises N6-FOREIGN-001 to -006, N6-HEX-001, N6-FILE-003, N6-IMAGE-001 to -004.
     """
     found = _pieces(path, role, board, address, copied_by_ours=copied_by_ours)
-    nor = board.nor
+    nor = board.flash.nor
     for piece in found:
-        if piece.address < nor.base or piece.end > nor.base + nor.size:
+        if piece.address < nor.base or piece.end > nor.end:
             what = f"puts {len(piece.data)} bytes at 0x{piece.address:08X}, not in the NOR"
-            hint = f"the board's is at 0x{nor.base:08X} to 0x{nor.base + nor.size:08X}"
+            hint = f"the board's is at 0x{nor.base:08X} to 0x{nor.end:08X}"
             raise N6Error("N6-FOREIGN-001", what, where=path.name, hint=hint)
     return _in_sectors(found, nor.sector, path.name)
 
 
-def started_program(path: Path, role: Role, board: Board, *, copied_by_ours: bool) -> StartedProgram | None:
+def started_program(path: Path, role: Role, board: ProgramBoard, *, copied_by_ours: bool) -> StartedProgram | None:
     """The program in a file that `flash_pieces` takes, without its header. None where the file only has other contents for flash.
     Raises what `flash_pieces` raises."""
-    offset = board.soc.boot.payload_offset if role == "fsbl" else board.soc.load_and_run.payload_offset
+    offset = board.programs.fsbl.payload_offset if role == "fsbl" else board.programs.appli.payload_offset
     for piece in flash_pieces(path, role, board, None, copied_by_ours=copied_by_ours):
         data = piece.data[offset:]
         if piece.address == _slot(board, role) and piece.data.startswith(MAGIC) and len(data) >= VECTOR_BYTES:
@@ -93,7 +94,7 @@ def started_program(path: Path, role: Role, board: Board, *, copied_by_ours: boo
             address = next((each for each in known if each <= reset < each + len(data)), None)
             if address is None and len(known) == 1:
                 address = known[0]
-            count = min(len(data) // 4, SYSTEM_EXCEPTIONS + board.soc.interrupt_count)
+            count = min(len(data) // 4, board.vectors)
             return StartedProgram(address, len(data), stack, reset, struct.unpack_from(f"<{count}I", data))
     return None
 
@@ -113,24 +114,24 @@ def elf_of(file: Path) -> Path | None:
     return next((path for path in beside if is_file(path)), None)
 
 
-def _pieces(path: Path, role: Role, board: Board, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
+def _pieces(path: Path, role: Role, board: ProgramBoard, address: int | None, *, copied_by_ours: bool) -> list[Piece]:
     head = read_part(path, 0, 64)
     if head.startswith(_ELF):
         if role == "data":
             hint = "objcopy -O binary or -O ihex makes data of it"
             raise N6Error("N6-FOREIGN-002", "is an ELF file, which is no data for flash", where=path.name, hint=hint)
-        loaded = [Piece(*part) for part in loaded_parts(path, MAX_ELF_BYTES, board.nor.size)]
+        loaded = [Piece(*part) for part in loaded_parts(path, MAX_ELF_BYTES, board.flash.nor.size)]
         return _placed(path, role, board, loaded, copied_by_ours=copied_by_ours)
     if _is_hex(head):
-        memory = read_intel_hex(path, board.nor.size)
+        memory = read_intel_hex(path, board.flash.nor.size)
         parts = [Piece(span.address, b"".join(memory.chunks(span.address, span.end))) for span in memory.spans()]
         if not parts:
             raise N6Error("N6-FOREIGN-002", "is an empty Intel hex file", where=path.name)
         return parts if role == "data" else _placed(path, role, board, parts, copied_by_ours=copied_by_ours)
-    data = read_at_most(path, board.nor.size)
+    data = read_at_most(path, board.flash.nor.size)
     if role == "data":
         if address is None:
-            hint = f"data={path.name}@0x{board.slots.weights.address:08X}"
+            hint = f"data={path.name}@0x{board.flash.slots.weights.address:08X}"
             raise N6Error("N6-FOREIGN-003", "does not say where in flash it goes", where=path.name, hint=hint)
         return [Piece(address, data)] if data else []
     if data.startswith(MAGIC):
@@ -143,28 +144,26 @@ def _is_hex(head: bytes) -> bool:
     return line.startswith(b":") and line[1:].isalnum()
 
 
-def _slot(board: Board, role: Role) -> int:
-    return dict(board.slots.items())[role].address
+def _slot(board: ProgramBoard, role: Role) -> int:
+    return dict(board.flash.slots.items())[role].address
 
 
-def _signed(path: Path, role: Role, board: Board, data: bytes, *, copied_by_ours: bool) -> bytes:
+def _signed(path: Path, role: Role, board: ProgramBoard, data: bytes, *, copied_by_ours: bool) -> bytes:
     check_foreign_header(data, path.name)
     if role == "appli" and copied_by_ours:
         _check_copied(path, board, BASE.unpack(data)["entry"])
     return data
 
 
-def _check_copied(path: Path, board: Board, runs_at: int) -> None:
-    load = board.soc.load_and_run
-    if not load.load_address <= runs_at < load.load_address + load.max_bytes:
-        what = (
-            f"runs at 0x{runs_at & ~1:08X}, but the FSBL of this project copies an Appli to 0x{load.load_address:08X}"
-        )
+def _check_copied(path: Path, board: ProgramBoard, runs_at: int) -> None:
+    load = board.programs.appli
+    if not load.image <= runs_at < load.image + load.max_bytes:
+        what = f"runs at 0x{runs_at & ~1:08X}, but the FSBL of this project copies an Appli to 0x{load.image:08X}"
         hint = "fsbl=FILE names an FSBL that starts it there: one that executes in place, or copies to PSRAM"
         raise N6Error("N6-FOREIGN-004", what, where=path.name, hint=hint)
 
 
-def _bare(path: Path, role: Role, board: Board, data: bytes) -> _Program:
+def _bare(path: Path, role: Role, board: ProgramBoard, data: bytes) -> _Program:
     """A program without addresses: its reset vector says where it runs."""
     if len(data) < VECTOR_BYTES:
         raise N6Error("N6-FOREIGN-002", f"{len(data)} bytes hold no vector table", where=path.name)
@@ -179,21 +178,21 @@ def _bare(path: Path, role: Role, board: Board, data: bytes) -> _Program:
     raise N6Error("N6-FOREIGN-002", what, where=path.name, hint=hint)
 
 
-def _places(board: Board, role: Role) -> list[int]:
+def _places(board: ProgramBoard, role: Role) -> list[int]:
     """Where a program without addresses may run: loaded, in place, in external RAM."""
-    boot, load = board.soc.boot, board.soc.load_and_run
+    boot, load = board.programs.fsbl, board.programs.appli
     if role == "fsbl":
-        return [boot.header_address + boot.payload_offset]
-    places = [load.load_address, board.slots.appli.address]
-    if board.external_ram:
-        places.append(board.soc.memories[board.external_ram.memory].base)
+        return [boot.address]
+    places = [load.image, board.flash.slots.appli.address]
+    if board.external_ram is not None:
+        places.append(board.external_ram)
     return [place + load.payload_offset for place in places]
 
 
-def _placed(path: Path, role: Role, board: Board, parts: list[Piece], *, copied_by_ours: bool) -> list[Piece]:
+def _placed(path: Path, role: Role, board: ProgramBoard, parts: list[Piece], *, copied_by_ours: bool) -> list[Piece]:
     """parts: of a file with addresses. What is for flash stays; the rest is a program that has to be loaded."""
-    nor = board.nor
-    in_flash = [part for part in parts if nor.base <= part.address < nor.base + nor.size]
+    nor = board.flash.nor
+    in_flash = [part for part in parts if nor.base <= part.address < nor.end]
     loaded = [part for part in parts if part not in in_flash]
     if loaded:
         return [
@@ -201,7 +200,7 @@ def _placed(path: Path, role: Role, board: Board, parts: list[Piece], *, copied_
             *in_flash,
         ]
     slot = _slot(board, role)
-    offset = board.soc.load_and_run.payload_offset
+    offset = board.programs.appli.payload_offset
     if role == "appli" and min(part.address for part in in_flash) == slot + offset:
         # Linked to be executed in place, behind a header that the file does not have.
         program = _joined(path, in_flash, board)
@@ -219,10 +218,10 @@ def _placed(path: Path, role: Role, board: Board, parts: list[Piece], *, copied_
     return in_flash
 
 
-def _joined(path: Path, parts: list[Piece], board: Board) -> _Program:
+def _joined(path: Path, parts: list[Piece], board: ProgramBoard) -> _Program:
     """Gaps are filled with zeros, as a loader of ELF files leaves them."""
     start, end = min(part.address for part in parts), max(part.end for part in parts)
-    if end - start > board.nor.size:
+    if end - start > board.flash.nor.size:
         what = f"has content from 0x{start:08X} to 0x{end:08X}, which a single image in flash cannot hold"
         raise N6Error(
             "N6-FOREIGN-006",
@@ -236,10 +235,12 @@ def _joined(path: Path, parts: list[Piece], board: Board) -> _Program:
     return _Program(start, bytes(data))
 
 
-def _with_header(path: Path, role: Role, board: Board, program: _Program, *, copied_by_ours: bool) -> list[Piece]:
-    boot, load, slot = board.soc.boot, board.soc.load_and_run, _slot(board, role)
+def _with_header(
+    path: Path, role: Role, board: ProgramBoard, program: _Program, *, copied_by_ours: bool
+) -> list[Piece]:
+    boot, load, slot = board.programs.fsbl, board.programs.appli, _slot(board, role)
     if role == "fsbl":
-        wanted = boot.header_address + boot.payload_offset
+        wanted = boot.address
         if program.address != wanted:
             what = f"begins at 0x{program.address:08X}, but the boot ROM starts an FSBL at 0x{wanted:08X}"
             raise N6Error("N6-FOREIGN-005", what, where=path.name, hint="is it an Appli? Then appli=FILE")

@@ -13,8 +13,8 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, read_in_chunks, to_json
 from n6build.base.span import Span
-from n6build.hardware.board import Board, Slot
-from n6build.hardware.slots import slots_around, weights_slot
+from n6build.hardware.board import Slot
+from n6build.hardware.slots import BoardFlash, slots_around, weights_slot
 
 # Segments that bring their address along, and may take room from slots.
 _PLACED = ("weights", "data")
@@ -65,7 +65,7 @@ class UsedSlot:
     segments: tuple[Segment, ...]
 
 
-def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
+def make_manifest(flash: BoardFlash, files: Sequence[FlashFile], folder: Path) -> FlashManifest:
     """files: in flash order; an empty file of weights gets no place.
 
     Raises N6-IMAGE-005 where a file does not fit into its slot, N6-IMAGE-006 for an overlap, N6-IMAGE-008 for an empty program.
@@ -78,12 +78,12 @@ def make_manifest(board: Board, files: Sequence[FlashFile], folder: Path) -> Fla
             raise N6Error("N6-IMAGE-008", what, where=file.path.name, hint="build again")
         if not length:
             continue
-        address = dict(board.slots.items())[file.slot].address if file.address is None else file.address
+        address = dict(flash.slots.items())[file.slot].address if file.address is None else file.address
         name = Path(os.path.relpath(file.path, folder)).as_posix()
         segments.append(Segment(file.slot, name, address, length, digest, file.offset))
-    manifest = FlashManifest(board.name, board.nor.base, board.nor.size, board.nor.sector, tuple(segments))
-    for slot in used_slots(board, manifest):
-        _check_room(board, slot)
+    manifest = FlashManifest(flash.name, flash.nor.base, flash.nor.size, flash.nor.sector, tuple(segments))
+    for slot in used_slots(flash, manifest):
+        _check_room(flash, slot)
     check_overlap(manifest)
     return manifest
 
@@ -97,28 +97,28 @@ def _size_and_digest(file: FlashFile) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def used_slots(board: Board, manifest: FlashManifest) -> list[UsedSlot]:
+def used_slots(flash: BoardFlash, manifest: FlashManifest) -> list[UsedSlot]:
     """The board's slots, empty ones too, then those of weights and data that go elsewhere."""
     placed = [each for each in manifest.segments if each.name in _PLACED]
-    slots = slots_around(board, [Span(each.address, each.length) for each in placed])
-    data = {weights_slot(board, each.address) for each in placed if each.name == "data"}
+    slots = slots_around(flash, [Span(each.address, each.length) for each in placed])
+    data = {weights_slot(flash, each.address) for each in placed if each.name == "data"}
     return [
         UsedSlot(
             name.replace("weights at", "data at") if name in data else name,
             slot,
-            tuple(each for each in manifest.segments if _slot_of(board, each) == name),
+            tuple(each for each in manifest.segments if _slot_of(flash, each) == name),
         )
         for name, slot in slots.items()
     ]
 
 
-def _slot_of(board: Board, segment: Segment) -> str:
-    return weights_slot(board, segment.address) if segment.name in _PLACED else segment.name
+def _slot_of(flash: BoardFlash, segment: Segment) -> str:
+    return weights_slot(flash, segment.address) if segment.name in _PLACED else segment.name
 
 
-def _check_room(board: Board, used: UsedSlot) -> None:
+def _check_room(flash: BoardFlash, used: UsedSlot) -> None:
     """Raises N6-IMAGE-005."""
-    whole = dict(board.slots.items()).get(used.name, used.slot)
+    whole = dict(flash.slots.items()).get(used.name, used.slot)
     hint = "make the slot larger or the image smaller; the .map file beside its ELF file shows what takes the room"
     before = ""
     if used.slot.end < whole.end:
@@ -129,7 +129,7 @@ def _check_room(board: Board, used: UsedSlot) -> None:
         beyond = segment.address + segment.length - used.slot.end
         if beyond > 0:
             what = f"{_file(segment)} has {segment.length} bytes, {beyond} more than slot '{used.name}' "
-            where = f"boards/{board.name}/board.yaml: slots.{used.name}"
+            where = f"boards/{flash.name}/board.yaml: slots.{used.name}"
             raise N6Error("N6-IMAGE-005", f"{what}({used.slot.size}){before}", where=where, hint=hint)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from n6build.hardware.board import Board
+from n6build.hardware.slots import BoardFlash
 from n6build.image.elf import allocated_sections
 from n6build.image.manifest import FlashManifest, used_slots
 
@@ -41,13 +41,13 @@ def program_extent(name: str, elf: Path) -> ProgramExtent:
     return ProgramExtent(name, begin, max(section.address + section.bytes for section in sections) - begin)
 
 
-def region_uses(board: Board, manifest: FlashManifest, programs: Mapping[str, Path]) -> list[RegionUse]:
-    """The RAM of programs and the flash slots in use. programs: ELF files of FSBL and Appli, as far as they are this project's.
-    Raises N6-IMAGE-001."""
-    boot, load = board.soc.boot, board.soc.load_and_run
-    limits = {"FSBL": boot.max_image - boot.payload_offset, "Appli": load.max_bytes - load.payload_offset}
+def region_uses(
+    flash: BoardFlash, limits: Mapping[str, int], manifest: FlashManifest, programs: Mapping[str, Path]
+) -> list[RegionUse]:
+    """The RAM of programs and the flash slots in use. limits: bytes of RAM, by program. programs: ELF files of FSBL and Appli, as
+    far as they are this project's. Raises N6-IMAGE-001."""
     uses = [RegionUse(f"{name} in RAM", program_extent(name, elf).size, limits[name]) for name, elf in programs.items()]
-    for each in used_slots(board, manifest):
+    for each in used_slots(flash, manifest):
         used = sum(part.length for part in each.segments)
         uses += [RegionUse(f"flash slot {each.name}", used, each.slot.size)] if used else []
     return uses

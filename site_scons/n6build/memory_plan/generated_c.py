@@ -7,8 +7,7 @@ from typing import Literal
 from n6build.base.paths import TEMPLATES
 from n6build.base.span import Span
 from n6build.base.templates import render
-from n6build.hardware.board import Board
-from n6build.memory_plan.make import powered_bank
+from n6build.memory_plan.board_memory import ModelsMemory
 from n6build.memory_plan.plan import MemoryPlan
 from n6build.reloc.layout import READ_ONLY_ALIGNMENT
 from n6build.reloc.slots import executable_ram_part, name_crc32
@@ -23,24 +22,14 @@ def plan_source(plan: MemoryPlan) -> str:
     return render(TEMPLATE, {"plan": plan})
 
 
-def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode, *, verified: bool = False) -> str:
+def models_source(plan: MemoryPlan, memory: ModelsMemory, load_mode: LoadMode, *, verified: bool = False) -> str:
     """n6_models.c: the relocatable models of a plan, and the RAM that any model may use. verified: half of a model's executable
     RAM is for the copy of its code whose signature is checked."""
-    soc = board.soc
-    memories = sorted({pool.memory for pool in soc.pools.values()}, key=lambda name: soc.memories[name].base)
-    banks = [
-        {
-            "memory": soc.memories[name],
-            "name": name,
-            "power": powered_bank(soc, name) if soc.memories[name].power else None,
-        }
-        for name in memories
-    ]
-    part = executable_ram_part(board, len(plan.models))
+    part = executable_ram_part(memory.executable_ram, len(plan.models))
     values = {
         "plan": plan,
-        "banks": banks,
-        "external_ram": _external_ram_parts(plan, board),
+        "banks": memory.memories,
+        "external_ram": _external_ram_parts(plan, memory),
         "part": part,
         "verified_from": part // 2 // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT,
         "alignment": READ_ONLY_ALIGNMENT,
@@ -51,12 +40,11 @@ def models_source(plan: MemoryPlan, board: Board, load_mode: LoadMode, *, verifi
     return render(MODELS_TEMPLATE, values)
 
 
-def _external_ram_parts(plan: MemoryPlan, board: Board) -> list[Span]:
+def _external_ram_parts(plan: MemoryPlan, memory: ModelsMemory) -> list[Span]:
     """Of each model, for its relative pools: equal parts of the region that memory pools of this board lie in. Empty ones where
     the firmware can map no external RAM."""
     count = len(plan.models)
-    regions = {pool.region for pool in board.pools.values() if pool.region}
-    whole = next((each for each in plan.external_regions if board.psram and each.name in regions), None)
+    whole = next((each for each in plan.external_regions if each.name in memory.external), None)
     if whole is None:
         return [Span(0, 0)] * count
     size = whole.size // count // plan.cache_line * plan.cache_line

@@ -7,27 +7,28 @@ from dataclasses import replace
 
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
-from n6build.hardware.board import Board, Nor
-from n6build.hardware.slots import next_sector, slots_around, weights_slot
+from n6build.hardware.slots import BoardFlash, NorArea, next_sector, slots_around, weights_slot
 from n6build.memory_plan.plan import PlannedImage
 from n6build.memory_plan.slot_image import weights_slot_file
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.signature import network_signature
 
 
-def plan_images(board: Board, networks: Sequence[NetworkArtifacts], claim_bytes: int = 0) -> tuple[PlannedImage, ...]:
+def plan_images(
+    flash: BoardFlash, networks: Sequence[NetworkArtifacts], claim_bytes: int = 0
+) -> tuple[PlannedImage, ...]:
     """In place where a pool is in the NOR, wherever that is. The others follow in slot 'weights', each on its own sector.
     claim_bytes: behind the trailer of each.
 
     Raises N6-PLAN-001 where there is too little room, N6-PLAN-008 where weights cannot be at their address.
     """
-    slot = board.slots.weights
-    unplaced = [image for network in networks for image in _images_of(network, board.nor, len(networks), claim_bytes)]
+    slot = flash.slots.weights
+    unplaced = [image for network in networks for image in _images_of(network, flash.nor, len(networks), claim_bytes)]
     fixed = [image for image in unplaced if image.source]
     for image in fixed:
-        _check_fixed(image, board, networks)
+        _check_fixed(image, flash, networks)
     inside = [image.source_end for image in fixed if image.source < slot.end and image.source_end > slot.address]
-    source = max((next_sector(board, end) for end in inside), default=slot.address)
+    source = max((next_sector(flash, end) for end in inside), default=slot.address)
     planned = []
     for image in unplaced:
         placed = image
@@ -35,17 +36,17 @@ def plan_images(board: Board, networks: Sequence[NetworkArtifacts], claim_bytes:
             # A relative pool is where its image is: the linker gives it this address.
             destination = source if image.relative else image.destination
             placed = replace(image, source=source, destination=destination)
-            source = next_sector(board, placed.source_end)
-        if weights_slot(board, placed.source) == "weights" or placed is not image:
-            _check_in_slot(placed, board)
+            source = next_sector(flash, placed.source_end)
+        if weights_slot(flash, placed.source) == "weights" or placed is not image:
+            _check_in_slot(placed, flash)
         planned.append(placed)
     return tuple(planned)
 
 
-def elsewhere(board: Board, images: Sequence[PlannedImage]) -> list[tuple[PlannedImage, list[str]]]:
+def elsewhere(flash: BoardFlash, images: Sequence[PlannedImage]) -> list[tuple[PlannedImage, list[str]]]:
     """The images that a network wants outside slot 'weights', each with the names of the slots that it takes room from."""
-    left = slots_around(board, spans_of(images))
-    whole = dict(board.slots.items())
+    left = slots_around(flash, spans_of(images))
+    whole = dict(flash.slots.items())
     return [
         (
             image,
@@ -56,7 +57,7 @@ def elsewhere(board: Board, images: Sequence[PlannedImage]) -> list[tuple[Planne
             ],
         )
         for image in images
-        if weights_slot(board, image.source) != "weights"
+        if weights_slot(flash, image.source) != "weights"
     ]
 
 
@@ -65,33 +66,33 @@ def spans_of(images: Iterable[PlannedImage]) -> list[Span]:
     return [Span(image.source, image.source_end - image.source) for image in images]
 
 
-def _check_in_slot(image: PlannedImage, board: Board) -> None:
-    slot = board.slots.weights
+def _check_in_slot(image: PlannedImage, flash: BoardFlash) -> None:
+    slot = flash.slots.weights
     beyond = image.source_end - slot.end
     if beyond > 0:
         what = f"the weights of pool {image.pool} need {beyond} bytes more than slot 'weights' has ({slot.size})"
-        raise N6Error("N6-PLAN-001", what, where=f"boards/{board.name}/board.yaml: slots.weights")
+        raise N6Error("N6-PLAN-001", what, where=f"boards/{flash.name}/board.yaml: slots.weights")
 
 
-def _check_fixed(image: PlannedImage, board: Board, networks: Sequence[NetworkArtifacts]) -> None:
+def _check_fixed(image: PlannedImage, flash: BoardFlash, networks: Sequence[NetworkArtifacts]) -> None:
     """What no program of ours can make room for; whether images overlap otherwise is for the manifest to say."""
     where = next(network.source.name for network in networks if network.name == image.network)
     hint = "compile the network for this board: tools/pools.py board BOARD PROFILE writes its pools"
     what = f"the weights of pool {image.pool} have to be at 0x{image.source:08X}"
-    if image.source % board.nor.sector:
-        what += f", which is not a boundary of {board.nor.sector}-byte sectors"
+    if image.source % flash.nor.sector:
+        what += f", which is not a boundary of {flash.nor.sector}-byte sectors"
         raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
-    beyond = image.source_end - board.nor.base - board.nor.size
-    if beyond > 0 and weights_slot(board, image.source) != "weights":
+    beyond = image.source_end - flash.nor.end
+    if beyond > 0 and weights_slot(flash, image.source) != "weights":
         what += f" and need {beyond} bytes more than the NOR has from there"
         raise N6Error("N6-PLAN-001", what, where=where, hint=hint)
-    for program, slot in (("FSBL", board.slots.fsbl), ("Appli", board.slots.appli)):
+    for program, slot in (("FSBL", flash.slots.fsbl), ("Appli", flash.slots.appli)):
         if image.source <= slot.address < image.source_end:
             what += f"..0x{image.source_end:08X}, and the {program} begins at 0x{slot.address:08X}"
             raise N6Error("N6-PLAN-008", what, where=where, hint=hint)
 
 
-def _images_of(artifacts: NetworkArtifacts, nor: Nor, networks: int, claim_bytes: int) -> list[PlannedImage]:
+def _images_of(artifacts: NetworkArtifacts, nor: NorArea, networks: int, claim_bytes: int) -> list[PlannedImage]:
     """source: 0 where the pool is not in the NOR."""
     signature = network_signature(artifacts.source)
     return [
@@ -100,7 +101,7 @@ def _images_of(artifacts: NetworkArtifacts, nor: Nor, networks: int, claim_bytes
             pool=image.fname,
             file=image.file.name,
             slot_file=weights_slot_file(image.file.name, artifacts.name, networks),
-            source=image.address if nor.base <= image.address < nor.base + nor.size else 0,
+            source=image.address if nor.base <= image.address < nor.end else 0,
             destination=image.address,
             bytes=image.bytes,
             signature=signature,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from n6build.base.errors import N6Error
 from n6build.base.span import Span
-from n6build.hardware.board import Board, Slot
-from n6build.hardware.slots import next_sector, slots_around
-from n6build.hardware.soc import Memory, Soc, field_bits
+from n6build.hardware.board import Slot
+from n6build.hardware.slots import BoardFlash, next_sector, slots_around
+from n6build.memory_plan.board_memory import BoardMemory
 from n6build.memory_plan.images import plan_images, spans_of
 from n6build.memory_plan.plan import (
     MemoryPlan,
     OwnBuffer,
-    PlannedBank,
     PlannedModel,
     PlannedNetwork,
     PlannedRegion,
@@ -25,7 +24,7 @@ from n6build.memory_plan.plan import (
     application_name,
 )
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset, vectors_slot_file
-from n6build.memory_plan.vectors import NO_VECTORS, VectorSet, read_vectors
+from n6build.memory_plan.vectors import VectorShape
 from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
 
@@ -36,46 +35,44 @@ class CompiledNetwork:
 
     model: str
     artifacts: NetworkArtifacts
-    vectors: VectorSet
+    vectors: VectorShape
     is_classification: bool
 
 
 def compiled_network(
-    model: str, folder: Path, name: str, inputs: Path | None, *, is_classification: bool
+    model: str, folder: Path, name: str, weights: tuple[str, ...], vectors: VectorShape, *, is_classification: bool
 ) -> CompiledNetwork:
-    """folder: of stage 1. name: of the network's files there. Raises what `read_artifacts` and `read_vectors` do."""
-    vectors = read_vectors(inputs) if inputs else NO_VECTORS
-    return CompiledNetwork(model, read_artifacts(folder, name), vectors, is_classification)
+    """folder: of stage 1. name: of the network's files there. weights: names of the raw files among them. Raises what
+    `read_artifacts` does."""
+    return CompiledNetwork(model, read_artifacts(folder, name, weights), vectors, is_classification)
 
 
 def make_plan(
-    board: Board,
+    board: BoardMemory,
     profile: str,
     networks: Sequence[CompiledNetwork],
-    regions: Mapping[str, Span],
     claim_bytes: int = 0,
 ) -> MemoryPlan:
-    """regions: of the external RAM. claim_bytes: behind the trailer of each image in flash, where they are signed. Raises
+    """claim_bytes: behind the trailer of each image in flash, where they are signed. Raises
     N6-PLAN-00x where no plan can be made; whether the plan is sound is for the checks to say."""
     for network in networks:
         _check_relative(network.artifacts)
     _check_symbols([network.artifacts for network in networks])
-    images = plan_images(board, [network.artifacts for network in networks], claim_bytes)
-    vectors = slots_around(board, spans_of(images))["vectors"]
-    plan = _plan(board, profile, networks, regions, vectors, claim_bytes)
+    images = plan_images(board.flash, [network.artifacts for network in networks], claim_bytes)
+    vectors = slots_around(board.flash, spans_of(images))["vectors"]
+    plan = _plan(board, profile, networks, vectors, claim_bytes)
     return replace(
         plan,
         images=images,
-        banks=tuple(_bank(board.soc, name, memory) for name, memory in _banks_of(board.soc, plan.pools)),
-        maps_external_ram=_maps_external_ram(board, plan.pools),
+        banks=tuple(bank for bank in board.banks if _is_used(bank.span, plan.pools)),
+        maps_external_ram=board.psram is not None and _is_used(board.psram, plan.pools),
     )
 
 
 def make_reloc_plan(
-    board: Board,
+    board: BoardMemory,
     profile: str,
     networks: Sequence[CompiledNetwork],
-    regions: Mapping[str, Span],
     models: Sequence[PlannedModel],
     claim_bytes: int = 0,
 ) -> MemoryPlan:
@@ -84,24 +81,22 @@ def make_reloc_plan(
 
     Raises N6-PLAN-004 and N6-PLAN-005 for test vectors.
     """
-    return replace(_plan(board, profile, networks, regions, board.slots.vectors, claim_bytes), models=tuple(models))
+    return replace(_plan(board, profile, networks, board.flash.slots.vectors, claim_bytes), models=tuple(models))
 
 
 def _plan(
-    board: Board,
+    board: BoardMemory,
     profile: str,
     networks: Sequence[CompiledNetwork],
-    regions: Mapping[str, Span],
     vectors: Slot,
     claim_bytes: int,
 ) -> MemoryPlan:
     """What linked and installed networks have in common. vectors: the slot as weights leave it."""
-    boot, load = board.soc.boot, board.soc.load_and_run
     return MemoryPlan(
         application=application_name([network.model for network in networks]),
-        board=board.name,
+        board=board.flash.name,
         profile=profile,
-        networks=_plan_networks(board, networks, vectors, claim_bytes),
+        networks=_plan_networks(board.flash, networks, vectors, claim_bytes),
         images=(),
         banks=(),
         pools=tuple(
@@ -111,16 +106,16 @@ def _plan(
             if pool.used_bytes and not pool.relative
         ),
         linker_regions=(
-            PlannedRegion("FSBL", boot.header_address, boot.max_image),
-            PlannedRegion("Appli", load.load_address, load.max_bytes),
+            PlannedRegion("FSBL", board.programs.fsbl.image, board.programs.fsbl.max_bytes),
+            PlannedRegion("Appli", board.programs.appli.image, board.programs.appli.max_bytes),
         ),
-        external_regions=tuple(PlannedRegion(name, region.address, region.size) for name, region in regions.items()),
-        cache_line=board.soc.cache_line,
+        external_regions=board.external_regions,
+        cache_line=board.cache_line,
     )
 
 
 def _plan_networks(
-    board: Board, networks: Sequence[CompiledNetwork], slot: Slot, claim_bytes: int
+    flash: BoardFlash, networks: Sequence[CompiledNetwork], slot: Slot, claim_bytes: int
 ) -> tuple[PlannedNetwork, ...]:
     """Sets of test vectors follow one another in their slot, each on its own sector."""
     source = slot.address
@@ -145,9 +140,9 @@ def _plan_networks(
             raise N6Error(
                 "N6-PLAN-005",
                 f"{vectors.count} test vectors need {end - slot.end} bytes more than their slot has",
-                where=f"boards/{board.name}/board.yaml: slots.vectors",
+                where=f"boards/{flash.name}/board.yaml: slots.vectors",
             )
-        source = next_sector(board, end) if vectors.count else source
+        source = next_sector(flash, end) if vectors.count else source
     return tuple(planned)
 
 
@@ -164,32 +159,8 @@ def _own_buffers(artifacts: NetworkArtifacts) -> tuple[OwnBuffer, ...]:
     )
 
 
-def powered_bank(soc: Soc, name: str) -> PlannedBank:
-    """name: of a memory that is off after reset."""
-    return _bank(soc, name, soc.memories[name])
-
-
-def _banks_of(soc: Soc, uses: Sequence[PoolUse]) -> list[tuple[str, Memory]]:
-    return [
-        (name, memory)
-        for name, memory in soc.memories.items()
-        if memory.power and any(use.address < memory.end and memory.base < use.address + use.used for use in uses)
-    ]
-
-
-def _maps_external_ram(board: Board, uses: Sequence[PoolUse]) -> bool:
-    if board.external_ram is None or board.external_ram.psram is None:
-        return False
-    window = board.soc.memories[board.external_ram.memory]
-    return any(use.address < window.end and window.base < use.address + use.used for use in uses)
-
-
-def _bank(soc: Soc, name: str, memory: Memory) -> PlannedBank:
-    assert memory.power is not None
-    _, mask = field_bits(soc.peripherals["RCC"].registers["MEMENR"].fields[memory.power.rcc_field])
-    ramcfg = soc.peripherals["RAMCFG"]
-    control = ramcfg.instances[memory.power.ramcfg] + ramcfg.registers["CR"].offset
-    return PlannedBank(name, mask, control, memory.base, memory.end - 4)
+def _is_used(span: Span, uses: Sequence[PoolUse]) -> bool:
+    return any(use.address < span.end and span.address < use.address + use.used for use in uses)
 
 
 def _check_relative(artifacts: NetworkArtifacts) -> None:
@@ -214,7 +185,7 @@ def _check_symbols(networks: Sequence[NetworkArtifacts]) -> None:
             raise N6Error("N6-PLAN-009", what + network.suffix, where=network.source.name, hint=hint)
 
 
-def _check_vectors(vectors: VectorSet, artifacts: NetworkArtifacts) -> None:
+def _check_vectors(vectors: VectorShape, artifacts: NetworkArtifacts) -> None:
     expected = sum(buffer.bytes for buffer in artifacts.inputs)
     if vectors.count and vectors.bytes_each != expected:
         raise N6Error(

@@ -11,6 +11,7 @@ from typing import Literal
 from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, to_json
+from n6build.base.span import Span
 from n6build.memory_plan.slot_image import TRAILER_BYTES, trailer_offset
 from n6build.reloc.slots import ModelSlot
 
@@ -73,6 +74,11 @@ class PlannedBank:
     ramcfg_cr: int
     first_word: int
     last_word: int
+
+    @property
+    def span(self) -> Span:
+        """Of the memory."""
+        return Span(self.first_word, self.last_word + 4 - self.first_word)
 
 
 @dataclass(frozen=True)

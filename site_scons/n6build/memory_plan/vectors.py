@@ -21,14 +21,28 @@ class VectorSet:
     bytes_each: int
     data: bytes
 
+    @property
+    def shape(self) -> VectorShape:
+        """All but the values."""
+        return VectorShape(self.name, self.count, self.bytes_each)
 
-NO_VECTORS = VectorSet("none", 0, 0, b"")
+
+@dataclass(frozen=True)
+class VectorShape:
+    """As in `VectorSet`."""
+
+    name: str
+    count: int
+    bytes_each: int
+
+
+NO_VECTORS = VectorShape("none", 0, 0)
 
 
 @remembered
 def read_vectors(path: Path) -> VectorSet:
     """From a .npy file with one row per vector. Raises N6-VEC-001 where it is not one."""
-    import numpy as np  # noqa: PLC0415 - planning reads no vectors.
+    import numpy as np  # noqa: PLC0415 - only where vectors are read.
 
     try:
         array = array_of(read_bytes(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -262,6 +262,8 @@ _NOT_IN_FLASH = frozenset(
         *("gen_c_file", "romfs", "linker_map", "linker_script", "clock", "flash"),
     }
 )
+# Of these: those that say which board is meant.
+_ON_THE_DESK = frozenset({"probe", "start", "console"})
 _MODES_IN_FLASH = frozenset({"copy", "xip", "max-speed"})
 
 
@@ -317,6 +319,15 @@ def choices_of(settings: Mapping[str, Setting], launched: Path) -> Choices:
 def options_in_flash(choices: Choices) -> dict[str, str]:
     """What was chosen and decides which bytes go into flash, as on the command line: board and model, and whatever else differs
     from what is chosen anyhow."""
+    return _texts(choices, _NOT_IN_FLASH)
+
+
+def given_options(choices: Choices) -> tuple[str, ...]:
+    """name=value of `options_in_flash`, and of which board on the desk is meant."""
+    return tuple(f"{name}={text}" for name, text in _texts(choices, _NOT_IN_FLASH - _ON_THE_DESK).items() if text)
+
+
+def _texts(choices: Choices, without: Collection[str]) -> dict[str, str]:
     usual = Choices()
     texts = {}
     for option in options_of(Choices):
@@ -324,8 +335,8 @@ def options_in_flash(choices: Choices) -> dict[str, str]:
         if option.field == "modes":
             value = tuple(mode for mode in value if mode in _MODES_IN_FLASH)
         is_named = option.field in ("board", "models") and value
-        if option.name not in _NOT_IN_FLASH and (is_named or value != getattr(usual, option.field)):
-            texts[option.name] = option_text(value)
+        if option.name not in without and (is_named or value != getattr(usual, option.field)):
+            texts[option.name] = option_text(value, option.separator)
     return texts
 
 
@@ -338,25 +349,3 @@ def _loaded_as(mode: LoadMode, choices: Choices, settings: Mapping[str, Setting]
         what = f"'mode={by_mode.value}' is for relocatable models"
         raise N6Error("N6-OPTION-004", what, where=by_mode.origin, hint="loader=reloc")
     return replace(choices, load=mode)
-
-
-def given_options(choices: Choices) -> tuple[str, ...]:
-    """What was chosen for a build, as on the command line, as far as it is not what is chosen anyhow."""
-    usual = Choices()
-    given = {
-        "profile": (choices.profile, usual.profile),
-        "backend": (choices.backend, usual.backend),
-        "loader": (choices.loader, usual.loader),
-        "load": (choices.load, usual.load),
-        "slots": (str(choices.slots), str(usual.slots)),
-        "trust": (choices.trust, usual.trust),
-        "trust_key": (choices.trust_key, usual.trust_key),
-        "trust_counter": (",".join(choices.trust_counter), ""),
-        "trial": (choices.trial, usual.trial),
-        "confine": (choices.confine, usual.confine),
-        "probe": (choices.probe, usual.probe),
-        "start": (choices.start, usual.start),
-    }
-    models = ",".join(choices.models)
-    chosen = [f"{name}={value}" for name, (value, otherwise) in given.items() if value != otherwise]
-    return (f"board={choices.board}", *([f"model={models}"] if models else []), *chosen)

@@ -42,7 +42,7 @@ class PlacedFile:
 class Option:
     """default: as text. choices: empty if any text is possible. environment: variable that gives the value, or None. loader:
     the only one that it is for, or None. field: of the dataclass that holds the value. parse: makes the value; relative paths
-    start at the folder that it gets."""
+    start at the folder that it gets. separator: of several values."""
 
     name: str
     default: str
@@ -52,6 +52,7 @@ class Option:
     loader: Loader | None
     field: str
     parse: Callable[[Setting, Path], object]
+    separator: str = ","
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
@@ -78,13 +79,13 @@ def chosen(kind: type[T], settings: Mapping[str, Setting], folder: Path, **other
     return kind(**values, **others)
 
 
-def option_text(value: object) -> str:
+def option_text(value: object, separator: str = ",") -> str:
     """What was chosen, as on a command line; the inverse of how the fields below are read, except for `parsed`. Paths inside the
-    project are relative to it."""
+    project are relative to it. separator: of several values."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, tuple):
-        return ",".join(map(option_text, value))
+        return separator.join(map(option_text, value))
     if isinstance(value, PlacedFile):
         path = project_path(value.path)
         return path if value.address is None else f"{path}@0x{value.address:08X}"
@@ -161,7 +162,7 @@ def paths(help: str, *, environment: str | None = None) -> Any:
     def parse(setting: Setting, launched: Path) -> tuple[str, ...]:
         return tuple(str(launched / each) for each in setting.value.split(os.pathsep) if each)
 
-    return _field((), "", help, parse, (), environment, None)
+    return _field((), "", help, parse, (), environment, None, separator=os.pathsep)
 
 
 def placed_files(help: str) -> Any:
@@ -201,6 +202,7 @@ def _field(
     environment: str | None,
     loader: Loader | None,
     name: str = "",
+    separator: str = ",",
 ) -> Any:
-    option = Option(name, text, help, choices, environment, loader, "", parse)
+    option = Option(name, text, help, choices, environment, loader, "", parse, separator)
     return dataclasses.field(default=default, metadata={_KEY: option})

@@ -19,18 +19,18 @@ from n6build.reloc.pools import ParamsPart, PoolTable
 
 @dataclass(frozen=True)
 class RelocDescription:
-    """signature: of the network's code. params: for each part of the weights' file its raw file, None for zeros, and its bytes.
-    outputs: bytes of each."""
+    """signature: of the network's code. params: for each part of the weights' file its raw file, None for zeros, its bytes, and
+    those of the raw file. outputs: bytes of each."""
 
     name: str
     signature: int
     pools: tuple[PoolDescriptor, ...]
-    params: tuple[tuple[str | None, int], ...]
+    params: tuple[tuple[str | None, int, int], ...]
     outputs: tuple[int, ...]
 
     def params_parts(self, raws: Mapping[str, Path]) -> tuple[ParamsPart, ...]:
         """raws: files of stage 1 with weights, by name."""
-        return tuple(ParamsPart(raws[file] if file else None, size) for file, size in self.params)
+        return tuple(ParamsPart(raws[file] if file else None, size, raw) for file, size, raw in self.params)
 
 
 def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> RelocDescription:
@@ -39,7 +39,7 @@ def describe(artifacts: NetworkArtifacts, table: PoolTable, signature: int) -> R
         name=artifacts.name,
         signature=signature,
         pools=table.pools,
-        params=tuple((part.file.name if part.file else None, part.bytes) for part in table.params),
+        params=tuple((part.file.name if part.file else None, part.bytes, part.raw_bytes) for part in table.params),
         outputs=tuple(output.bytes for output in artifacts.outputs),
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from n6build.base.errors import N6Error
 from n6build.base.files import read_in_chunks
 from n6build.hardware.aliases import is_secure_alias, non_secure_alias
-from n6build.network.artifacts.description import InitializerImage, NetworkArtifacts, PoolRange
+from n6build.network.artifacts.description import NetworkArtifacts, PoolRange
 from n6build.reloc.layout import (
     CACHED,
     EXTERNAL_MEMORY,
@@ -29,10 +29,11 @@ _NO_WEIGHTS_BYTES = 8
 
 @dataclass(frozen=True)
 class ParamsPart:
-    """A pool's part of the weights' file: the raw file (None: nothing), then zeros up to `bytes`."""
+    """A pool's part of the weights' file: the raw file (None: nothing), then zeros up to `bytes`. raw_bytes: of the file."""
 
     file: Path | None
     bytes: int
+    raw_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,16 @@ class PoolTable:
 
 
 def params_chunks(parts: Sequence[ParamsPart]) -> Iterator[bytes]:
-    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file is larger than planned."""
+    """The content of the weights' file. Raises N6-FILE-002, N6-RELOC-007 where a raw file has another size than the
+    network says."""
     for part in parts:
         written = 0
         for chunk in read_in_chunks(part.file) if part.file else ():
             written += len(chunk)
             yield chunk
-        if written > part.bytes:
-            what = f"has {written} bytes, {part.bytes} were planned"
-            raise N6Error("N6-RELOC-007", what, where=part.file.name if part.file else None, hint="build again")
+        if part.file and written != part.raw_bytes:
+            what = f"has {written} bytes, the network's weights there take {part.raw_bytes}"
+            raise N6Error("N6-RELOC-007", what, where=part.file.name, hint="compile the network again")
         yield bytes(part.bytes - written)
 
 
@@ -90,7 +92,9 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
         descriptor = _descriptor(pool, foff)
         pools.append(descriptor)
         if descriptor.content is not PoolContent.ACTIV:
-            part = ParamsPart(_file(raws.get(pool.fname)), up(max(pool.used_bytes, _bytes(raws.get(pool.fname)))))
+            raw = raws.get(pool.fname)
+            size = up(max(pool.used_bytes, raw.bytes if raw else 0))
+            part = ParamsPart(raw.file if raw else None, size, raw.bytes if raw else 0)
             params.append(part)
             foff += part.bytes
     return PoolTable(
@@ -103,14 +107,6 @@ def pool_table(artifacts: NetworkArtifacts, *, secure: bool, of_board: bool = Fa
         weights_bytes=sum(pool.weights_bytes for pool in used),
         external_ram_bytes=sum(pool.used_bytes for pool in used if pool.relative and not _is_weights(pool)),
     )
-
-
-def _file(image: InitializerImage | None) -> Path | None:
-    return image.file if image else None
-
-
-def _bytes(image: InitializerImage | None) -> int:
-    return image.bytes if image else 0
 
 
 def _is_weights(pool: PoolRange) -> bool:

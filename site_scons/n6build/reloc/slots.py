@@ -102,9 +102,9 @@ def _slot(address: int, span: int, file_bytes: int, *, split: bool) -> ModelSlot
     return ModelSlot(address, file_bytes, address + file_bytes, span - file_bytes)
 
 
-def executable_ram_part(board: Board, models: int) -> int:
-    """Bytes of the Appli's executable RAM that each model gets."""
-    return board.soc.relocatable.executable_ram // models // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
+def executable_ram_part(executable_ram: int, models: int) -> int:
+    """Bytes of the Appli's executable RAM that each model gets. executable_ram: bytes for all of them."""
+    return executable_ram // models // READ_ONLY_ALIGNMENT * READ_ONLY_ALIGNMENT
 
 
 def slots_at(board: Board, addresses: str, *, split: bool) -> list[list[ModelSlot]]:

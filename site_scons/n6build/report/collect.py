@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from n6build.checks.run import Result
 from n6build.hardware.aliases import secure_alias
 from n6build.hardware.board import Board
+from n6build.hardware.slots import flash_of
 from n6build.image.manifest import FlashManifest, used_slots
 from n6build.image.sizes import ProgramExtent
 from n6build.memory_plan.plan import MemoryPlan, PlannedRegion
@@ -178,7 +179,7 @@ def _memory(
 def _flash(board: Board, manifest: FlashManifest, pools: Sequence[Part]) -> AddressRange:
     spaces = []
     names = {name for name, _ in board.slots.items()}
-    for each in used_slots(board, manifest):
+    for each in used_slots(flash_of(board), manifest):
         parts = tuple(
             Part(
                 PurePosixPath(segment.file).name,

@@ -18,12 +18,13 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """classes: labels of the outputs. name, folder: of the compiled network."""
+    """classes: labels of the outputs. name, folder: of the compiled network. weights: names of its raw files."""
 
     application: Application
     classes: tuple[str, ...]
     name: str
     folder: str
+    weights: tuple[str, ...]
 
 
 def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
@@ -35,8 +36,10 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/app_config.h", f"{folder}/app_buffers.h"),
-        sources=network.outputs,
-        parameters=to_parameters(Parameters(model.application, model.classes, network.name, network.folder)),
+        sources=network.described,
+        parameters=to_parameters(
+            Parameters(model.application, model.classes, network.name, network.folder, network.weights)
+        ),
         templates=tuple(map(project_path, with_included(TEMPLATE))),
         function="n6build.steps.app_headers:make",
     )
@@ -46,7 +49,7 @@ def app_headers_steps(folder: str, network: NetworkSteps) -> tuple[Step, ...]:
 def make(call: Call) -> None:
     """Writes app_config.h and app_buffers.h."""
     given = call.parameters_as(Parameters)
-    artifacts = read_artifacts(Path(given.folder), given.name)
+    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     config, buffers = call.outputs
     write_atomically(config, app_config(given.application, given.classes, artifacts))
     write_atomically(buffers, buffers_header(artifacts.pools, artifacts.inputs))

@@ -57,7 +57,14 @@ def application_plan(
         return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
     images = images_of(job, networks)
-    manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)
+    manifest = flash_manifest_step(
+        f"{job.folder}/flash_manifest.json",
+        images.parts,
+        images.plan.name,
+        job.board,
+        layout=f"{job.folder}/flash_layout.json",
+        virtual_board=job.virtual_board,
+    )
     checks = _checks(job, networks, images, manifest)
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
     origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))
@@ -107,11 +114,9 @@ def _sizes(job: Job, images: Images, manifest: Step) -> Step:
     return sizes_step(
         f"{job.folder}/sizes.txt",
         job.board,
-        manifest.name,
+        output_with(manifest, "layout.json"),
         images.own,
         images.plan.name,
-        images.files,
-        job.virtual_board,
     )
 
 

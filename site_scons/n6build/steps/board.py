@@ -1,4 +1,4 @@
-"""A board as steps take it: its description as a source, what was chosen for it as parameters."""
+"""A board as steps take it that need all of it: those on a board, and the report. Others take what they use as parameters."""
 
 from __future__ import annotations
 
@@ -27,11 +27,6 @@ def choice_of(board: Board) -> BoardChoice:
 def board_files(board: Board) -> tuple[str, ...]:
     """board.yaml, then the chip's description with what it includes, then the NOR's."""
     return tuple(map(project_path, board.files))
-
-
-def soc_files(board: Board) -> tuple[str, ...]:
-    """The chip's description, then what it includes."""
-    return tuple(map(project_path, board.soc_files))
 
 
 def boards_folders(board: Board) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware import board_header
 from n6build.hardware.board import Board
+from n6build.hardware.board_header import BoardConstants, constants_of
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 
 
 def board_header_step(folder: str, board: Board) -> Step:
@@ -17,8 +17,7 @@ def board_header_step(folder: str, board: Board) -> Step:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_board.h",),
-        sources=board_files(board),
-        parameters=to_parameters(choice_of(board)),
+        parameters=to_parameters(constants_of(board)),
         templates=tuple(map(project_path, with_included(board_header.TEMPLATE))),
         function="n6build.steps.board_header:make",
     )
@@ -26,5 +25,4 @@ def board_header_step(folder: str, board: Board) -> Step:
 
 def make(call: Call) -> None:
     """Writes n6_board.h."""
-    board = chosen_board(call.sources, call.parameters_as(BoardChoice))
-    write_atomically(call.outputs[0], board_header.board_header(board))
+    write_atomically(call.outputs[0], board_header.board_header(call.parameters_as(BoardConstants)))

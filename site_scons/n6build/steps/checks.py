@@ -7,39 +7,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.paths import project_path
+from n6build.checks.checked_board import CheckedBoard, checked_board
 from n6build.checks.run import checks_json, run_checks
-from n6build.checks.subject import CheckedModel, InstalledModel, NetworkSubject, Subject
+from n6build.checks.subject import CheckedModel, GivenPool, InstalledModel, NetworkSubject, Subject, given_pools
 from n6build.hardware.board import Board
 from n6build.image.manifest import read_manifest
+from n6build.image.program_board import ProgramBoard, program_board
 from n6build.memory_plan.plan import read_plan
 from n6build.models.model import TensorType
 from n6build.network.artifacts.read_artifacts import read_artifacts
-from n6build.network.model_facts import read_model_facts
-from n6build.network.pools.memory_pools import MemoryPool
+from n6build.network.model_facts import ModelFacts, read_model_facts
 from n6build.network.runtimes import RuntimeVersion
 from n6build.plan.step import Call, Step, to_parameters
 from n6build.reloc.reader import read_reloc_file
 from n6build.reloc.slots import executable_ram_part
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.foreign_program import GivenProgram, read_foreign_program
 
 
 @dataclass(frozen=True)
 class _Network:
-    """file: of the model."""
+    """file: of the model. facts: about it; None where there is no file, or one that cannot be read. weights: names of the raw
+    files."""
 
     model: str
     file: str | None
+    facts: ModelFacts | None
     waived: dict[str, str]
     input_type: TensorType | None
     output_type: TensorType | None
     name: str
     folder: str
+    weights: tuple[str, ...]
     for_npu: bool
-    pools: tuple[MemoryPool, ...]
+    pools: tuple[GivenPool, ...]
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,17 @@ class _Installed:
 
 @dataclass(frozen=True)
 class Parameters:
-    """load_mode: of relocatable models, empty if there are none. foreign: programs that are not ours."""
+    """load_mode, executable_ram: of relocatable models, empty if there are none. foreign: programs that are not ours.
+    programs: what is read of them by, None if there are none."""
 
-    board: BoardChoice
+    board: CheckedBoard
     networks: tuple[_Network, ...]
     runtime: RuntimeVersion
     installed: tuple[_Installed, ...]
     load_mode: str
-    foreign: tuple[GivenProgram, ...] = ()
+    executable_ram: int
+    foreign: tuple[GivenProgram, ...]
+    programs: ProgramBoard | None
 
 
 def checks_step(
@@ -76,25 +83,26 @@ def checks_step(
     """plan: memory_plan.json. installed: with network_rel.bin of each, empty if networks are linked into the Appli. foreign:
     programs that are not ours."""
     parameters = Parameters(
-        choice_of(board),
+        checked_board(board),
         tuple(_network(each) for each in networks),
         runtime,
         tuple(_Installed(network.model.name, file) for network, file in installed),
         load_mode if installed else "",
+        board.soc.relocatable.executable_ram if installed else 0,
         tuple(foreign),
+        program_board(board) if foreign else None,
     )
-    models = (project_path(each.model.file) for each in networks if each.model.file)
+    unread = (each.file for each in parameters.networks if each.file and each.facts is None)
     return Step(
         verb="Check",
         stage="checks",
         outputs=(output,),
         sources=(
             plan,
-            manifest,
-            *dict.fromkeys((*(file for each in networks for file in each.outputs), *models)),
+            *([manifest] if foreign else []),
+            *dict.fromkeys((*(file for each in networks for file in each.described), *unread)),
             *(file for _, file in installed),
             *dict.fromkeys(file for program in foreign for file in program.sources),
-            *board_files(board),
         ),
         parameters=to_parameters(parameters),
         function="n6build.steps.checks:make",
@@ -106,24 +114,44 @@ def _network(steps: NetworkSteps) -> _Network:
     file = project_path(model.file) if model.file else None
     types = model.network.input_type, model.network.output_type
     return _Network(
-        model.name, file, model.waived, *types, steps.name, steps.folder, steps.backend.for_npu, steps.pools
+        model.name,
+        file,
+        _facts(model.file) if model.file else None,
+        model.waived,
+        *types,
+        steps.name,
+        steps.folder,
+        steps.weights,
+        steps.backend.for_npu,
+        given_pools(steps.pools),
     )
+
+
+def _facts(file: Path) -> ModelFacts | None:
+    """None for a file that the step fails with."""
+    try:
+        return read_model_facts(file)
+    except N6Error:
+        return None
 
 
 def make(call: Call) -> None:
     """Runs all checks and writes checks.json."""
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
     subject = Subject(
-        board,
+        given.board,
         tuple(_subject(network) for network in given.networks),
         read_plan(call.sources[0]),
-        read_manifest(call.sources[1]),
         given.runtime,
-        tuple(_installed(each, board, given) for each in given.installed),
-        tuple(read_foreign_program(program, board) for program in given.foreign),
+        tuple(_installed(each, given) for each in given.installed),
+        tuple(read_foreign_program(each, given.programs) for each in given.foreign if given.programs),
+        _appli_bytes(call.sources[1]) if given.foreign else 0,
     )
     write_atomically(call.outputs[0], checks_json(run_checks(subject)))
+
+
+def _appli_bytes(manifest: Path) -> int:
+    return sum(each.length for each in read_manifest(manifest).segments if each.name == "appli")
 
 
 def _subject(network: _Network) -> NetworkSubject:
@@ -131,13 +159,15 @@ def _subject(network: _Network) -> NetworkSubject:
     return NetworkSubject(
         model=CheckedModel(network.model, file, network.waived, network.input_type, network.output_type),
         for_npu=network.for_npu,
-        artifacts=read_artifacts(Path(network.folder), network.name),
+        artifacts=read_artifacts(Path(network.folder), network.name, network.weights),
         pools=network.pools,
-        facts=read_model_facts(file) if file else None,
+        facts=network.facts or (read_model_facts(file) if file else None),
     )
 
 
-def _installed(model: _Installed, board: Board, given: Parameters) -> InstalledModel:
+def _installed(model: _Installed, given: Parameters) -> InstalledModel:
     file = read_reloc_file(Path(model.file))
     needed = file.copy_bytes if given.load_mode == "copy" else file.xip_bytes
-    return InstalledModel(model.model, given.load_mode, needed, executable_ram_part(board, len(given.installed)))
+    return InstalledModel(
+        model.model, given.load_mode, needed, executable_ram_part(given.executable_ram, len(given.installed))
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,16 @@ class NetworkSteps:
         return tuple(output for output in self.step.outputs if output.endswith(".raw"))
 
     @property
+    def weights(self) -> tuple[str, ...]:
+        """Names of `raws`."""
+        return tuple(Path(raw).name for raw in self.raws)
+
+    @property
+    def described(self) -> tuple[str, ...]:
+        """What says all about the network but the values of its weights: what `read_artifacts` reads."""
+        return described_by(self.step.outputs)
+
+    @property
     def c_files(self) -> tuple[str, ...]:
         """C files that are linked into the Appli."""
         return tuple(
@@ -45,3 +56,8 @@ class NetworkSteps:
     def headers(self) -> tuple[str, ...]:
         """Generated C headers."""
         return tuple(output for output in self.step.outputs if output.endswith(".h"))
+
+
+def described_by(outputs: Sequence[str]) -> tuple[str, ...]:
+    """outputs: of stage 1. Those of them that `read_artifacts` reads, without weights."""
+    return tuple(output for output in outputs if output.endswith((".c", ".json")))

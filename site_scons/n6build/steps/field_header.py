@@ -7,25 +7,22 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware import field_registers
 from n6build.hardware.board import Board
-from n6build.hardware.field_registers import FIELD, field_header, read_field_registers
-from n6build.hardware.soc import load_soc
-from n6build.plan.step import Call, Step
-from n6build.steps.board import soc_files
+from n6build.hardware.field_registers import FIELD, FieldRegisters, field_header, read_field_registers
+from n6build.plan.step import Call, Step, to_parameters
 
 
 def field_header_step(folder: str, board: Board) -> Step:
-    """Makes <folder>/n6_field_registers.h."""
+    """Makes <folder>/n6_field_registers.h. Raises N6-SOC-010."""
     return Step(
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_field_registers.h",),
-        sources=(project_path(FIELD), *soc_files(board)),
+        parameters=to_parameters(read_field_registers(FIELD, board.soc)),
         templates=tuple(map(project_path, with_included(field_registers.TEMPLATE))),
         function="n6build.steps.field_header:make",
     )
 
 
 def make(call: Call) -> None:
-    """Writes n6_field_registers.h. Raises N6-SOC-010."""
-    soc = load_soc(call.sources[1])
-    write_atomically(call.outputs[0], field_header(read_field_registers(call.sources[0], soc)))
+    """Writes n6_field_registers.h."""
+    write_atomically(call.outputs[0], field_header(call.parameters_as(FieldRegisters)))

@@ -1,19 +1,25 @@
-"""flash_manifest.json: which images go where."""
+"""flash_manifest.json: which images go where; flash_layout.json: the same without their content, for who looks at sizes only."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from n6build.base.console import kib, say
 from n6build.base.files import file_size, read_bytes, write_atomically
+from n6build.flash.program import counted, lacking_now
+from n6build.flash.receipt import VIRTUAL_RECORD
+from n6build.flash.record import records_folder
+from n6build.flash.sectors import bytes_of, wanted_sectors
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
-from n6build.image.manifest import FlashFile, make_manifest, manifest_json
+from n6build.hardware.program_places import ProgramPlaces, places_of
+from n6build.hardware.slots import BoardFlash, flash_of
+from n6build.image.manifest import FlashFile, FlashManifest, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
 from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.foreign_image import placed_files
 
 
@@ -36,40 +42,46 @@ class _Place:
 
 @dataclass(frozen=True)
 class Parameters:
-    """places: of the images, in the order of the sources that follow the plan. placed: of which of them a further source says
-    where its parts go, in the order of these sources."""
+    """programs: where they are loaded to. places: of the images, in the order of the sources that follow the plan. placed: of
+    which of them a further source says where its parts go, in the order of these sources. virtual_board: its folder."""
 
-    board: BoardChoice
+    flash: BoardFlash
+    programs: ProgramPlaces
     places: tuple[_Place, ...]
     placed: tuple[int, ...]
+    virtual_board: str
 
 
-def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, board: Board) -> Step:
-    """plan: memory_plan.json, which gives the addresses of images that share a slot."""
+def flash_manifest_step(
+    output: str, parts: Sequence[FlashPart], plan: str, board: Board, *, layout: str = "", virtual_board: str = ""
+) -> Step:
+    """plan: memory_plan.json, which gives the addresses of images that share a slot. layout: file for the manifest without
+    digests, which stays as it is where only contents change; empty: none is made. virtual_board: its folder, where it is to be
+    said how much the board lacks; empty: that is not said."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
     lists = (part.placed for part in parts if part.placed)
     return Step(
         verb="Manifest",
         stage="image",
-        outputs=(output,),
-        sources=(plan, *(part.file for part in parts), *lists, *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), places, placed)),
+        outputs=(output, *([layout] if layout else [])),
+        sources=(plan, *(part.file for part in parts), *lists),
+        parameters=to_parameters(Parameters(flash_of(board), places_of(board.soc), places, placed, virtual_board)),
+        state=(virtual_board,) if virtual_board else (),
         function="n6build.steps.flash_manifest:make",
     )
 
 
 def make(call: Call) -> None:
-    """Writes flash_manifest.json."""
+    """Writes the manifest and its layout, and says how many sectors would be programmed."""
     given = call.parameters_as(Parameters)
     plan = read_plan(call.sources[0])
     addresses = plan.flash_addresses()
     behind = 1 + len(given.places)
     images = call.sources[1:behind]
     lists = dict(zip(given.placed, call.sources[behind : behind + len(given.placed)], strict=True))
-    board = chosen_board(call.sources, given.board)
     placed = list(zip(given.places, images, strict=True))
-    _check_whole([each for number, each in enumerate(placed) if number not in lists], plan, board)
+    _check_whole([each for number, each in enumerate(placed) if number not in lists], plan, given.programs)
     files: list[FlashFile] = []
     for number, (place, image) in enumerate(placed):
         if number in lists:
@@ -77,16 +89,21 @@ def make(call: Call) -> None:
         else:
             # An image without an address in the plan is empty, and gets none.
             files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
-    output = call.outputs[0]
-    manifest = make_manifest(board, files, output.parent)
+    output, *layouts = call.outputs
+    manifest = make_manifest(given.flash, files, output.parent)
     write_atomically(output, manifest_json(manifest))
+    without_content = tuple(replace(segment, sha256="") for segment in manifest.segments)
+    for layout in layouts:
+        write_atomically(layout, manifest_json(replace(manifest, segments=without_content)))
+    if given.virtual_board:
+        _say_lacking(manifest, output.parent, Path(given.virtual_board))
 
 
-def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, board: Board) -> None:
+def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, programs: ProgramPlaces) -> None:
     """Images of this project, by what each says of itself; programs of others were read when they were taken over. Raises as the
     functions of `whole_image`."""
-    boot, load = board.soc.boot, board.soc.load_and_run
-    kinds = {"fsbl": (BinaryType.FSBL, boot.payload_offset), "appli": (BinaryType.SSBL, load.payload_offset)}
+    fsbl, appli = programs.fsbl.payload_offset, programs.appli.payload_offset
+    kinds = {"fsbl": (BinaryType.FSBL, fsbl), "appli": (BinaryType.SSBL, appli)}
     sizes = {Content("weights", each.network, each.file): each.bytes for each in plan.images}
     sizes |= {Content("vectors", each.name): each.vectors.count * each.vectors.bytes_each for each in plan.networks}
     # Models before their weights, whose size they know.
@@ -104,3 +121,16 @@ def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, board:
             check_model_weights(read_bytes(path), sizes[content], path.name)
         elif not is_empty or content in sizes:
             check_slot_data(path, sizes.get(content, 0))
+
+
+def _say_lacking(manifest: FlashManifest, folder: Path, virtual_board: Path) -> None:
+    """According to the records; no board is accessed. folder: of the manifest."""
+    records = [virtual_board / VIRTUAL_RECORD, *records_folder().glob("*.json")]
+    wanted = wanted_sectors(manifest, folder)
+    found = lacking_now(wanted, manifest.board, records)
+    if found is None:
+        everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
+        say("To flash", f"{everything}, all of it: no such board has been programmed from here")
+    else:
+        name, sectors, size = found
+        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")

@@ -13,15 +13,15 @@ from n6build.base.paths import project_path
 from n6build.hardware.board import Board
 from n6build.image.foreign import Role, flash_pieces
 from n6build.image.manifest import FlashFile
+from n6build.image.program_board import ProgramBoard, program_board
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 
 
 @dataclass(frozen=True)
 class Parameters:
     """address: of data whose file does not say it. copied_by_ours: the FSBL of this project starts the Appli."""
 
-    board: BoardChoice
+    board: ProgramBoard
     role: Role
     address: int | None
     copied_by_ours: bool
@@ -52,8 +52,8 @@ def foreign_image_step(
         verb="Place",
         stage="image",
         outputs=(output, str(Path(output).with_suffix(".json"))),
-        sources=(project_path(file), *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), role, address, copied_by_ours)),
+        sources=(project_path(file),),
+        parameters=to_parameters(Parameters(program_board(board), role, address, copied_by_ours)),
         function="n6build.steps.foreign_image:make",
     )
 
@@ -61,12 +61,12 @@ def foreign_image_step(
 def make(call: Call) -> None:
     """Writes both files. Raises what `flash_pieces` raises."""
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
+    slots = given.board.flash.slots
     file = call.sources[0]
-    pieces = flash_pieces(file, given.role, board, given.address, copied_by_ours=given.copied_by_ours)
+    pieces = flash_pieces(file, given.role, given.board, given.address, copied_by_ours=given.copied_by_ours)
     placed: list[PlacedPiece] = []
     offset = 0
-    starts = {board.slots.fsbl.address: "fsbl", board.slots.appli.address: "appli"}
+    starts = {slots.fsbl.address: "fsbl", slots.appli.address: "appli"}
     for piece in pieces:
         slot = starts.get(piece.address, "data")
         placed.append(PlacedPiece(slot, piece.address, offset, len(piece.data)))

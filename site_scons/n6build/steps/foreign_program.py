@@ -8,13 +8,13 @@ from pathlib import Path
 from n6build.base.files import require_at_most
 from n6build.checks.rules.caches import CACHE_FUNCTIONS
 from n6build.checks.subject import ForeignProgram
-from n6build.hardware.board import Board
 from n6build.image.declarations import Declarations
 from n6build.image.elf import Symbol, allocated_sections, labels_of, symbols_of
 from n6build.image.foreign import MAX_ELF_BYTES, Role, started_program
 from n6build.image.linker_map import object_at, read_linker_map
 from n6build.image.memory_regions import read_memory_regions
 from n6build.image.mpu_tables import mpu_regions
+from n6build.image.program_board import ProgramBoard
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GivenProgram:
         return tuple(dict.fromkeys(filter(None, (self.file, self.elf, self.linker_map, self.linker_script))))
 
 
-def read_foreign_program(given: GivenProgram, board: Board) -> ForeignProgram:
+def read_foreign_program(given: GivenProgram, board: ProgramBoard) -> ForeignProgram:
     """Raises N6-IMAGE-001, N6-FOREIGN-00x, N6-FILE-002 and N6-FILE-003 for files that cannot be read."""
     script = given.linker_script
     regions = read_memory_regions(Path(script), script) if script else ()

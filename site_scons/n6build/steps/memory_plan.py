@@ -7,46 +7,49 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.console import say
+from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
 from n6build.base.findings import refuse
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.formats.trust_claim import CLAIM
 from n6build.hardware.board import Board
+from n6build.hardware.slots import BoardFlash
 from n6build.memory_plan import generated_c
+from n6build.memory_plan.board_memory import BoardMemory, memory_of
 from n6build.memory_plan.images import elsewhere
 from n6build.memory_plan.make import CompiledNetwork, compiled_network, make_plan
 from n6build.memory_plan.plan import MemoryPlan, plan_json
-from n6build.network.pools.board_pools import external_regions
+from n6build.memory_plan.vectors import NO_VECTORS, VectorShape, read_vectors
 from n6build.network.runtimes import VERSION_GATE, RuntimeVersion, check_epochs, version_header, version_mismatch
 from n6build.own_blobs.digests import require_proved
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 
 
 @dataclass(frozen=True)
 class PlannedNetwork:
-    """inputs: file of its test vectors, None if it has none. version_header: file for the compiler, empty unless the version
-    gate is waived."""
+    """weights: names of its raw files, which are not read. inputs: file of its test vectors, empty where it has none.
+    vectors: their shape; None where the file cannot be read.
+    version_header: file for the compiler, empty unless the version gate is waived."""
 
     model: str
     name: str
     folder: str
+    weights: tuple[str, ...]
     is_classification: bool
-    inputs: str | None
+    inputs: str
+    vectors: VectorShape | None
     version_header: str = ""
 
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """Of either plan. sizes: bytes of the memory pools for which models want another size. claim_bytes: behind each image of
-    data, where those are signed."""
+    """Of either plan. claim_bytes: behind each image of data, where those are signed."""
 
-    board: BoardChoice
+    board: BoardMemory
     profile: str
     networks: tuple[PlannedNetwork, ...]
-    sizes: dict[str, int]
     claim_bytes: int
 
 
@@ -71,14 +74,14 @@ def memory_plan_step(
         replace(network, version_header=version_header_of(folder, each))
         for network, each in zip(planned_networks(networks), networks, strict=True)
     )
-    parameters = Parameters(choice_of(board), profile, planned, sizes_of(networks), claim_of(signed=signed), runtime)
-    external_regions(board, parameters.sizes)
+    memory = memory_of(board, sizes_of(networks))
+    parameters = Parameters(memory, profile, planned, claim_of(signed=signed), runtime)
     headers = tuple(each.version_header for each in planned if each.version_header)
     return Step(
         verb="Plan",
         stage="plan",
         outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld", *headers),
-        sources=(*network_files(networks), *board_files(board)),
+        sources=network_files(networks),
         parameters=to_parameters(parameters),
         templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
         function="n6build.steps.memory_plan:make",
@@ -102,8 +105,10 @@ def planned_networks(networks: Sequence[NetworkSteps]) -> tuple[PlannedNetwork, 
             each.model.name,
             each.name,
             each.folder,
+            each.weights,
             each.model.result == "classification",
-            project_path(each.model.inputs) if each.model.inputs else None,
+            project_path(each.model.inputs) if each.model.inputs else "",
+            _shape(each.model.inputs) if each.model.inputs else NO_VECTORS,
         )
         for each in networks
     )
@@ -115,9 +120,16 @@ def sizes_of(networks: Sequence[NetworkSteps]) -> dict[str, int]:
 
 
 def network_files(networks: Sequence[NetworkSteps]) -> tuple[str, ...]:
-    """All that stage 1 makes, and the test vectors."""
-    inputs = (project_path(each.model.inputs) for each in networks if each.model.inputs)
-    return tuple(dict.fromkeys((*(file for each in networks for file in each.outputs), *inputs)))
+    """All that stage 1 makes but the weights, and test vectors that cannot be read, which the step then says."""
+    unread = (each.inputs for each in planned_networks(networks) if each.vectors is None)
+    return tuple(dict.fromkeys((*(file for each in networks for file in each.described), *unread)))
+
+
+def _shape(inputs: Path) -> VectorShape | None:
+    try:
+        return read_vectors(inputs).shape
+    except N6Error:
+        return None
 
 
 def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
@@ -127,7 +139,8 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
             each.model,
             Path(each.folder),
             each.name,
-            Path(each.inputs) if each.inputs else None,
+            each.weights,
+            each.vectors or read_vectors(Path(each.inputs)).shape,
             is_classification=each.is_classification,
         )
         for each in networks
@@ -137,7 +150,6 @@ def compiled(networks: Sequence[PlannedNetwork]) -> list[CompiledNetwork]:
 def make(call: Call) -> None:
     """Writes memory_plan.json, n6_memory_plan.c, n6_pools.ld, and headers for networks of another version."""
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
     networks = compiled(given.networks)
     headers: list[str] = []
     for network, planned in zip(networks, given.networks, strict=True):
@@ -148,16 +160,16 @@ def make(call: Call) -> None:
             headers.append(version_header(artifacts.ll_aton))
         else:
             refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), ())
-    plan = make_plan(board, given.profile, networks, external_regions(board, given.sizes), given.claim_bytes)
-    _say_elsewhere(board, plan)
+    plan = make_plan(given.board, given.profile, networks, given.claim_bytes)
+    _say_elsewhere(given.board.flash, plan)
     texts = (plan_json(plan), generated_c.plan_source(plan), generated_c.pools_script(plan), *headers)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)
 
 
-def _say_elsewhere(board: Board, plan: MemoryPlan) -> None:
+def _say_elsewhere(flash: BoardFlash, plan: MemoryPlan) -> None:
     models = {network.name: network.model for network in plan.networks}
-    for image, slots in elsewhere(board, plan.images):
+    for image, slots in elsewhere(flash, plan.images):
         names = " and ".join(f"'{name}'" for name in slots)
         taken = f"; it takes room from slot {names}" if slots else ""
         place = f"0x{image.source:08X} for the weights of {models[image.network]}"

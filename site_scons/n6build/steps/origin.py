@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from n6build.base.paths import project_path
+from n6build.hardware.field_registers import FIELD
 from n6build.network.ll_aton import version_text
 from n6build.options.choices import options_in_flash
 from n6build.origin.provenance import portable_name
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.steps.bill_of_materials import bill_of_materials_step
+from n6build.steps.board import board_files
 from n6build.steps.headers_read import headers_read_steps
 from n6build.steps.images import Images
 from n6build.steps.job import Job
@@ -38,6 +41,7 @@ def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]
         tuple(dict.fromkeys(images.files)),
         outputs_of(headers),
         behind,
+        _descriptions(job),
         {name: _portable(value) for name, value in options_in_flash(job.choices).items()},
         {name: value for name, value in facts.items() if value},
     )
@@ -54,6 +58,10 @@ def origin_steps(job: Job, images: Images, manifest: Step, steps: Sequence[Step]
         job.environment,
     )
     return (*headers, provenance, bill, notices)
+
+
+def _descriptions(job: Job) -> tuple[str, ...]:
+    return (*board_files(job.board), *([project_path(FIELD)] if job.choices.field else []))
 
 
 def _portable(value: str) -> str:

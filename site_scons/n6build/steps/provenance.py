@@ -37,12 +37,14 @@ def provenance_step(
     images: Sequence[str],
     headers: Sequence[str],
     behind: Sequence[Step],
+    descriptions: Sequence[str],
     options: Mapping[str, str],
     facts: Mapping[str, str | list[str]],
 ) -> Step:
-    """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`."""
+    """behind: all steps that the manifest follows from. headers: lists of `headers_read_steps`. descriptions: YAML that
+    parameters of these steps are from."""
     made = {file for step in behind for file in step.outputs}
-    read = {file for step in behind for file in (*step.sources, *step.templates)} - made
+    read = {*descriptions, *(file for step in behind for file in (*step.sources, *step.templates))} - made
     sources = (file for file in read if not is_private_key(file))
     tools = sorted({tool for step in behind for tool in step.tools}, key=lambda tool: (tool.name, tool.digest))
     given = Parameters(len(images), len(headers), dict(options), dict(facts), tuple(tools), version())

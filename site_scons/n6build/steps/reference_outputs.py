@@ -17,10 +17,12 @@ from n6build.steps.compiled_network import NetworkSteps
 
 @dataclass(frozen=True)
 class Parameters:
-    """The network's files are among the sources, after the model and its inputs."""
+    """The network's files are among the sources, after the model and its inputs. weights: names of its raw files, which are
+    not."""
 
     name: str
     folder: str
+    weights: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ def _step(output: str, network: NetworkSteps, reference: Path, inputs: str) -> S
         verb="Reference",
         stage="run",
         outputs=(output,),
-        sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.outputs))),
-        parameters=to_parameters(Parameters(network.name, network.folder)),
+        sources=tuple(dict.fromkeys((project_path(reference), project_path(inputs), *network.described))),
+        parameters=to_parameters(Parameters(network.name, network.folder, network.weights)),
         function="n6build.steps.reference_outputs:make",
         # onnxruntime computes in floating point, in the order that suits the processor.
         shared=reference.suffix == ".tflite",
@@ -72,6 +74,6 @@ def make(call: Call) -> None:
 
     given = call.parameters_as(Parameters)
     model, vectors = call.sources[0], read_vectors(call.sources[1])
-    artifacts = read_artifacts(Path(given.folder), given.name)
+    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     write_atomically(call.outputs[0], reference_npy(model, artifacts, vectors))
     say("Interpreted", model.name, f"{vectors.count} inferences on {package_of(model)}")

@@ -10,20 +10,21 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware.board import Board
 from n6build.memory_plan import generated_c
+from n6build.memory_plan.board_memory import ModelsMemory, memory_of, models_memory_of
 from n6build.memory_plan.generated_c import LoadMode
 from n6build.memory_plan.make import make_reloc_plan
 from n6build.memory_plan.plan import PlannedModel, plan_json
-from n6build.network.pools.board_pools import external_regions
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.memory_plan import PlanParameters, claim_of, compiled, network_files, planned_networks, sizes_of
 
 
 @dataclass(frozen=True)
 class Parameters(PlanParameters):
-    """models: with their places in flash. load_mode: of all models. verified: whether signatures are, before models run."""
+    """memory: for models. models: with their places in flash. load_mode: of all models. verified: whether signatures are,
+    before models run."""
 
+    memory: ModelsMemory
     models: tuple[PlannedModel, ...]
     load_mode: LoadMode
     verified: bool
@@ -42,17 +43,21 @@ def reloc_plan_step(
     """verified: whether signatures are, before models run.
 
     Raises N6-POOL-00x if the regions of the external RAM cannot be laid out."""
-    sizes = sizes_of(networks)
-    external_regions(board, sizes)
-    claim = claim_of(signed=verified)
     parameters = Parameters(
-        choice_of(board), profile, planned_networks(networks), sizes, claim, tuple(models), load_mode, verified
+        memory_of(board, sizes_of(networks)),
+        profile,
+        planned_networks(networks),
+        claim_of(signed=verified),
+        models_memory_of(board),
+        tuple(models),
+        load_mode,
+        verified,
     )
     return Step(
         verb="Plan",
         stage="plan",
         outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_models.c"),
-        sources=(*network_files(networks), *board_files(board)),
+        sources=network_files(networks),
         parameters=to_parameters(parameters),
         templates=tuple(map(project_path, with_included(generated_c.MODELS_TEMPLATE))),
         function="n6build.steps.reloc_plan:make",
@@ -62,10 +67,8 @@ def reloc_plan_step(
 def make(call: Call) -> None:
     """Writes memory_plan.json and n6_models.c."""
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
-    regions = external_regions(board, given.sizes)
-    plan = make_reloc_plan(board, given.profile, compiled(given.networks), regions, given.models, given.claim_bytes)
-    source = generated_c.models_source(plan, board, given.load_mode, verified=given.verified)
+    plan = make_reloc_plan(given.board, given.profile, compiled(given.networks), given.models, given.claim_bytes)
+    source = generated_c.models_source(plan, given.memory, given.load_mode, verified=given.verified)
     texts = (plan_json(plan), source)
     for path, text in zip(call.outputs, texts, strict=True):
         write_atomically(path, text)

@@ -20,14 +20,17 @@ from n6build.reloc.description import describe, description_json
 from n6build.reloc.generated_c import RENDERED, reloc_sources
 from n6build.reloc.pools import pool_table
 from n6build.reloc.preconditions import check_buffers_known, version_for
+from n6build.steps.compiled_network import described_by
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """folder: of stage 1. of_board: the network has the pools of the board. waived: the version gate, or nothing."""
+    """folder: of stage 1. weights: names of its raw files, which are not read. of_board: the network has the pools of the board.
+    waived: the version gate, or nothing."""
 
     name: str
     folder: str
+    weights: tuple[str, ...]
     runtime: RuntimeVersion
     secure: bool
     of_board: bool
@@ -55,12 +58,13 @@ def reloc_sources_step(
         f"{name}_reloc.json",
     )
     gate = (VERSION_GATE,) if VERSION_GATE in waived else ()
-    parameters = Parameters(name, network_folder, runtime, secure, of_board, gate)
+    weights = tuple(Path(output).name for output in network.outputs if output.endswith(".raw"))
+    parameters = Parameters(name, network_folder, weights, runtime, secure, of_board, gate)
     return Step(
         verb="Reloc",
         stage="reloc",
         outputs=tuple(f"{folder}/{each}" for each in names),
-        sources=network.outputs,
+        sources=described_by(network.outputs),
         parameters=to_parameters(parameters),
         templates=tuple(project_path(path) for template in RENDERED for path in with_included(template)),
         function="n6build.steps.reloc_sources:make",
@@ -70,7 +74,7 @@ def reloc_sources_step(
 def make(call: Call) -> None:
     """Writes the C files, the linker script and the description."""
     given = call.parameters_as(Parameters)
-    artifacts = read_artifacts(Path(given.folder), given.name)
+    artifacts = read_artifacts(Path(given.folder), given.name, given.weights)
     check_epochs(artifacts, given.runtime, runs_blobs=False)
     refuse(VERSION_GATE, version_mismatch(artifacts.ll_aton, given.runtime, artifacts.source.name), given.waived)
     check_buffers_known(artifacts, read_network_c(artifacts.source))

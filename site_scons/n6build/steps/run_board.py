@@ -121,7 +121,9 @@ def run_board_step(
         verb="Run",
         stage="run",
         outputs=(output, str(Path(output).with_suffix(".xml")), *trace_output(output, session.trace)),
-        sources=tuple(dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))),
+        sources=tuple(
+            dict.fromkeys((*elves.values(), *receipts, *files, *described_by, project_path(MODEL), *meanings))
+        ),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
         state=(target.virtual_board, *boards_folders(board)),

@@ -7,9 +7,8 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware import soc_header
 from n6build.hardware.board import Board
-from n6build.hardware.soc import load_soc
-from n6build.plan.step import Call, Step
-from n6build.steps.board import soc_files
+from n6build.hardware.soc_header import SocConstants, constants_of
+from n6build.plan.step import Call, Step, to_parameters
 
 
 def soc_header_step(folder: str, board: Board) -> Step:
@@ -18,7 +17,7 @@ def soc_header_step(folder: str, board: Board) -> Step:
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_soc.h",),
-        sources=soc_files(board),
+        parameters=to_parameters(constants_of(board.soc)),
         templates=tuple(map(project_path, with_included(soc_header.TEMPLATE))),
         function="n6build.steps.soc_header:make",
     )
@@ -26,4 +25,4 @@ def soc_header_step(folder: str, board: Board) -> Step:
 
 def make(call: Call) -> None:
     """Writes n6_soc.h."""
-    write_atomically(call.outputs[0], soc_header.soc_header(load_soc(call.sources[0])))
+    write_atomically(call.outputs[0], soc_header.soc_header(call.parameters_as(SocConstants)))

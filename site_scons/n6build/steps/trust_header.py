@@ -9,7 +9,6 @@ from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.hardware.board import Board
 from n6build.plan.step import Call, Step, to_parameters
-from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.trust import anchor
 from n6build.trust.anchor import trust_header
 from n6build.trust.choice import Trust
@@ -17,20 +16,21 @@ from n6build.trust.choice import Trust
 
 @dataclass(frozen=True)
 class Parameters:
-    """point: the public key."""
+    """board: its name. point: the public key. floor_words: fuse words with the lowest security counters."""
 
-    board: BoardChoice
+    board: str
     point: str
+    floor_words: tuple[int, ...]
 
 
 def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
     """Makes <folder>/n6_trust_key.h."""
+    words = tuple(asdict(board.soc.security_counters).values())
     return Step(
         verb="Header",
         stage="header",
         outputs=(f"{folder}/n6_trust_key.h",),
-        sources=board_files(board),
-        parameters=to_parameters(Parameters(choice_of(board), trust.point)),
+        parameters=to_parameters(Parameters(board.name, trust.point, words)),
         templates=tuple(map(project_path, with_included(anchor.TEMPLATE))),
         function="n6build.steps.trust_header:make",
     )
@@ -39,6 +39,4 @@ def trust_header_step(folder: str, board: Board, trust: Trust) -> Step:
 def make(call: Call) -> None:
     """Writes n6_trust_key.h."""
     given = call.parameters_as(Parameters)
-    board = chosen_board(call.sources, given.board)
-    words = tuple(asdict(board.soc.security_counters).values())
-    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), board.name, words))
+    write_atomically(call.outputs[0], trust_header(bytes.fromhex(given.point), given.board, given.floor_words))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.memory_plan.plan import read_plan
 from n6build.memory_plan.slot_image import slot_image, weights_slot_file
+from n6build.network.artifacts.read_artifacts import check_weights
 from n6build.plan.step import Call, Step, to_parameters
 
 
@@ -30,9 +31,10 @@ def weights_image_step(folder: str, raw: str, network: str, plan: str, networks:
 
 
 def make(call: Call) -> None:
-    """Writes the weights with their trailer; empty if the network compiler put nothing into the pool."""
+    """Writes the weights with their trailer; empty if the network compiler put nothing into the pool. Raises N6-NET-021."""
     network = call.parameters_as(Parameters).network
     raw, plan = call.sources
     images = [each for each in read_plan(plan).images if (each.network, each.file) == (network, raw.name)]
+    check_weights(raw, images[0].bytes if images else 0)
     chunks = slot_image(read_in_chunks(raw), images[0].signature) if images else ()
     write_chunks_atomically(call.outputs[0], chunks)

@@ -102,9 +102,7 @@ def buffers_of_the_networks(subject: Subject) -> Iterator[Finding]:
             what = f"{said} does not begin on a cache line of {line} bytes, and shares one with other variables"
             yield Finding(where, what, f"ALIGN({line}) in front of its section in the linker script")
         at = physical(symbol.address)
-        inside = [
-            each for each in _TIGHTLY_COUPLED if board.soc.memories[each].base <= at < board.soc.memories[each].end
-        ]
+        inside = [each for each in _TIGHTLY_COUPLED if board.memories[each].address <= at < board.memories[each].end]
         if inside:
             what = f"{said} is in {inside[0]}, which the NPU cannot reach"
             yield Finding(where, what, "place it in AXISRAM")

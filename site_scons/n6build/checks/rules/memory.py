@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from n6build.base.console import kib
 from n6build.base.findings import Finding
-from n6build.base.span import Span
 from n6build.checks.check import check
 from n6build.checks.subject import NetworkSubject, Subject
 from n6build.hardware.aliases import is_secure_alias, secure_alias
-from n6build.hardware.board import Board
 from n6build.memory_plan.plan import PlannedRegion
 from n6build.network.artifacts.description import PoolRange
 
@@ -44,7 +42,7 @@ def _heaps(subject: Subject) -> list[PlannedRegion]:
 
 
 def _pools_of_the_board(subject: Subject) -> list[tuple[NetworkSubject, PoolRange]]:
-    nor = _nor(subject.board)
+    nor = subject.board.nor
     return [
         (network, pool)
         for network, pool in _used(subject)
@@ -93,15 +91,6 @@ def _is_internal(pool: PoolRange) -> bool:
     return _INTERNAL[0] <= pool.address < _INTERNAL[1]
 
 
-def _nor(board: Board) -> Span:
-    return Span(board.nor.base, board.nor.size)
-
-
-def _external_ram(board: Board) -> Span | None:
-    ram = board.external_ram
-    return Span(board.soc.memories[ram.memory].base, ram.size) if ram else None
-
-
 @check("N6-CHECK-001", "every pool holds what is put into it", "error", _used)
 def pool_overflow(subject: Subject) -> Iterator[Finding]:
     """More bytes used than the pool has; the network compiler refuses that itself, unless a file was edited or mixed up."""
@@ -138,24 +127,22 @@ def not_the_boards_pools(subject: Subject) -> Iterator[Finding]:
 def memory_the_board_lacks(subject: Subject) -> Iterator[Finding]:
     """A pool in use that is not inside one memory, the NOR or the external RAM."""
     board = subject.board
-    external = _external_ram(board)
+    spans = [*board.memories.values(), board.nor, *([board.external_ram] if board.external_ram else [])]
     for network, pool in _used(subject):
-        spans = [Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name]
-        spans += [_nor(board), *([external] if external else [])]
         address = secure_alias(pool.address) if _is_internal(pool) else pool.address
         if not any(span.address <= address and address + pool.used_bytes <= span.end for span in spans):
             holds = "weights" if pool.weights_bytes else "activations"
             yield Finding(
                 _at(network, pool),
-                f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.title}",
-                f"choose a profile that the board has: {', '.join(board.profiles())}",
+                f"{kib(pool.used_bytes)} of {holds} lie in no memory of {board.name}",
+                f"choose a profile that the board has: {', '.join(board.profiles)}",
             )
 
 
 @check("N6-CHECK-003", "activations stay inside the chip", "warning", _beside_the_chip)
 def spilled_activations(subject: Subject) -> Iterator[Finding]:
     """Activations in external RAM, where the NPU waits for every access."""
-    external = _external_ram(subject.board)
+    external = subject.board.external_ram
     for network in subject.networks:
         used = [pool for pool in network.artifacts.pools if pool.rights == "ACC_WRITE"]
         total = sum(pool.used_bytes - pool.weights_bytes for pool in used)
@@ -174,9 +161,9 @@ def spilled_activations(subject: Subject) -> Iterator[Finding]:
 @check("N6-CHECK-021", "the external RAM is mapped before it is used", "error", _beside_the_chip)
 def unmapped_external_ram(subject: Subject) -> Iterator[Finding]:
     """The first access to a window that is not memory-mapped faults. The Appli maps a PSRAM that the board describes."""
-    if subject.board.psram:
+    if subject.board.maps_external_ram:
         return
-    external = _external_ram(subject.board)
+    external = subject.board.external_ram
     for network, pool in _pools(subject):
         installed = pool.relative and pool.rights != "ACC_READ" and bool(subject.plan.models)
         linked = not pool.relative and external is not None and external.address <= pool.address < external.end
@@ -212,7 +199,7 @@ def linker_regions(subject: Subject) -> Iterator[Finding]:
 )
 def external_regions(subject: Subject) -> Iterator[Finding]:
     """A pool may fill its own region of the external RAM, and must not reach into another one."""
-    own = {pool.fname: pool.region for pool in subject.board.pools.values() if pool.region}
+    own = subject.board.regions
     for network, pool in _used(subject):
         for region in subject.plan.external_regions:
             end = region.address + region.size
@@ -230,7 +217,7 @@ def external_regions(subject: Subject) -> Iterator[Finding]:
 def float_copies(subject: Subject) -> Iterator[Finding]:
     """An application without a post-processor turns quantised outputs into float: 4 bytes a value, on the heap."""
     (heap,) = _heaps(subject)
-    in_heap = {pool.fname for pool in subject.board.pools.values() if pool.region == "heap"}
+    in_heap = {fname for fname, region in subject.board.regions.items() if region == "heap"}
     for network in subject.networks:
         activations = sum(pool.used_bytes for pool in network.artifacts.pools if pool.fname in in_heap)
         copies = sum(

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from n6build.base.findings import Finding
 from n6build.base.span import Span
 from n6build.checks.check import check
+from n6build.checks.checked_board import CheckedBoard
 from n6build.checks.subject import ForeignProgram, Subject
 from n6build.hardware.aliases import secure_alias
-from n6build.hardware.board import Board
 from n6build.image.elf import Symbol
 from n6build.memory_plan.plan import PoolUse
 
@@ -25,24 +25,17 @@ def physical(address: int) -> int:
     return secure_alias(address) if _INTERNAL[0] <= address < _INTERNAL[1] else address
 
 
-def memories(board: Board) -> dict[str, Span]:
+def memories(board: CheckedBoard) -> dict[str, Span]:
     """All that can hold code or data, by name."""
-    found = {
-        name: Span(memory.base, memory.size) for name, memory in board.soc.memories.items() if "WINDOW" not in name
-    }
-    found["NOR"] = Span(board.nor.base, board.nor.size)
+    found = {**board.memories, "NOR": board.nor}
     if board.external_ram:
-        found["external RAM"] = Span(board.soc.memories[board.external_ram.memory].base, board.external_ram.size)
+        found["external RAM"] = board.external_ram
     return found
 
 
-def off_after_reset(board: Board) -> dict[str, Span]:
+def off_after_reset(board: CheckedBoard) -> dict[str, Span]:
     """Memories that somebody has to switch on."""
-    return {
-        name: Span(memory.base, memory.size)
-        for name, memory in board.soc.memories.items()
-        if memory.power is not None or (memory.clock is not None and not memory.clock.on_after_reset)
-    }
+    return {name: board.memories[name] for name in board.off}
 
 
 def outside(span: Span, spans: Sequence[Span]) -> int | None:
@@ -65,7 +58,7 @@ def _overlap(one: Span, other: Span) -> Span | None:
 def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
     """A region of the linker script, or a section, where the board has no memory."""
     spans = list(memories(subject.board).values())
-    title = subject.board.title
+    name = subject.board.name
     for program in subject.programs:
         for region in program.regions:
             if region.address is None or not region.bytes:
@@ -75,7 +68,7 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
             if missing is not None:
                 what = (
                     f"region {region.name} is 0x{region.address:08X}..0x{region.address + region.bytes:08X}, and "
-                    f"{title} has no memory at 0x{missing:08X}: {taken.end - missing} bytes too many"
+                    f"{name} has no memory at 0x{missing:08X}: {taken.end - missing} bytes too many"
                 )
                 yield Finding(
                     f"{region.file}:{region.line}", what, f"is board={subject.board.name} right? Else: LENGTH"
@@ -86,7 +79,7 @@ def memory_that_is_not_there(subject: Subject) -> Iterator[Finding]:
                 where, most = _blamed(program, Span(section.address, section.bytes))
                 what = (
                     f"section {section.name} of {program.file} has {section.bytes} bytes at 0x{section.address:08X}{most} and "
-                    f"{title} has no memory at 0x{missing:08X}"
+                    f"{name} has no memory at 0x{missing:08X}"
                 )
                 yield Finding(where, what, _script_hint(program, section.address, "another board, or MEMORY"))
 
@@ -97,7 +90,7 @@ def pools_in_use(subject: Subject) -> list[tuple[PoolUse, Span]]:
     return [
         (pool, Span(physical(pool.address), pool.used))
         for pool in subject.plan.pools
-        if pool.used and not nor.base <= pool.address < nor.base + nor.size
+        if pool.used and not nor.address <= pool.address < nor.end
     ]
 
 
@@ -162,16 +155,16 @@ def memory_that_is_off(subject: Subject) -> Iterator[Finding]:
 def _loaders(subject: Subject) -> list[ForeignProgram]:
     """Empty where the Appli is somebody else's, too: it may be copied elsewhere, or not at all."""
     ours = not any(each.role == "appli" for each in subject.programs)
-    has_appli = any(each.name == "appli" for each in subject.manifest.segments)
-    return [each for each in subject.programs if each.role == "fsbl" and each.has_elf] if ours and has_appli else []
+    if not ours or not subject.appli_bytes:
+        return []
+    return [each for each in subject.programs if each.role == "fsbl" and each.has_elf]
 
 
 @check("N6-CHECK-033", "an FSBL keeps off the RAM of the Appli", "error", _loaders)
 def loader_in_the_way(subject: Subject) -> Iterator[Finding]:
     """Sections of somebody's FSBL where this project's Appli, which it copies there, runs."""
     appli = next(region for region in subject.plan.linker_regions if region.name == "Appli")
-    image = next(each.length for each in subject.manifest.segments if each.name == "appli")
-    copied = Span(appli.address, image)
+    copied = Span(appli.address, subject.appli_bytes)
     for program in _loaders(subject):
         for name, span in _reserved(program):
             common = _overlap(Span(physical(span.address), span.size), copied)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from n6build.base.findings import Finding
 from n6build.base.span import Span
 from n6build.checks.check import check
+from n6build.checks.checked_board import CheckedBoard
 from n6build.checks.rules.programs import blamed_symbol, memories, off_after_reset, outside, physical
 from n6build.checks.subject import ForeignProgram, Subject
-from n6build.hardware.board import Board
 from n6build.hardware.soc import SYSTEM_EXCEPTIONS
 from n6build.image.elf import Symbol
 from n6build.image.foreign import StartedProgram
@@ -37,13 +37,13 @@ def vector_table(subject: Subject) -> Iterator[Finding]:
             yield Finding(where, f"{named}: {what}", hint)
 
 
-def _stack(board: Board, program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
+def _stack(board: CheckedBoard, program: ForeignProgram, start: StartedProgram) -> Iterator[tuple[str, str]]:
     said = f"the initial stack pointer 0x{start.stack:08X}"
     hint = "the first vector is the end of the stack, such as _estack"
     top = Span(physical(start.stack - _STACK_ALIGNMENT), _STACK_ALIGNMENT)
     ram = {name: span for name, span in memories(board).items() if name not in ("NOR", "BOOTROM")}
     if start.stack < _STACK_ALIGNMENT or outside(top, list(ram.values())) is not None:
-        yield f"{said} is in no RAM of {board.title}", hint
+        yield f"{said} is in no RAM of {board.name}", hint
         return
     if start.stack % _STACK_ALIGNMENT:
         yield f"{said} is not a multiple of {_STACK_ALIGNMENT}", hint
@@ -89,9 +89,9 @@ def _waiting(subject: Subject) -> list[tuple[ForeignProgram, StartedProgram]]:
     return [each for each in _started(subject) if each[0].role == "appli" and _handlers(subject.board, each[0])]
 
 
-def _handlers(board: Board, program: ForeignProgram) -> dict[str, Symbol]:
+def _handlers(board: CheckedBoard, program: ForeignProgram) -> dict[str, Symbol]:
     """By the names that ll_aton gives its handlers: those of the device's vector table."""
-    wanted = {f"{name}_IRQHandler": name for name in board.soc.interrupts if re.fullmatch(r"NPU\d", name)}
+    wanted = {f"{name}_IRQHandler": name for name in board.interrupts if re.fullmatch(r"NPU\d", name)}
     return {wanted[symbol.name]: symbol for symbol in program.symbols if symbol.name in wanted}
 
 
@@ -100,7 +100,7 @@ def unheard_interrupts(subject: Subject) -> Iterator[Finding]:
     """A handler that the vector table does not lead to: the first inference never ends."""
     for program, start in _waiting(subject):
         for name, symbol in sorted(_handlers(subject.board, program).items()):
-            number = SYSTEM_EXCEPTIONS + subject.board.soc.interrupts[name]
+            number = SYSTEM_EXCEPTIONS + subject.board.interrupts[name]
             vector = start.vectors[number] if number < len(start.vectors) else 0
             if vector & ~1 != symbol.address:
                 there = next((each.name for each in program.symbols if each.address == vector & ~1), f"0x{vector:08X}")

@@ -28,9 +28,13 @@ _IO_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "b
 
 
 @remembered
-def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
-    """Raises N6-FILE-002 where a file is missing, N6-NET-020, N6-NET-022 and N6-NETC-00x where one is not what it should be,
-    N6-NET-021 where a raw file has another size than its pool's initializers."""
+def read_artifacts(folder: Path, name: str, weights: tuple[str, ...] | None = None) -> NetworkArtifacts:
+    """weights: names of the raw files, for who reads none of them, so that new weights do not concern it; None: they are looked
+    for, and measured.
+
+    Raises N6-FILE-002 where a file is missing, N6-NET-020, N6-NET-022 and N6-NETC-00x where one is not what it should be,
+    N6-NET-021 where a raw file has another size than its pool's initializers.
+    """
     path = folder / f"{name}.c"
     info_path = folder / f"{name}_c_info.json"
     source = _source(path, info_path)
@@ -41,7 +45,7 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         suffix=source.suffix,
         source=path,
         pools=info.pools,
-        initializers=_initializers(folder, name, info.pools),
+        initializers=_initializers(folder, name, info.pools, weights),
         weight_sources=tuple(files_in(folder, f"{name}_atonbuf.*.c")),
         inputs=info.inputs,
         outputs=info.outputs,
@@ -54,8 +58,8 @@ def read_artifacts(folder: Path, name: str) -> NetworkArtifacts:
         blocks=tuple(EpochBlock(each.index, each.last, _MAPPINGS[each.kind]) for each in source.epochs),
         states=tuple(_state(buffer) for buffer in source.internals if buffer.name.startswith(STATE_PREFIX)),
     )
-    for image in artifacts.initializers:
-        _check_size(image)
+    for image in artifacts.initializers if weights is None else ():
+        check_weights(image.file, image.bytes)
     return artifacts
 
 
@@ -93,8 +97,14 @@ def _from_block(block: SourceEpoch) -> list[EpochInfo]:
     ]
 
 
-def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tuple[InitializerImage, ...]:
+def _initializers(
+    folder: Path, name: str, pools: tuple[PoolRange, ...], weights: tuple[str, ...] | None
+) -> tuple[InitializerImage, ...]:
     """A network without weights leaves an empty file; a pool without initializers none."""
+
+    def is_there(file: Path) -> bool:
+        return is_file(file) if weights is None else file.name in weights
+
     holding = [pool for pool in pools if pool.weights_bytes]
     unnamed = folder / weights_name(name, "")
     images = []
@@ -103,30 +113,31 @@ def _initializers(folder: Path, name: str, pools: tuple[PoolRange, ...]) -> tupl
         if pool.weights_bytes and is_file(folder / f"{name}_atonbuf.{pool.fname}.c"):
             # As a C array they are compiled into the Appli.
             continue
-        if holding == [pool] and not is_file(file) and is_file(unnamed):
+        if holding == [pool] and not is_there(file) and is_there(unnamed):
             file = unnamed
-        if pool.weights_bytes or is_file(file):
+        if pool.weights_bytes or is_there(file):
             images.append(
                 InitializerImage(pool.name, pool.fname, pool.address, file, pool.weights_bytes, pool.relative)
             )
     return tuple(images)
 
 
-def _check_size(image: InitializerImage) -> None:
+def check_weights(file: Path, expected: int) -> None:
+    """file: as stage 1 made it. expected: bytes of the initializers of its memory pool. Raises N6-FILE-002, N6-NET-021."""
     try:
-        size = file_size(image.file)
+        size = file_size(file)
     except N6Error as error:
         raise N6Error(
             "N6-FILE-002",
-            f"cannot read the initializers of pool {image.pool}: {error.what.removeprefix('cannot read: ')}",
-            where=str(image.file),
+            f"cannot read the initializers of a memory pool: {error.what.removeprefix('cannot read: ')}",
+            where=str(file),
             hint="the network compiler writes it beside network.c",
         ) from error
-    if size != image.bytes:
+    if size != expected:
         raise N6Error(
             "N6-NET-021",
-            f"has {size} bytes, the initializers of pool {image.pool} take {image.bytes}",
-            where=image.file.name,
+            f"has {size} bytes, the initializers of its memory pool take {expected}",
+            where=file.name,
             hint="compile the network again",
         )
 

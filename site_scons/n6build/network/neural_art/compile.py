@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.base.files import read_bytes, to_json
+from n6build.base.files import to_json
 from n6build.hardware.npu import Npu
 from n6build.network.artifacts.description import NPU_TOOL
 from n6build.network.ll_aton import Version
@@ -18,7 +18,7 @@ from n6build.network.neural_art.lowering import Lowered, lower_for_npu
 from n6build.network.neural_art.placement import placed
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
 from n6build.network.reference.c_info import c_info
-from n6build.network.reference.compile import initializer_image
+from n6build.network.reference.compile import initializer_chunks
 from n6build.network.reference.generated_c import network_header, network_source
 from n6build.network.reference.graph import Graph
 from n6build.network.reference.graph_checks import check_graph
@@ -70,12 +70,11 @@ def compile_for_npu(
         placement,
         request.pools,
         name=name,
-        model_file=model.name,
-        model=read_bytes(model),
+        model=model,
         tool=NPU_TOOL,
         tool_version=VERSION,
     )
-    kernels = initializer_image(network, placement)
+    kernels = b"".join(initializer_chunks(network, placement))
     blobs = [block.blob for block in blocks]
     return CompiledForNpu(
         lowered,

@@ -70,7 +70,7 @@ class Made:
     def constant(self, layer: Layer, data: bytes) -> Address:
         """Weights, as the units read them."""
         name = f"{layer.node}_kernels_{len(self.initializers)}"
-        self.initializers.append(Initializer(name, 0, "int8", (len(data),), None, data))
+        self.initializers.append(Initializer(name, 0, "int8", (len(data),), None, memoryview(data)))
         return Address(name)
 
 

@@ -23,7 +23,7 @@ def placed(
         if pool.mode == "USEMODE_RELATIVE":
             what = f"memory pool {pool.name} has no address, which blobs of this backend have in them"
             raise N6Error("N6-NET-031", what, where=pool.name, hint="loader=linked, or another backend")
-    behind = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, bytes(READ_AHEAD))
+    behind = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
     network = replace(network, initializers=(*network.initializers, behind))
     roomy = tuple(replace(buffer, bytes=buffer.bytes + READ_AHEAD) for buffer in network.buffers)
     placement = place(replace(network, buffers=roomy), pools, roomier)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from n6build.base.files import file_size, read_in_chunks
+from n6build.base.files import file_size
 from n6build.network.pools.memory_pools import MemoryPool
 from n6build.network.reference.epochs import ELEMENT_BITS, Buffer, Epoch, Initializer, Network, Port
 from n6build.network.reference.graph import Quantisation
@@ -71,12 +70,8 @@ def c_info(
                         "name": model.stem,
                         "type": model.suffix[1:],
                         "size": file_size(model),
-                        "model_files": [
-                            {
-                                "name": model.name,
-                                "signature": f"0x{_md5(model)}",
-                            }
-                        ],
+                        # Its digest is in the provenance: here it would make all that reads this again for each new weight.
+                        "model_files": [{"name": model.name, "signature": ""}],
                     },
                 }
             ],
@@ -102,14 +97,6 @@ def c_info(
             "series": "stm32n6npu",
         },
     }
-
-
-def _md5(model: Path) -> str:
-    """As ST's tool names a model file."""
-    digest = hashlib.md5(usedforsecurity=False)
-    for chunk in read_in_chunks(model):
-        digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _elements(initializer: Initializer) -> int:

@@ -1,0 +1,51 @@
+"""What of a board's description the checks look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.base.span import Span
+from n6build.hardware.board import Alias, Board
+from n6build.hardware.soc import Memory
+
+
+@dataclass(frozen=True)
+class CheckedBoard:
+    """alias: that the application runs in. memories: of the chip, that can hold code or data. off: those of them that somebody
+    has to switch on. external_ram: None if there is none. maps_external_ram: whether the firmware does. regions: of the
+    external RAM that memory pools lie in, by the pool's name in files. profiles: of memory pools that the board has.
+    interrupts: numbers of the NPU's, by name."""
+
+    name: str
+    alias: Alias
+    nor: Span
+    memories: dict[str, Span]
+    off: tuple[str, ...]
+    external_ram: Span | None
+    maps_external_ram: bool
+    regions: dict[str, str]
+    profiles: tuple[str, ...]
+    interrupts: dict[str, int]
+
+
+def checked_board(board: Board) -> CheckedBoard:
+    """A board as the checks take it."""
+    soc, ram = board.soc, board.external_ram
+    memories = {name: memory for name, memory in soc.memories.items() if "WINDOW" not in name}
+    return CheckedBoard(
+        board.name,
+        board.alias,
+        Span(board.nor.base, board.nor.size),
+        {name: Span(memory.base, memory.size) for name, memory in memories.items()},
+        tuple(sorted(name for name, memory in memories.items() if _is_off(memory))),
+        Span(soc.memories[ram.memory].base, ram.size) if ram else None,
+        board.psram is not None,
+        {pool.fname: pool.region for pool in board.pools.values() if pool.region},
+        tuple(board.profiles()),
+        {name: number for name, number in soc.interrupts.items() if name.startswith("NPU")},
+    )
+
+
+def _is_off(memory: Memory) -> bool:
+    """After a reset."""
+    return memory.power is not None or (memory.clock is not None and not memory.clock.on_after_reset)

@@ -1,0 +1,44 @@
+"""Where the boot ROM puts the FSBL, and where the FSBL puts the Appli."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from n6build.hardware.soc import Soc
+
+
+@dataclass(frozen=True)
+class ProgramPlace:
+    """image: address of the image, which begins with the boot header. payload_offset: of the program in the image, bytes.
+    max_bytes: of the image and of what the program needs besides."""
+
+    image: int
+    payload_offset: int
+    max_bytes: int
+
+    @property
+    def address(self) -> int:
+        """Of the program's first byte, its vector table."""
+        return self.image + self.payload_offset
+
+    @property
+    def room(self) -> int:
+        """Bytes of the program with all its data."""
+        return self.max_bytes - self.payload_offset
+
+
+@dataclass(frozen=True)
+class ProgramPlaces:
+    """Of the two programs."""
+
+    fsbl: ProgramPlace
+    appli: ProgramPlace
+
+
+def places_of(soc: Soc) -> ProgramPlaces:
+    """The places that a chip gives them, as steps take them."""
+    boot, load = soc.boot, soc.load_and_run
+    return ProgramPlaces(
+        ProgramPlace(boot.header_address, boot.payload_offset, boot.max_image),
+        ProgramPlace(load.load_address, load.payload_offset, load.max_bytes),
+    )

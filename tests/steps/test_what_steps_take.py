@@ -1,0 +1,162 @@
+"""What of a description concerns which step: an edit of YAML reaches the steps that use what was edited, and no other."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from n6build.base.environment import read_environment
+from n6build.hardware import board_header, linker_script, soc_header
+from n6build.hardware.boards import board_names, load_board
+from n6build.options.choices import Choices
+from n6build.plan.plan import Plan
+from n6build.plan.step import Call
+from n6build.steps import board_header as steps_board_header
+from n6build.steps import program_script
+from n6build.steps import soc_header as steps_soc_header
+from n6build.steps.application import application_plan
+from n6build.steps.board_header import board_header_step
+from n6build.steps.program_script import program_script_step
+from n6build.steps.soc_header import soc_header_step
+
+from tools.rebuilds import CHANGES
+
+ROOT = Path(__file__).resolve().parents[2]
+BOARD_HEADER, SOC_HEADER = "Header n6_board.h", "Header n6_soc.h"
+NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
+MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
+# A provenance names each file by its digest, and so changes with any.
+ORIGIN = "Origin provenance.json"
+# By the names of tools/rebuilds.py: the steps that take something else. Others follow from what those make.
+TAKEN: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            "a comment in board.yaml",
+            "an empty line in board.yaml",
+            "the order of the keys of board.yaml",
+            "the title of the board",
+            "another name of the board",
+            "the name of the NOR's part",
+            "the clock of mode=max-speed",
+            "a hint for programmers",
+            "the watchdog of trials, without trial=on",
+            "a comment in the chip's YAML",
+            "a comment in the family's YAML",
+            "the order of the chip's interrupts",
+            "the chip's device id",
+            "executable RAM for relocatable models",
+            "the stack of the boot ROM",
+            "fuse words of signed images",
+            "a comment in the NOR's YAML",
+            "how long the NOR is busy",
+            "the parameter tables of the NOR",
+        ),
+        frozenset({ORIGIN}),
+    ),
+    **dict.fromkeys(
+        (
+            "the description of another board",
+            "a comment in model.yaml",
+            "the order of the keys of model.yaml",
+            "the description of the model",
+            "the quality of the model",
+            "the labels of the test vectors",
+            "one bit of an expected output",
+            "a file of another model",
+            "a page that nothing reads",
+        ),
+        frozenset[str](),
+    ),
+    **dict.fromkeys(
+        ("the baud rate of the console", "the fastest clock of the NOR", "the dummy cycles of the NOR"),
+        frozenset({BOARD_HEADER, ORIGIN}),
+    ),
+    **dict.fromkeys(
+        ("the size of slot vectors", "the size of slot appli"),
+        frozenset({BOARD_HEADER, PLAN, MANIFEST, SIZES, ORIGIN}),
+    ),
+    "the size of slot weights": frozenset({BOARD_HEADER, NETWORK, PLAN, MANIFEST, SIZES, CHECK, ORIGIN}),
+    "a pool's figures in board.yaml": frozenset({NETWORK, ORIGIN}),
+    "the figures of a pool of the chip": frozenset({NETWORK, ORIGIN}),
+    "the size of a pool that is not full": frozenset({NETWORK, CHECK, ORIGIN}),
+    "the number of interrupts": frozenset({SOC_HEADER, ORIGIN}),
+    "a memory of the chip that nobody uses": frozenset({SOC_HEADER, CHECK, ORIGIN}),
+    "the result of the model": frozenset({PLAN}),
+    "a waiver": frozenset({CHECK}),
+    "the size of a memory pool, by the model": frozenset({NETWORK, CHECK}),
+    "one bit of a weight": frozenset({NETWORK, ORIGIN}),
+    "one bit of a bias": frozenset({NETWORK, ORIGIN}),
+    "the description inside the model file": frozenset({NETWORK, ORIGIN}),
+    "one bit of a test input": frozenset({VECTORS, ORIGIN}),
+}
+
+
+def planned(root: Path, **choices: object) -> Plan:
+    given = Choices(launched=str(root), probe="virtual", **choices)  # type: ignore[arg-type]
+    return application_plan(given, read_environment(), {"build", "flash"}, "virtual")
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def differing(before: Plan, after: Plan, edited: set[str]) -> frozenset[str]:
+    """'Verb file' of steps that are other ones, or read an edited file."""
+    known = {step.name: step for step in before.steps}
+    return frozenset(
+        f"{step.verb} {Path(step.name).name}"
+        for step in after.steps
+        if known.get(step.name) != step or edited & {*step.sources, *step.templates}
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """With boards and models of its own."""
+    for name in ("boards", "models"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+
+
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_an_edit_reaches_the_steps_that_use_what_was_edited(project: Path, every: int) -> None:
+    before, original = planned(project), contents(project)
+    found = {}
+    for change in [each for each in CHANGES if each.name in TAKEN][::every]:
+        change.make(project)
+        edited = {file for file, data in contents(project).items() if original.get(file) != data}
+        found[change.name] = differing(before, planned(project), edited)
+        for file in edited:
+            (project / file).write_bytes(original[file])
+    assert found == {name: TAKEN[name] for name in found}
+    assert every > 1 or found.keys() == TAKEN.keys()
+    assert planned(project) == before
+
+
+def test_what_reaches_no_step_of_one_application_reaches_those_of_another(project: Path) -> None:
+    """What those steps above do not take is for others."""
+    reloc = {"loader": "reloc", "models": ("keyword",)}
+    before = planned(project, **reloc)
+    chip = project / "boards/soc/stm32n6.yaml"
+    chip.write_text(chip.read_text().replace("executable_ram: 512K", "executable_ram: 256K"))
+    assert differing(before, planned(project, **reloc), set()) == {PLAN, CHECK}
+
+
+@pytest.mark.parametrize("name", board_names())
+def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) -> None:
+    """The order of registers and the like is that of their names then, whatever it is in the YAML."""
+    board = load_board(name)
+    of_soc = soc_header.soc_header(soc_header.constants_of(board.soc))
+    of_board = board_header.board_header(board_header.constants_of(board))
+    script = linker_script.program_script(linker_script.appli_ram(board.soc))
+    for step, make, text in (
+        (soc_header_step(str(tmp_path), board), steps_soc_header.make, of_soc),
+        (board_header_step(str(tmp_path), board), steps_board_header.make, of_board),
+        (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make, script),
+    ):
+        make(Call((Path(step.name),), (), step.parameters, tmp_path))
+        assert sorted(Path(step.name).read_text().splitlines()) == sorted(text.splitlines())
+        assert step.sources == ()

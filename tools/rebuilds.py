@@ -1,0 +1,344 @@
+"""What each kind of change runs, and what of that it has to: those steps whose outputs come out otherwise.
+
+    .venv/bin/python tools/rebuilds.py [WORD...]        prints the tables of docs/rebuilds.md; WORD: only changes with it
+
+Works in a temporary copy of the project, which is built once; each change is made in a copy of that. Fails where a step runs
+without a need and without one of `REASONS`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tflite
+
+ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
+BUILD = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "build", "flash")
+_LEDGER = Path("build/.n6build/ledger.jsonl")
+_AT_A_TIME = 2
+# Bytes of the sizes of a tensor, which are a vector, too.
+_MOST_AXES = 4 * 8
+
+Edit = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Change:
+    """make: in the folder of a project."""
+
+    name: str
+    make: Edit
+
+
+# Why a step may run whose outputs stay as they are, by its verb.
+REASONS = {
+    "Bill": "it lists what the maps of the links say",
+    "Check": "it refuses what no longer holds",
+    "Compile": "only the compiler knows whether something comes of a text that it reads",
+    "Header": "only Jinja knows what comes of a template",
+    "Headers": "a C file that was edited may include other headers",
+    "Image": "the program is another file, if only by its debug information",
+    "Link": "an object file or a linker script is another one, whatever of it is left in the program",
+    "Manifest": "it refuses what no longer fits into its slot",
+    "Network": "only the network compiler knows what it takes from the model file",
+    "Notices": "it lists what the maps of the links say",
+    "Plan": "it refuses what no longer fits into its slot",
+    "Sizes": "only the program says how large its sections are",
+    "Weights": "the plan says which network they belong to",
+}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """step: its verb, and its first output below the board's folder. changed: whether any of its outputs did."""
+
+    step: str
+    changed: bool
+
+
+def replaced(file: str, old: str, new: str) -> Edit:
+    """Fails where the file does not have the old text."""
+
+    def edit(root: Path) -> None:
+        path = root / file
+        text = path.read_text()
+        if old not in text:
+            raise SystemExit(f"{file} has no {old!r}")
+        path.write_text(text.replace(old, new, 1))
+
+    return edit
+
+
+def appended(file: str, text: str) -> Edit:
+    """At the end of a file."""
+
+    def edit(root: Path) -> None:
+        with (root / file).open("a") as opened:
+            opened.write(text)
+
+    return edit
+
+
+def moved_to_the_end(file: str, line: str) -> Edit:
+    """A line of a YAML file: its keys come in another order."""
+
+    def edit(root: Path) -> None:
+        path = root / file
+        text = path.read_text()
+        if text.count(line) != 1:
+            raise SystemExit(f"{file} has {line!r} {text.count(line)} times")
+        path.write_text(text.replace(line, "") + line)
+
+    return edit
+
+
+def npy_bit(file: str) -> Edit:
+    """The lowest bit of the first number of an array."""
+
+    def edit(root: Path) -> None:
+        values = np.load(root / file)
+        values.reshape(-1).view(np.uint8)[0] ^= 1
+        np.save(root / file, values)
+
+    return edit
+
+
+def model_byte(model: str, where: Callable[[bytes], int]) -> Edit:
+    """One bit of a .tflite file, whose digest model.yaml then has. where: offset of its byte."""
+
+    def edit(root: Path) -> None:
+        path = root / f"models/{model}/{model}.tflite"
+        data = bytearray(path.read_bytes())
+        before = hashlib.sha256(data).hexdigest()
+        data[where(bytes(data))] ^= 1
+        path.write_bytes(data)
+        replaced(f"models/{model}/model.yaml", before, hashlib.sha256(data).hexdigest())(root)
+
+    return edit
+
+
+def a_weight(data: bytes) -> int:
+    """The last byte of the largest buffer."""
+    file = tflite.Model.GetRootAs(data, 0)
+    largest = max((file.Buffers(index) for index in range(file.BuffersLength())), key=lambda each: each.DataLength())
+    return int(data.index(largest.DataAsNumpy().tobytes()) + largest.DataLength() - 1)
+
+
+def a_bias(data: bytes) -> int:
+    """The first byte of the first vector of int32."""
+    file = tflite.Model.GetRootAs(data, 0)
+    graph = file.Subgraphs(0)
+    for tensor in (graph.Tensors(index) for index in range(graph.TensorsLength())):
+        buffer = file.Buffers(tensor.Buffer())
+        if tensor.Type() == tflite.TensorType.INT32 and tensor.ShapeLength() == 1 and buffer.DataLength() > _MOST_AXES:
+            return int(data.index(buffer.DataAsNumpy().tobytes()))
+    raise SystemExit("the model has no bias")
+
+
+def a_description(data: bytes) -> int:
+    """A letter of what the converter wrote about the file."""
+    found = re.search(rb"MLIR Converted", data)
+    if found is None:
+        raise SystemExit("the model has no description")
+    return found.start()
+
+
+BOARD = "boards/nucleo-n657/board.yaml"
+CHIP, FAMILY = "boards/soc/stm32n657.yaml", "boards/soc/stm32n6.yaml"
+NOR = "boards/nor/macronix-octal.yaml"
+MODEL = "models/miniresnet/model.yaml"
+# A check that finds nothing there.
+_WAIVED = f"N6-CHECK-{12:03}"
+
+CHANGES = (
+    Change("a comment in board.yaml", replaced(BOARD, "soc: stm32n657", "soc: stm32n657  # new")),
+    Change("an empty line in board.yaml", replaced(BOARD, "\nconsole:", "\n\nconsole:")),
+    Change("the order of the keys of board.yaml", moved_to_the_end(BOARD, "smps_overdrive: PB12\n")),
+    Change("the title of the board", replaced(BOARD, "title: NUCLEO-N657X0-Q", "title: NUCLEO-N657")),
+    Change("another name of the board", replaced(BOARD, "[nucleo-n657x0-q]", "[nucleo-n657x0-q, n657]")),
+    Change("the baud rate of the console", replaced(BOARD, "baud: 115_200", "baud: 921_600")),
+    Change("the name of the NOR's part", replaced(BOARD, "part: MX25UM51245G", "part: MX25UM51245GXDI00")),
+    Change("the fastest clock of the NOR", replaced(BOARD, "max_clock_hz: 50_000_000", "max_clock_hz: 25_000_000")),
+    Change("the clock of mode=max-speed", replaced(BOARD, "max_speed: nominal", "max_speed: hsi")),
+    Change("the size of slot weights", replaced(BOARD, "0x71000000, size: 48M", "0x71000000, size: 32M")),
+    Change("the size of slot vectors", replaced(BOARD, "0x70F00000, size: 1M", "0x70F00000, size: 512K")),
+    Change("the size of slot appli", replaced(BOARD, "0x70100000, size: 2M", "0x70100000, size: 1M")),
+    Change("a pool's figures in board.yaml", replaced(BOARD, "read_power: 110", "read_power: 111")),
+    Change("the size of a pool that is not full", appended(BOARD, "pool_sizes: {npuRAM6: 256K}\n")),
+    Change("a hint for programmers", replaced(BOARD, "dev_boot: JP2 on 2-3", "dev_boot: JP2 on 2 and 3")),
+    Change("the watchdog of trials, without trial=on", replaced(BOARD, "watchdog_ms: 20_000", "watchdog_ms: 10_000")),
+    Change("the description of another board", replaced("boards/openmv-n6/board.yaml", "baud: 115_200", "baud: 9_600")),
+    Change("a comment in the chip's YAML", replaced(CHIP, "0x486", "0x486  # new")),
+    Change("a comment in the family's YAML", replaced(FAMILY, "cache_line: 32", "cache_line: 32  # new")),
+    Change(
+        "the order of the chip's interrupts", replaced(FAMILY, "  IAC: 13\n  NPU0: 53\n", "  NPU0: 53\n  IAC: 13\n")
+    ),
+    Change("the number of interrupts", appended(CHIP, "interrupt_count: 194\n")),
+    Change("the chip's device id", replaced(CHIP, "0x486", "0x487")),
+    Change(
+        "a memory of the chip that nobody uses",
+        replaced(FAMILY, "base: 0x3C000000, size: 8K", "base: 0x3C000000, size: 4K"),
+    ),
+    Change("the figures of a pool of the chip", replaced(FAMILY, "read_power: 18.531", "read_power: 18.5")),
+    Change("executable RAM for relocatable models", replaced(FAMILY, "executable_ram: 512K", "executable_ram: 256K")),
+    Change("the stack of the boot ROM", replaced(FAMILY, "stack: 0x34200000", "stack: 0x341FF000")),
+    Change("fuse words of signed images", replaced(FAMILY, "{appli: 192,", "{appli: 195,")),
+    Change("a comment in the NOR's YAML", replaced(NOR, "page: 256", "page: 256  # new")),
+    Change("how long the NOR is busy", replaced(NOR, "program: 152", "program: 153")),
+    Change("the dummy cycles of the NOR", replaced(NOR, "chosen: 20", "chosen: 18")),
+    Change("the parameter tables of the NOR", replaced(NOR, "four_byte: 0x001F0643", "four_byte: 0x001F0642")),
+    Change("a comment in model.yaml", replaced(MODEL, "made_by: train.py", "made_by: train.py  # new")),
+    Change("the order of the keys of model.yaml", moved_to_the_end(MODEL, "result: classification\n")),
+    Change("the description of the model", replaced(MODEL, "description: ", "description: new ")),
+    Change("the quality of the model", replaced(MODEL, "value: 0.975", "value: 0.97")),
+    Change("the labels of the test vectors", replaced(MODEL, "  labels: [siren,", "  labels: [chirp,")),
+    Change("the result of the model", replaced(MODEL, "result: classification\n", "")),
+    Change("a waiver", replaced(MODEL, "result: class", f"checks: {{waive: {{{_WAIVED}: known}}}}\nresult: class")),
+    Change("the size of a memory pool, by the model", replaced(MODEL, "  input_", "  pools: {npuRAM6: 64K}\n  input_")),
+    Change("one bit of a weight", model_byte("miniresnet", a_weight)),
+    Change("one bit of a bias", model_byte("miniresnet", a_bias)),
+    Change("the description inside the model file", model_byte("miniresnet", a_description)),
+    Change("one bit of a test input", npy_bit("models/miniresnet/inputs.npy")),
+    Change("one bit of an expected output", npy_bit("models/miniresnet/expected.npy")),
+    Change("a file of another model", npy_bit("models/keyword/inputs.npy")),
+    Change(
+        "a comment in C, at the end of a line",
+        replaced("firmware/appli/main.c", '#include "n6_appli.h"', '#include "n6_appli.h" /* new */'),
+    ),
+    Change(
+        "a comment in C, on a line of its own",
+        replaced("firmware/fsbl/main.c", "int main(void)", "/* new */\nint main(void)"),
+    ),
+    Change("a text in the FSBL", replaced("firmware/fsbl/main.c", "n6 fsbl start", "n6 fsbl begin")),
+    Change("a text in the Appli", replaced("firmware/appli/main.c", "n6 done runs=", "n6 done RUNS=")),
+    Change("a macro in a header of the Appli", appended("firmware/appli/n6_slot.h", "#define N6_NEW 1\n")),
+    Change(
+        "a comment in a header of the bring-up",
+        replaced("firmware/bring_up/n6_console.h", "#define N6_CONSOLE_H", "#define N6_CONSOLE_H /* new */"),
+    ),
+    Change("a header that only other kernels include", appended("firmware/kernels/fixed32.h", "#define N6_NEW 1\n")),
+    Change(
+        "a comment in a kernel",
+        replaced("firmware/kernels/add.c", '#include "helium.h"', '#include "helium.h" /* new */'),
+    ),
+    Change("a kernel that the model does not call", appended("firmware/kernels/svdf.c", "int n6_new;\n")),
+    Change(
+        "a Jinja comment in a template", replaced("firmware/templates/n6_board.h.j2", "#ifndef", "{# new #}#ifndef")
+    ),
+    Change(
+        "a C comment in a template",
+        replaced("firmware/templates/n6_memory_plan.c.j2", '#include "n6_plan.h"', '#include "n6_plan.h" /* new */'),
+    ),
+    Change(
+        "a comment in the linker script's template",
+        replaced("firmware/templates/program.ld.j2", "/* Gen", "/* New, gen"),
+    ),
+    Change("settings that say what is chosen anyhow", appended("n6build.local.yaml", "profile: extflash  # new\n")),
+    Change("a page that nothing reads", appended("models/miniresnet/README.md", "new\n")),
+)
+
+
+def main() -> int:
+    """Prints the tables."""
+    words = sys.argv[1:]
+    chosen = [each for each in CHANGES if not words or any(word in each.name for word in words)]
+    with tempfile.TemporaryDirectory(prefix="n6rebuilds-") as folder:
+        project = prepared(Path(folder))
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+            measured = list(pool.map(lambda change: ran_after(change, project, Path(folder)), chosen))
+    print(tables(chosen, measured))
+    unexplained = {verb for verb in idle_verbs(measured) if verb not in REASONS}
+    print("".join(f"nobody knows why {verb} runs\n" for verb in sorted(unexplained)), end="", file=sys.stderr)
+    return 1 if unexplained else 0
+
+
+def prepared(folder: Path) -> Path:
+    """A copy of the project in which everything is built."""
+    project = folder / "project"
+    project.mkdir()
+    for name in COPIED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, project / name)
+    scons(project)
+    return project
+
+
+def ran_after(change: Change, project: Path, folder: Path) -> list[Ran]:
+    """What a build does after a change, in the order in which it did."""
+    with tempfile.TemporaryDirectory(dir=folder) as other:
+        root = Path(shutil.copytree(project, Path(other) / "project", symlinks=True))
+        before = (root / _LEDGER).read_text().splitlines()
+        change.make(root)
+        scons(root)
+        after = (root / _LEDGER).read_text().splitlines()
+        ran = compared(before, after[len(before) :])
+    print(row(change, ran), file=sys.stderr)
+    return ran
+
+
+def compared(before: Sequence[str], added: Sequence[str]) -> list[Ran]:
+    """before, added: lines of the ledger."""
+    known = {entry["name"]: _digests(entry) for entry in map(json.loads, before)}
+    ran = []
+    for entry in map(json.loads, added):
+        file = re.sub(r"^build/(nucleo-n657/)?", "", entry["name"])
+        ran.append(Ran(f"{entry['parts']['verb']} {file}", _digests(entry) != known.get(entry["name"])))
+    return ran
+
+
+def _digests(entry: dict[str, dict[str, list[object]]]) -> dict[str, object]:
+    return {path: output[-1] for path, output in entry["outputs"].items()}
+
+
+def scons(project: Path) -> None:
+    """Raises SystemExit if the build fails."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(project.parent / "home"),
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+        "PYTHONPATH": str(project / "site_scons"),
+    }
+    command = [sys.executable, "-m", "SCons", "-Q", *BUILD]
+    result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise SystemExit(result.stdout + result.stderr)
+
+
+def idle_verbs(measured: Sequence[Sequence[Ran]]) -> list[str]:
+    """Of steps that ran and changed nothing, sorted."""
+    return sorted({each.step.partition(" ")[0] for ran in measured for each in ran if not each.changed})
+
+
+def tables(changes: Sequence[Change], measured: Sequence[Sequence[Ran]]) -> str:
+    """In Markdown."""
+    lines = ["| change | ran | made something else | the others |", "|---|---|---|---|"]
+    lines += [row(change, ran) for change, ran in zip(changes, measured, strict=True)]
+    lines += ["", "| others | why |", "|---|---|"]
+    lines += [f"| `{verb}` | {REASONS.get(verb, '')} |" for verb in idle_verbs(measured)]
+    return "\n".join(lines)
+
+
+def row(change: Change, ran: Sequence[Ran]) -> str:
+    """Of the first table."""
+    verbs = [each.step.partition(" ")[0] for each in ran if not each.changed]
+    counted = (f"{verbs.count(verb)} `{verb}`" if verbs.count(verb) > 1 else f"`{verb}`" for verb in sorted({*verbs}))
+    changed = sum(each.changed for each in ran)
+    made = ", ".join(sorted({f"`{each.step.partition(' ')[0]}`" for each in ran if each.changed}))
+    return f"| {change.name} | {len(ran)} | {f'{changed}: {made}' if made else 0} | {', '.join(counted)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
