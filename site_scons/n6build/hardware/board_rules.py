@@ -152,9 +152,10 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
 
 def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
     nor = board.nor
-    slots = [*board.slots.items(), *([("journal", board.trial.journal)] if board.trial else [])]
+    of_trial = {name: name.split()[-1] for name, _ in board.trial.items()} if board.trial else {}
+    slots = [*board.slots.items(), *(board.trial.items() if board.trial else [])]
     for name, slot in slots:
-        where = document.where("trial" if name == "journal" else "slots", name)
+        where = document.where("trial", of_trial[name]) if name in of_trial else document.where("slots", name)
         if slot.address < nor.base or slot.end > nor.base + nor.size:
             beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
             raise N6Error(
@@ -171,6 +172,11 @@ def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
     if board.trial and board.trial.journal.size < 2 * nor.sector:
         what = f"the journal of trials needs two sectors of {nor.sector} bytes"
         raise N6Error("N6-BOARD-006", what, where=document.where("trial", "journal"))
+    if board.trial and board.trial.appli and board.trial.appli.size != board.slots.appli.size:
+        what = (
+            f"has {board.trial.appli.size} bytes, and slot 'appli' {board.slots.appli.size}: either may hold the Appli"
+        )
+        raise N6Error("N6-BOARD-006", what, where=document.where("trial", "appli"))
     ordered = sorted(slots, key=lambda item: item[1].address)
     for (name, slot), (other, behind) in itertools.pairwise(ordered):
         if slot.end > behind.address:

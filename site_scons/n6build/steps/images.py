@@ -189,15 +189,16 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
 
 
-def _trial(job: Job) -> Trial | None:
-    """Raises N6-TRIAL-001 where the board has no place for it."""
+def trial_of(job: Job) -> Trial | None:
+    """What is on trial with `trial=on`: the Appli only with this project's FSBL, which chooses its slot. Raises N6-TRIAL-001
+    where the board has no place for it."""
     if job.choices.trial == "off":
         return None
     if job.board.trial is None:
         what = f"{job.board.title} has no place to remember which models work"
         hint = "trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000}: two sectors outside the slots"
         raise N6Error("N6-TRIAL-001", what, where=f"boards/{job.board.name}/board.yaml", hint=hint)
-    return job.board.trial
+    return replace(job.board.trial, appli=None) if job.choices.is_foreign else job.board.trial
 
 
 def _is_confined(job: Job) -> bool:
@@ -235,7 +236,7 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         job.flags,
         field=job.choices.field,
         trust=job.trust,
-        trial=_trial(job),
+        trial=trial_of(job),
         confined=_is_confined(job),
     )
     loader = _loader(job, lambda: fsbl(firmware))
