@@ -24,6 +24,7 @@ from n6build.image.manifest import (
     FlashFile,
     FlashManifest,
     Segment,
+    check_kept,
     make_manifest,
     manifest_json,
     read_manifest,
@@ -362,6 +363,26 @@ def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -
         with_b_at(slot.address + 16)
     with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
         with_b_at(slot.end - 8)
+
+
+@pytest.mark.parametrize(
+    ("address", "size", "what"),
+    [
+        (0x70E1_FFFF, 1, "journal of trials"),
+        (0x70DF_0000, 0x1_0001, "journal of trials"),
+        (0x7080_0000, 1, "second slot of the Appli"),
+        (0x70DF_0000, 0x1_0000, ""),
+        (0x70E2_0000, 9, ""),
+    ],
+)
+def test_what_the_firmware_keeps_for_itself_is_left_to_it(address: int, size: int, what: str) -> None:
+    trial = load_board("nucleo-n657").trial
+    assert trial is not None
+    if not what:
+        check_kept("mine.bin", [Span(address, size)], trial)
+        return
+    with pytest.raises(N6Error, match=f"mine.bin.*N6-TRIAL-002.*where the firmware has its {what}"):
+        check_kept("mine.bin", [Span(address, size)], trial)
 
 
 @pytest.mark.parametrize(("size", "beyond"), [(0x8_0000, 0), (0x8_0001, 1)])

@@ -22,7 +22,7 @@ from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
-from n6build.steps.images import Images, images_of
+from n6build.steps.images import Images, images_of, trial_of
 from n6build.steps.job import FIELD_REPORT, Job, check_device, check_goals, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
@@ -53,7 +53,9 @@ def application_plan(
         return host_library_plan(job)
     networks = network_steps(job.folder, job.models, job.stage1)
     images = images_of(job, networks)
-    manifest = flash_manifest_step(f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board)
+    manifest = flash_manifest_step(
+        f"{job.folder}/flash_manifest.json", images.parts, images.plan.name, job.board, trial_of(job)
+    )
     checks = _checks(job, networks, images, manifest)
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
     origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))

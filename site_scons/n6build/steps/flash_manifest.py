@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.files import read_bytes, write_atomically
+from n6build.base.span import Span
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board
-from n6build.image.manifest import FlashFile, make_manifest, manifest_json
+from n6build.hardware.board import Board, Trial
+from n6build.image.manifest import FlashFile, check_kept, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
 from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.plan.step import Call, Step, to_parameters
@@ -37,15 +38,18 @@ class _Place:
 @dataclass(frozen=True)
 class Parameters:
     """places: of the images, in the order of the sources that follow the plan. placed: of which of them a further source says
-    where its parts go, in the order of these sources."""
+    where its parts go, in the order of these sources. trial: of which nothing may take the places; None: there is none."""
 
     board: BoardChoice
     places: tuple[_Place, ...]
     placed: tuple[int, ...]
+    trial: Trial | None
 
 
-def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, board: Board) -> Step:
-    """plan: memory_plan.json, which gives the addresses of images that share a slot."""
+def flash_manifest_step(
+    output: str, parts: Sequence[FlashPart], plan: str, board: Board, trial: Trial | None = None
+) -> Step:
+    """plan: memory_plan.json, which gives the addresses of images that share a slot. trial: of new images."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
     lists = (part.placed for part in parts if part.placed)
@@ -54,7 +58,7 @@ def flash_manifest_step(output: str, parts: Sequence[FlashPart], plan: str, boar
         stage="image",
         outputs=(output,),
         sources=(plan, *(part.file for part in parts), *lists, *board_files(board)),
-        parameters=to_parameters(Parameters(choice_of(board), places, placed)),
+        parameters=to_parameters(Parameters(choice_of(board), places, placed, trial)),
         function="n6build.steps.flash_manifest:make",
     )
 
@@ -79,6 +83,9 @@ def make(call: Call) -> None:
             files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
     output = call.outputs[0]
     manifest = make_manifest(board, files, output.parent)
+    if given.trial:
+        for each in manifest.segments:
+            check_kept(Path(each.file).name, [Span(each.address, each.length)], given.trial)
     write_atomically(output, manifest_json(manifest))
 
 

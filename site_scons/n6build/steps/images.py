@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.files import is_file
 from n6build.base.paths import project_path
+from n6build.base.span import Span
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Trial
-from n6build.image.foreign import Role, elf_of
+from n6build.image.foreign import Role, elf_of, flash_pieces
+from n6build.image.manifest import check_kept
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
 from n6build.options.choices import Choices
@@ -128,7 +131,13 @@ def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed
 
 
 def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
-    """Further files for the NOR."""
+    """Further files for the NOR. Raises N6-TRIAL-002 at once for those that are there already."""
+    trial = trial_of(job)
+    for each in job.choices.data:
+        path = Path(each.path)
+        if trial and is_file(path):
+            pieces = flash_pieces(path, "data", job.board, each.address, copied_by_ours=False)
+            check_kept(path.name, [Span(piece.address, len(piece.data)) for piece in pieces], trial)
     steps = [
         foreign_image_step(f"{job.folder}/data_{number}.bin", each.path, "data", job.board, address=each.address)
         for number, each in enumerate(job.choices.data, 1)
