@@ -18,7 +18,7 @@ from n6build.formats.boot_header import BASE, HEADER_BYTES
 from n6build.formats.boot_header import MAGIC as HEADER_MAGIC
 from n6build.hardware.board import Slot, Trial
 
-LETTERS = "ab"
+_LETTERS = "ab"
 # A revision is a word that may wrap.
 _REVISIONS = 1 << 32
 
@@ -27,19 +27,14 @@ Read = Callable[[int, int], bytes]
 
 @dataclass(frozen=True)
 class AppliUpdate:
-    """slot: 0 for A, 1 for B. address: of the slot. stored: the image with its trailer. is_new: False where it is there
+    """letter: of the slot, 'a' or 'b'. address: of the slot. stored: the image with its trailer. is_new: False where it is there
     already."""
 
-    slot: int
+    letter: str
     address: int
     revision: int
     stored: bytes
     is_new: bool
-
-    @property
-    def letter(self) -> str:
-        """Of the slot: 'a' or 'b'."""
-        return LETTERS[self.slot]
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class _Content:
 
 def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, where: str) -> AppliUpdate:
     """image: with its boot header. slots: A and B. read(address, bytes): of the board's flash. where: name of the image's file.
-    One that has failed is tried again, as a new one. Raises N6-IMAGE-005 where it does not fit."""
+    One that has failed is tried again, as a new one. Raises N6-TRIAL-003 where it does not fit."""
     _check_room(image, slots[0], where)
     contents = [_content(slot, read) for slot in slots]
     states = {each.image: each.state for each in read_journal(trial.journal, read) if each.subject == APPLI}
@@ -61,11 +56,11 @@ def plan_appli(image: bytes, slots: Sequence[Slot], trial: Trial, read: Read, wh
     found = None if newest is None else contents[newest]
     if newest is not None and found and found.image == image and states.get(found.identity) != State.FAILED:
         stored = stored_appli(image, found.revision)
-        return AppliUpdate(newest, slots[newest].address, found.revision, stored, is_new=False)
+        return AppliUpdate(_LETTERS[newest], slots[newest].address, found.revision, stored, is_new=False)
     kept = _kept(contents, states)
     target = 0 if kept is None else 1 - kept
     revision = (found.revision + 1) % _REVISIONS if found else 0
-    return AppliUpdate(target, slots[target].address, revision, stored_appli(image, revision), is_new=True)
+    return AppliUpdate(_LETTERS[target], slots[target].address, revision, stored_appli(image, revision), is_new=True)
 
 
 def expected_appli(image: bytes, slots: Sequence[Slot], read: Read) -> tuple[int, bytes]:
@@ -93,7 +88,7 @@ def _check_room(image: bytes, slot: Slot, where: str) -> None:
     beyond = _trailer_offset(len(image)) + TRAILER.size - slot.size
     if beyond > 0:
         what = f"has {len(image)} bytes, with its trailer {beyond} more than slot 'appli' ({slot.size})"
-        raise N6Error("N6-IMAGE-005", what, where=where, hint="make both slots larger, or the image smaller")
+        raise N6Error("N6-TRIAL-003", what, where=where, hint="make both slots larger, or the image smaller")
 
 
 def _content(slot: Slot, read: Read) -> _Content | None:
