@@ -8,18 +8,21 @@ import shutil
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.flash.appli_update import AppliUpdate, plan_appli
+from n6build.flash.appli_update import AppliUpdate, plan_appli, stored_appli
 from n6build.flash.model_update import Update
 from n6build.formats.boot_header import BASE, HEADER_BYTES
+from n6build.hardware.board import Board, Fuse, Slot
 from n6build.hardware.boards import load_board
 from n6build.reloc.layout import WORD
 from n6build.reloc.reader import parse_reloc_file
 from n6build.run.console_log import read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
@@ -32,6 +35,7 @@ STARTS = 3
 WATCHDOG_MS = 500
 # Bytes of the journal: a copy, a record in it.
 COPY, RECORD = 4096, 256
+ENDS = ("n6 done", "n6 fsbl error")
 OLD, NEW = "slot=a revision=0 ", "slot=b revision=1 "
 
 
@@ -55,7 +59,7 @@ def boot(project: Project, folder: Path, cut: int | None = None) -> RunResult:
         find_emulator(BOARD.soc),
         NorBoot(folder / "nor.bin", BOARD, keeps_writes=True),
         programs=elves,
-        stop=lambda line: line.startswith(("n6 done", "n6 fsbl error")),
+        stop=lambda line: line.startswith(ENDS),
         limits=Limits(cut=cut),
     )
 
@@ -235,7 +239,7 @@ def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Pat
 
 # The Appli itself.
 
-SLOTS = (BOARD.slots.appli, BOARD.trial.appli) if BOARD.trial and BOARD.trial.appli else ()
+SLOTS: tuple[Slot, ...] = (BOARD.slots.appli, BOARD.trial.appli) if BOARD.trial and BOARD.trial.appli else ()
 APPLI_TIMES = [f"appli {each}" for each in TIMES]
 
 
@@ -351,3 +355,38 @@ def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Pat
         result = boot(built, folder)
         assert (started(result), runs(result)) == (["a revision=0"], OLD)
     assert after == before
+
+
+@pytest.mark.slow
+def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
+    """What was not signed, or is too old for the fuses, is not even tried out."""
+    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=appli:2")
+    first = project.scons(*signed, "flash", "run")
+    assert "n6 trial confirmed" in first.output, first.output
+    program = project.root / "build/nucleo-n657-trust-code"
+    image = (program / "keyword-reloc/appli_image.bin").read_bytes()
+    folder = board_folder(project)
+
+    def start(board: Board) -> RunResult:
+        boot = NorBoot(folder / "nor.bin", board, keeps_writes=True)
+        elves = [program / "fsbl/fsbl.elf"]
+        return run_nor(find_emulator(BOARD.soc), boot, programs=elves, stop=lambda line: line.startswith(ENDS))
+
+    update = put_appli(folder, with_code(image, HANGS))
+    assert update.letter == "b"
+    altered = start(BOARD)
+    assert (started(altered), trials(altered)) == (["a revision=0"], [])
+    assert "n6 fsbl appli slot=b refused N6-FW-091" in "\n".join(altered.lines)
+    # The same one again, in slot B: its signature is whole, and it is tried out.
+    with (folder / "nor.bin").open("r+b") as nor:
+        nor.seek(SLOTS[1].address - BOARD.nor.base)
+        nor.write(stored_appli(image, 5))
+    whole = start(BOARD)
+    assert started(whole) == ["b revision=5"]
+    word = BOARD.soc.security_counters.appli
+    old = start(replace(BOARD, fuses=(Fuse(word, 0b111),)))
+    assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot holds an Appli that works"
+    assert [line for line in old.lines if "refused" in line] == [
+        f"n6 fsbl appli slot={slot} refused N6-FW-093 older than what this board still accepts: the Appli"
+        for slot in "ba"
+    ]
