@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "n6_cache.h"
+#if N6_CONFINE
+#include "n6_confine.h"
+#endif
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_epoch_marker.h"
@@ -250,7 +253,7 @@ N6_WEAK void n6_network_wait(void)
     __asm volatile("wfe");
 }
 
-static void run_epochs(const n6_plan_network_t *network)
+static void run_blocks(const n6_plan_network_t *network)
 {
     LL_ATON_RT_RetValues_t state;
     uint32_t index = network->index < N6_EPOCH_MARKER_NETWORK_MAX ? network->index : N6_EPOCH_MARKER_NETWORK_MAX;
@@ -262,6 +265,23 @@ static void run_epochs(const n6_plan_network_t *network)
         }
     } while (state != LL_ATON_RT_DONE);
     end_marked_epoch();
+}
+
+#if N6_CONFINE
+static void run_argument(void *network)
+{
+    run_blocks(network);
+}
+#endif
+
+static void run_epochs(const n6_plan_network_t *network)
+{
+#if N6_CONFINE
+    /* How many there are is for the model to say. */
+    n6_confine_run(run_argument, (void *)(uintptr_t)network);
+#else
+    run_blocks(network);
+#endif
 }
 
 int n6_inference_compute(const n6_plan_network_t *network, const uint8_t *input, uint32_t input_bytes)

@@ -18,6 +18,9 @@
 #include "n6_soc.h"
 #include "n6_trial.h"
 #include "n6_try.h"
+#if N6_TRIAL
+#include "n6_watchdog.h"
+#endif
 
 /* No installation and first inference that an application can use take longer. */
 #define TRIAL_MS 10000u
@@ -324,11 +327,20 @@ static void forget_others(const n6_model_t *model, const slot_content_t *content
     n6_trial_keep(model->name_crc32, images, count);
 }
 
+/* Of an Appli on trial: reading or verifying a large model takes seconds. */
+static void feed_watchdog(void)
+{
+#if N6_TRIAL
+    n6_watchdog_feed();
+#endif
+}
+
 /* Returns "", or why not. */
 static const char *try_slot(const n6_model_t *model, uint32_t slot, const slot_content_t *content, n6_loaded_model_t *loaded)
 {
     const n6_model_slot_t *used = &model->slots[slot];
     const char *refused;
+    feed_watchdog();
 #if N6_TRUST
     n6_model_slot_t verified;
     refused = n6_model_verify(model, used, &verified);
@@ -359,6 +371,7 @@ bool n6_model_load(const n6_model_t *model, n6_loaded_model_t *loaded)
 {
     slot_content_t contents[N6_MODEL_SLOTS];
     for (uint32_t slot = 0; slot < model->slot_count; slot++) {
+        feed_watchdog();
         contents[slot] = read_slot(model, &model->slots[slot]);
         if (contents[slot].refused[0] != '\0') {
             put_refused(model, slot, contents[slot].refused);

@@ -24,6 +24,9 @@
 /* Words of an exception frame. */
 #define FRAME_PC 6
 
+/* Without it AIRCR ignores what is written. */
+#define VECTKEY 0x05FAu
+
 /* MPU: unprivileged code may write, or only read. */
 #define READ_WRITE 1u
 #define READ_ONLY 3u
@@ -176,12 +179,7 @@ static _Noreturn void refuse(void)
 {
     broke_out = true;
     running = NULL;
-    if (n6_try_is_active()) {
-        n6_try_give_up();
-    }
-    n6_put("n6 appli error N6-FW-083 a model goes for memory that is not its own");
-    n6_put_end();
-    n6_sleep_for_ever();
+    n6_try_give_up();
 }
 
 /* Not static: the naked handler names it. frame: of the model, which was on its own stack. */
@@ -221,10 +219,6 @@ void n6_unprivileged_fault(uint32_t cause)
     }
     running = NULL;
     broke_out = (cause & (MEMORY_FAULT | BUS_FAULT)) != 0u;
-    if (broke_out && !n6_try_is_active()) {
-        n6_put("n6 appli error N6-FW-083 a model goes for memory that is not its own");
-        n6_put_end();
-    }
 }
 
 bool n6_confine_broke_out(void)
@@ -234,11 +228,46 @@ bool n6_confine_broke_out(void)
     return did;
 }
 
+/* What is left in memory is in no state to go on with. */
+static _Noreturn void start_again(void)
+{
+    n6_put("n6 appli error ");
+    n6_put(broke_out ? "N6-FW-083 a model goes for memory that is not its own" : "N6-FW-086 a model faults or does not end");
+    n6_put_end();
+    N6_REG32(N6_SCB_AIRCR) = N6_FIELD(N6_SCB_AIRCR_VECTKEY, VECTKEY) | N6_SCB_AIRCR_SYSRESETREQ;
+    n6_sleep_for_ever();
+}
+
+void n6_confine_run(void (*function)(void *argument), void *argument)
+{
+    if (n6_try_is_active()) {
+        function(argument);
+    } else if (!n6_try(function, argument, N6_CONFINE_MS)) {
+        start_again();
+    }
+}
+
+typedef struct {
+    const n6_confine_t *confine;
+    const uint32_t *arguments;
+    uintptr_t function;
+    uintptr_t base;
+    uint32_t result;
+} call_t;
+
+static void call(void *argument)
+{
+    call_t *called = argument;
+    set_mpu(called->confine);
+    running = called->confine;
+    called->result = enter(called->arguments[0], called->arguments[1], called->arguments[2], called->function, called->base);
+}
+
 uint32_t n6_confine_call(const n6_confine_t *confine, const uint32_t arguments[3], uintptr_t function, uintptr_t base)
 {
-    set_mpu(confine);
-    running = confine;
-    return enter(arguments[0], arguments[1], arguments[2], function, base);
+    call_t called = {confine, arguments, function, base, 0u};
+    n6_confine_run(call, &called);
+    return called.result;
 }
 
 static bool is_own(const n6_confine_t *confine, const LL_Buffer_InfoTypeDef *buffer)
@@ -266,5 +295,8 @@ const LL_Buffer_InfoTypeDef *n6_confine_check_buffers(const n6_confine_t *confin
         }
     }
     broke_out = true;
-    __builtin_trap();
+    if (n6_try_is_active()) {
+        __builtin_trap();
+    }
+    start_again();
 }

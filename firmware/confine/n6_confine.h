@@ -14,6 +14,9 @@
 /* Regions of the MPU, less those of the model's stack and of its ways out. */
 #define N6_CONFINE_SPANS 14u
 
+/* No installation, and no inference that an application can use, takes longer. */
+#define N6_CONFINE_MS 10000u
+
 /* [start, end), both multiples of a cache line. */
 typedef struct {
     uint32_t start;
@@ -41,10 +44,14 @@ const n6_confine_t *n6_confine_of(const NN_Instance_TypeDef *instance);
 /* What the model may call; its code finds the table in its context. */
 extern const ll_aton_reloc_callbacks n6_confine_callbacks;
 
-/* Calls a function of the model, with three arguments and its static base. A fault of it is the caller's, as any other. */
+/* Runs what calls code of models, in a trial of its own unless one is under way. Where that faults, or has not ended after some seconds,
+ * the console says so and the chip is reset. */
+void n6_confine_run(void (*function)(void *argument), void *argument);
+
+/* Calls a function of the model, with three arguments and its static base, as n6_confine_run(). */
 uint32_t n6_confine_call(const n6_confine_t *confine, const uint32_t arguments[3], uintptr_t function, uintptr_t base);
 
-/* The list that a model gave for its inputs or outputs; stops as a fault where a buffer is not its own. */
+/* The list that a model gave for its inputs or outputs; ends as n6_confine_run() where a buffer is not its own. */
 const LL_Buffer_InfoTypeDef *n6_confine_check_buffers(const n6_confine_t *confine, const LL_Buffer_InfoTypeDef *list);
 
 /* Whether what faulted last was a model that went for memory, or asked for something, that is not its own. Forgets it. */

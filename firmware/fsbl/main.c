@@ -11,7 +11,9 @@
 #include "n6_field.h"
 #endif
 #include "n6_load_appli.h"
-#if N6_TRUST
+#if N6_TRIAL_APPLI_ADDRESS
+#include "n6_trial_appli.h"
+#elif N6_TRUST
 #include "n6_trust.h"
 #include "n6_trust_floor.h"
 #endif
@@ -53,6 +55,14 @@ static void open_nor(void)
     }
 }
 
+#if N6_TRIAL_APPLI_ADDRESS
+static void load(void)
+{
+    if (!n6_trial_load_appli()) {
+        stop("N6-FW-085 no slot holds an Appli that works");
+    }
+}
+#else
 #if N6_TRUST
 /* The copy is what will run, so the copy is what is verified, and nothing was used of it before. */
 static void verify(uint32_t bytes)
@@ -84,20 +94,14 @@ static void load(void)
         n6_put_hex32(entry);
         n6_put_end();
         return;
-    case N6_APPLI_ERASED:
-        stop("N6-FW-010 the Appli slot is erased");
-    case N6_APPLI_NO_HEADER:
-        stop("N6-FW-011 the Appli slot holds no image with a boot header v2.3");
-    case N6_APPLI_TOO_LONG:
-        stop("N6-FW-012 the Appli is longer than its slot or than the RAM it runs in");
-    case N6_APPLI_TOO_SHORT:
-        stop("N6-FW-015 the Appli is too short for the vectors it starts with");
-    case N6_APPLI_DAMAGED:
-        stop("N6-FW-013 the Appli is damaged: its checksum differs");
-    case N6_APPLI_BAD_ENTRY:
-        stop("N6-FW-014 the Appli's entry is not a Thumb address inside it");
+#define STOP(status, text) \
+    case status: \
+        stop(text);
+        N6_APPLI_REFUSALS(STOP)
+#undef STOP
     }
 }
+#endif
 
 int main(void)
 {

@@ -8,13 +8,13 @@
 #include "n6_cache.h"
 #include "n6_reg.h"
 
-#define WORD_OF(member) word_at(offsetof(n6_boot_header_t, member))
+#define WORD_OF(member) word_at(slot, offsetof(n6_boot_header_t, member))
 
 #define MAXIMUM_BYTES (N6_SLOT_APPLI_BYTES < N6_APPLI_LOAD_BYTES ? N6_SLOT_APPLI_BYTES : N6_APPLI_LOAD_BYTES)
 
-static uint32_t word_at(uint32_t offset)
+static uint32_t word_at(uint32_t slot, uint32_t offset)
 {
-    return N6_REG32(N6_SLOT_APPLI_ADDRESS + offset);
+    return N6_REG32(slot + offset);
 }
 
 static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
@@ -27,8 +27,15 @@ static uint32_t sum_of_bytes(uint32_t address, uint32_t bytes)
     return sum;
 }
 
+#if N6_TRIAL_APPLI_ADDRESS
+n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry)
+#else
 n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
+#endif
 {
+#if !N6_TRIAL_APPLI_ADDRESS
+    const uint32_t slot = N6_SLOT_APPLI_ADDRESS;
+#endif
     if (WORD_OF(magic) == 0xFFFFFFFFu) {
         return N6_APPLI_ERASED;
     }
@@ -46,7 +53,7 @@ n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry)
     *bytes = length + N6_BOOT_HEADER_BYTES;
     *entry = WORD_OF(entry);
     for (uint32_t offset = 0; offset < *bytes; offset += 4u) {
-        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(offset);
+        N6_REG32(N6_APPLI_LOAD_ADDRESS + offset) = word_at(slot, offset);
     }
     /* The copy is what will run, so the copy is what is checked. */
     if (sum_of_bytes(N6_APPLI_LOAD_ADDRESS + N6_BOOT_HEADER_BYTES, length) != WORD_OF(checksum)) {

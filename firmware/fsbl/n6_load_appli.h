@@ -14,9 +14,23 @@ typedef enum {
     N6_APPLI_BAD_ENTRY, /* does not start inside itself, or not in Thumb state */
 } n6_appli_status_t;
 
+/* Id and words of each that is not N6_APPLI_OK. */
+#define N6_APPLI_REFUSALS(X) \
+    X(N6_APPLI_ERASED, "N6-FW-010 the Appli slot is erased") \
+    X(N6_APPLI_NO_HEADER, "N6-FW-011 the Appli slot holds no image with a boot header v2.3") \
+    X(N6_APPLI_TOO_LONG, "N6-FW-012 the Appli is longer than its slot or than the RAM it runs in") \
+    X(N6_APPLI_TOO_SHORT, "N6-FW-015 the Appli is too short for the vectors it starts with") \
+    X(N6_APPLI_DAMAGED, "N6-FW-013 the Appli is damaged: its checksum differs") \
+    X(N6_APPLI_BAD_ENTRY, "N6-FW-014 the Appli's entry is not a Thumb address inside it")
+
+#if N6_TRIAL_APPLI_ADDRESS
+/* Of the Appli's two slots. As n6_load_appli(). */
+n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry);
+#else
 /* Checks the image in its flash slot and copies it, header and all, to N6_APPLI_LOAD_ADDRESS: as many bytes as its header
  * says, never a fixed number. */
 n6_appli_status_t n6_load_appli(uint32_t *bytes, uint32_t *entry);
+#endif
 
 /* Hands the processor over: caches, SysTick and interrupts as after reset, vector table and stack of the Appli. */
 _Noreturn void n6_start_appli(void);

@@ -3,13 +3,19 @@
 
 #include <stddef.h>
 
+#include "n6_boot_header.h"
 #include "n6_console.h"
 #include "n6_nor_write.h"
+#include "n6_reg.h"
+#include "n6_soc.h"
 #include "n6_trial_rules.h"
 #include "n6_watchdog.h"
 
 /* A sector of the board for each copy, of which the first sector that the part can erase is used. */
 #define COPY_BYTES (N6_TRIAL_JOURNAL_BYTES / N6_JOURNAL_COPIES)
+
+/* Of the header in front of the Appli in RAM, which nobody reads any more. */
+#define HANDED_OVER (N6_APPLI_LOAD_ADDRESS + offsetof(n6_boot_header_t, reserved_1))
 
 static const char GIVEN_UP[] = "N6-FW-080 was started on trial and has not confirmed itself";
 static const char NOT_WRITTEN[] = "N6-FW-081 the journal of trials cannot be written";
@@ -50,6 +56,21 @@ void n6_trial_open(void)
     }
     n6_journal_read(&flash, &record);
     on_trial = 0u;
+}
+
+void n6_trial_hand_over(uint32_t image)
+{
+    N6_REG32(HANDED_OVER) = image;
+}
+
+void n6_trial_resume(void)
+{
+    n6_trial_open();
+    const n6_journal_entry_t *entry =
+        N6_TRIAL_APPLI_ADDRESS != 0u ? n6_trial_find(&record, N6_TRIAL_APPLI, N6_REG32(HANDED_OVER)) : NULL;
+    if (entry != NULL && entry->state == N6_IMAGE_TRYING) {
+        on_trial |= bit_of(entry);
+    }
 }
 
 void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count)

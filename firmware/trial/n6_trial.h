@@ -16,10 +16,21 @@
 #define N6_TRIAL 0
 #endif
 
+/* Of the second slot of the Appli; 0: there is none. */
+#ifndef N6_TRIAL_APPLI_ADDRESS
+#define N6_TRIAL_APPLI_ADDRESS 0u
+#endif
+
 #if N6_TRIAL
 
 /* Reads what was remembered, once, before the other functions; the console tells of a start that the watchdog ended. The NOR is mapped. */
 void n6_trial_open(void);
+
+/* In the Appli: as n6_trial_open(), and goes on with the trial of the Appli itself, where the FSBL has begun one. */
+void n6_trial_resume(void);
+
+/* In the FSBL, behind n6_trial_begin(): which Appli is started. It has been copied to its place. */
+void n6_trial_hand_over(uint32_t image);
 
 /* Forgets images of a subject that are no longer there. */
 void n6_trial_keep(uint32_t subject, const uint32_t *images, uint32_t count);
@@ -37,7 +48,7 @@ bool n6_trial_confirm(void);
 
 #else
 
-static inline void n6_trial_open(void)
+static inline void n6_trial_resume(void)
 {
 }
 

@@ -63,6 +63,12 @@ CASES = {
         "switch (N6_TRIAL_NO_ROOM)",
         (*RELOC, "trial=on"),
     ),
+    "N6-FW-085": (
+        "trial/fsbl/n6_trial_appli.c",
+        "attempt = 0; attempt < SLOTS",
+        "attempt = SLOTS; attempt < SLOTS",
+        (*RELOC, "trial=on"),
+    ),
     "N6-FW-084": (MODEL, "if (!confine(slot,", "if (confine(slot,", (*RELOC, "confine=on")),
     "N6-FW-057": (MODEL, "!= model->name_crc32", "!= model->name_crc32 + 1u", RELOC),
 }

@@ -60,8 +60,21 @@ def test_a_runtime_that_calls_models_on_its_own_is_refused(project: Project, tmp
     assert "N6-CONFINE-001: 'confine=on' is for models on n6build's runtime" in result.output
 
 
-def boot_with(code: bytes, project: Project, tmp_path: Path, entry: str = "input_buffers_info") -> RunResult:
-    """A newer model with this code is in slot B."""
+def boot_with(
+    code: bytes,
+    project: Project,
+    tmp_path: Path,
+    entry: str = "input_buffers_info",
+    *,
+    last: str = "n6 done",
+    times: int = 1,
+) -> RunResult:
+    """A newer model with this code is in slot B. last: begins the line that ends the run when it has come so many times."""
+    left = itertools.count(1)
+
+    def stop(line: str) -> bool:
+        return line.startswith("n6 fault") or (line.startswith(last) and next(left) == times)
+
     folder, app = tmp_path / "board", tmp_path / "application"
     shutil.copytree(board_folder(project), folder)
     shutil.copytree(application(project), app)
@@ -74,7 +87,7 @@ def boot_with(code: bytes, project: Project, tmp_path: Path, entry: str = "input
         find_emulator(BOARD.soc),
         NorBoot(folder / "nor.bin", BOARD),
         programs=[project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"],
-        stop=lambda line: line.startswith(("n6 done", "n6 appli error", "n6 fault")),
+        stop=stop,
     )
 
 
@@ -134,10 +147,15 @@ def test_a_model_that_masks_interrupts_is_interrupted(built: Project, tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_model_that_breaks_out_later_stops_the_board_with_the_id(project: Project, tmp_path: Path) -> None:
+def test_a_model_that_breaks_out_or_hangs_later_ends_with_the_id_and_a_reset(project: Project, tmp_path: Path) -> None:
     """The firmware makes no self-test here, so that the first inference is that of the application."""
     before = "    if (!N6_RUNTIME_DRIVES_NPU && !network->keeps_state) {"
     project.replace("firmware/appli_reloc/n6_model.c", before, f'    if (input != NULL) {{ return ""; }}\n{before}')
     assert project.scons(*ARGUMENTS, "slots=2", "flash").status == 0
-    result = boot_with(writes(APPLI + 0x2000, 0), project, tmp_path, "ec_inference_init")
-    assert result.lines[-1] == "n6 appli error N6-FW-083 a model goes for memory that is not its own"
+    for name, code, error in (
+        ("out", writes(APPLI + 0x2000, 0), "N6-FW-083 a model goes for memory that is not its own"),
+        ("hangs", MASKED + HANGS, "N6-FW-086 a model faults or does not end"),
+    ):
+        (tmp_path / name).mkdir()
+        result = boot_with(code, project, tmp_path / name, "ec_inference_init", last="n6 fsbl start", times=2)
+        assert result.lines[-2:] == (f"n6 appli error {error}", "n6 fsbl start board=nucleo-n657")

@@ -8,15 +8,21 @@ import shutil
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from n6build.flash.appli_update import AppliUpdate, plan_appli, stored_appli
 from n6build.flash.model_update import Update
+from n6build.formats.boot_header import BASE, HEADER_BYTES
+from n6build.hardware.board import Board, Fuse, Slot
 from n6build.hardware.boards import load_board
 from n6build.reloc.layout import WORD
 from n6build.reloc.reader import parse_reloc_file
+from n6build.run.console_log import read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
+from trust.host_verifier import key_file
 
 from end_to_end.conftest import Project, make_project
 from end_to_end.crafted_models import FAULTS, HANGS, MASKED, RESETS, put_code
@@ -29,6 +35,7 @@ STARTS = 3
 WATCHDOG_MS = 500
 # Bytes of the journal: a copy, a record in it.
 COPY, RECORD = 4096, 256
+ENDS = ("n6 done", "n6 fsbl error")
 OLD, NEW = "slot=a revision=0 ", "slot=b revision=1 "
 
 
@@ -40,26 +47,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     result = project.scons(*ARGUMENTS, "flash")
     assert result.status == 0, result.output
     first = boot(project, board_folder(project))
-    assert trials(first) == ["start=1 of=3", "confirmed"]
+    assert trials(first) == ["appli start=1 of=3", "start=1 of=3", "confirmed"]
     assert runs(first) == OLD
     return project
 
 
 def boot(project: Project, folder: Path, cut: int | None = None) -> RunResult:
-    """Until the models have run, over as many resets as that takes."""
+    """Until the models have run or the board cannot go on, over as many resets as that takes."""
     elves = [project.root / "build/nucleo-n657/fsbl/fsbl.elf", application(project) / "appli/appli.elf"]
     return run_nor(
         find_emulator(BOARD.soc),
         NorBoot(folder / "nor.bin", BOARD, keeps_writes=True),
         programs=elves,
-        stop=lambda line: line.startswith(("n6 done", "n6 appli error", "n6 fault")),
+        stop=lambda line: line.startswith(ENDS),
         limits=Limits(cut=cut),
     )
 
 
 def trials(result: RunResult) -> list[str]:
     lines = [line.removeprefix("n6 trial ") for line in result.lines if line.startswith("n6 trial ")]
-    return [re.sub(r"^keyword image=\S+ ", "", line) for line in lines]
+    return [re.sub(r"^keyword image=\S+ |(?<=^appli )image=\S+ ", "", line) for line in lines]
 
 
 def runs(result: RunResult) -> str:
@@ -95,6 +102,16 @@ def test_a_board_without_a_place_for_a_journal_is_refused(project: Project) -> N
     result = project.scons(*ARGUMENTS, "build")
     assert result.status == 2
     assert "N6-TRIAL-001: NUCLEO-N657X0-Q has no place to remember which models work" in result.output
+
+
+def test_data_of_a_user_does_not_go_where_the_journal_is(project: Project) -> None:
+    """Before anything is built."""
+    (project.root / "mine.bin").write_bytes(bytes(70_000))
+    result = project.scons(*ARGUMENTS, "data=mine.bin@0x70DF0000", "build")
+    assert result.status == 2
+    assert result.actions == []
+    what = "puts 70000 bytes at 0x70DF0000, where the firmware has its journal of trials"
+    assert f"mine.bin: error N6-TRIAL-002: {what}" in result.output
 
 
 @pytest.fixture
@@ -143,10 +160,11 @@ def test_a_model_that_works_is_confirmed_and_then_started_without_the_watchdog(b
 
 @pytest.mark.slow
 def test_a_journal_that_cannot_be_written_leaves_the_old_model(built: Project, folder: Path, tmp_path: Path) -> None:
-    """The part says that it is not enabled to write."""
+    """The part says that it is not enabled to write. On a board with one slot for the Appli, which is not on trial."""
     project = Project(tmp_path / "project", built.home)
     shutil.copytree(built.root, project.root, symlinks=True)
     project.replace("firmware/trial/n6_nor_write.c", "(status & WRITE_ENABLED) != 0u", "(status & WRITE_ENABLED) == 0u")
+    project.replace("boards/nucleo-n657/board.yaml", "  appli: {address: 0x70800000, size: 2M}\n", "")
     assert project.scons(*ARGUMENTS, "flash").status == 0
     put_new_model(project, board_folder(project), b"")
     first = boot(project, board_folder(project))
@@ -217,3 +235,158 @@ def test_the_power_goes_in_every_write_of_a_full_journal(built: Project, folder:
 def test_the_power_goes_at_every_sector_of_an_update(built: Project, folder: Path) -> None:
     for name, complete in states_of_a_cut(new_model(built, folder, b""), folder / "nor.bin"):
         assert runs(boot(built, folder)) == (NEW if complete else OLD), name
+
+
+# The Appli itself.
+
+SLOTS: tuple[Slot, ...] = (BOARD.slots.appli, BOARD.trial.appli) if BOARD.trial and BOARD.trial.appli else ()
+APPLI_TIMES = [f"appli {each}" for each in TIMES]
+
+
+def started(result: RunResult) -> list[str]:
+    """Slot and revision of each Appli that the FSBL has started."""
+    return [line.partition("slot=")[2] for line in result.lines if line.startswith("n6 fsbl appli bytes=")]
+
+
+def appli_image(project: Project) -> bytes:
+    return (application(project) / "appli_image.bin").read_bytes()
+
+
+def with_code(image: bytes, code: bytes) -> bytes:
+    """An Appli that begins with this code."""
+    changed = bytearray(image)
+    at = (BASE.unpack(image)["entry"] & ~1) - BOARD.soc.load_and_run.load_address
+    changed[at : at + len(code)] = code
+    struct.pack_into("<I", changed, BASE.offset_of("checksum"), sum(changed[HEADER_BYTES:]) % 2**32)
+    return bytes(changed)
+
+
+def put_appli(folder: Path, image: bytes) -> AppliUpdate:
+    """As `scons flash` programs it."""
+    assert BOARD.trial is not None
+    with (folder / "nor.bin").open("r+b") as nor:
+
+        def read(address: int, size: int) -> bytes:
+            nor.seek(address - BOARD.nor.base)
+            return nor.read(size)
+
+        update = plan_appli(image, SLOTS, BOARD.trial, read, "appli_image.bin")
+        nor.seek(update.address - BOARD.nor.base)
+        nor.write(update.stored)
+    return update
+
+
+@pytest.mark.parametrize(
+    ("code", "by_watchdog"),
+    [
+        pytest.param(MASKED + HANGS, True, id="hangs with interrupts masked"),
+        pytest.param(RESETS, False, id="resets", marks=pytest.mark.slow),
+        pytest.param(FAULTS, True, id="faults", marks=pytest.mark.slow),
+    ],
+)
+def test_an_appli_that_does_not_work_leads_back_to_the_old_one(
+    code: bytes, by_watchdog: bool, built: Project, folder: Path
+) -> None:
+    update = put_appli(folder, with_code(appli_image(built), code))
+    assert (update.letter, update.revision) == ("b", 1)
+    first = boot(built, folder)
+    expected = [each for time in APPLI_TIMES for each in ([time, BY_WATCHDOG] if by_watchdog else [time])]
+    assert trials(first) == expected
+    assert started(first) == ["b revision=1"] * STARTS + ["a revision=0"]
+    assert runs(first) == OLD
+    again = boot(built, folder)
+    assert (trials(again), started(again)) == ([], ["a revision=0"])
+    assert f"n6 fsbl appli slot=b refused {GIVEN_UP}" in again.lines
+    assert read_console(again.lines).refused_appli == {1: tuple(GIVEN_UP.split(" ", 1))}
+    assert (*first.findings, *first.unmodelled) == ()
+
+
+def test_another_appli_is_flashed_to_the_other_slot_run_and_confirmed(built: Project, tmp_path: Path) -> None:
+    """As a user does it: the virtual board keeps what its firmware writes, and a flash after a run has nothing to do."""
+    project = Project(tmp_path / "project", built.home)
+    shutil.copytree(built.root, project.root, symlinks=True)
+    other = ("firmware/appli_reloc/main.c", "n6 appli start loader=reloc", "n6 appli start again loader=reloc")
+    project.replace(*other)
+    first = project.scons(*ARGUMENTS, "flash", "run")
+    assert "Update Appli, written to slot b as revision 1" in first.output, first.output
+    assert "n6 trial appli image=" in first.output
+    assert "n6 appli start again" in first.output
+    assert "n6 trial confirmed" in first.output
+    second = project.scons(*ARGUMENTS, "flash", "verify", "run")
+    assert (second.status, second.flashed) == (0, "nothing"), second.output
+    assert "n6 trial" not in second.output
+    # One that never gets to its end, programmed behind the back of n6build.
+    update = put_appli(board_folder(project), with_code(appli_image(project), MASKED + HANGS))
+    assert (update.letter, update.revision) == ("a", 2)
+    third = project.scons(*ARGUMENTS, "mode=no-flash", "run")
+    assert third.status == 2
+    why = "the board refuses the Appli in slot a, N6-FW-080 was started on trial and has not confirmed itself; slot b runs"
+    assert f"N6-RUN-013: {why}" in third.output, third.output
+
+
+@pytest.mark.slow
+def test_the_power_goes_in_every_write_of_the_journal_for_an_appli(
+    built: Project, folder: Path, tmp_path: Path
+) -> None:
+    """Of one that resets the chip: its starts, and that it is given up."""
+    put_appli(folder, with_code(appli_image(built), RESETS))
+    tried = 0
+    for _, board in cuts(built, folder, tmp_path):
+        result = boot(built, board)
+        assert (started(result)[-1], runs(result)) == ("a revision=0", OLD)
+        assert started(result).count("b revision=1") <= STARTS
+        tried += 1
+    assert tried == STARTS + 1
+
+
+@pytest.mark.slow
+def test_the_power_goes_while_an_appli_is_programmed(built: Project, folder: Path) -> None:
+    """The host's tests have every state of every sector."""
+    nor = folder / "nor.bin"
+    before = nor.read_bytes()
+    update = put_appli(folder, appli_image(built))
+    after, at = nor.read_bytes(), update.address - BOARD.nor.base
+    assert update.letter == "a" and not update.is_new
+    update = put_appli(folder, with_code(appli_image(built), HANGS))
+    at = update.address - BOARD.nor.base
+    sector = nor.read_bytes()[at : at + BOARD.nor.sector]
+    for size in (0, 4096, len(update.stored) // 2, len(update.stored) - 1):
+        nor.write_bytes(before[:at] + sector[:size].ljust(len(sector), b"\xff") + before[at + len(sector) :])
+        result = boot(built, folder)
+        assert (started(result), runs(result)) == (["a revision=0"], OLD)
+    assert after == before
+
+
+@pytest.mark.slow
+def test_signature_and_counter_hold_for_either_slot(project: Project, tmp_path: Path) -> None:
+    """What was not signed, or is too old for the fuses, is not even tried out."""
+    signed = (*ARGUMENTS, "trust=code", f"trust_key={key_file(project.home)}", "trust_counter=appli:2")
+    first = project.scons(*signed, "flash", "run")
+    assert "n6 trial confirmed" in first.output, first.output
+    program = project.root / "build/nucleo-n657-trust-code"
+    image = (program / "keyword-reloc/appli_image.bin").read_bytes()
+    folder = board_folder(project)
+
+    def start(board: Board) -> RunResult:
+        boot = NorBoot(folder / "nor.bin", board, keeps_writes=True)
+        elves = [program / "fsbl/fsbl.elf"]
+        return run_nor(find_emulator(BOARD.soc), boot, programs=elves, stop=lambda line: line.startswith(ENDS))
+
+    update = put_appli(folder, with_code(image, HANGS))
+    assert update.letter == "b"
+    altered = start(BOARD)
+    assert (started(altered), trials(altered)) == (["a revision=0"], [])
+    assert "n6 fsbl appli slot=b refused N6-FW-091" in "\n".join(altered.lines)
+    # The same one again, in slot B: its signature is whole, and it is tried out.
+    with (folder / "nor.bin").open("r+b") as nor:
+        nor.seek(SLOTS[1].address - BOARD.nor.base)
+        nor.write(stored_appli(image, 5))
+    whole = start(BOARD)
+    assert started(whole) == ["b revision=5"]
+    word = BOARD.soc.security_counters.appli
+    old = start(replace(BOARD, fuses=(Fuse(word, 0b111),)))
+    assert old.lines[-1] == "n6 fsbl error N6-FW-085 no slot holds an Appli that works"
+    assert [line for line in old.lines if "refused" in line] == [
+        f"n6 fsbl appli slot={slot} refused N6-FW-093 older than what this board still accepts: the Appli"
+        for slot in "ba"
+    ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from n6build.flash.programmer import UNKNOWN, Identity, Programmer
 from n6build.flash.read_back import check_read_back
 from n6build.flash.record import BoardRecord, read_record, write_record
 from n6build.flash.sectors import Sector, wanted_sectors
-from n6build.flash.survey import held_record
+from n6build.flash.survey import held_record, writes_noted
 from n6build.flash.virtual import VirtualProgrammer
 from n6build.hardware.boards import load_board
 from n6build.hardware.slots import flash_of
@@ -25,6 +26,7 @@ from n6build.image.manifest import (
     FlashFile,
     FlashManifest,
     Segment,
+    check_kept,
     make_manifest,
     manifest_json,
     read_manifest,
@@ -363,6 +365,53 @@ def test_several_images_share_a_slot_at_addresses_of_their_own(tmp_path: Path) -
         with_b_at(slot.address + 16)
     with pytest.raises(N6Error, match="b.bin has 9 bytes, 1 more than slot 'weights'"):
         with_b_at(slot.end - 8)
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_a_run_that_writes_to_the_nor_leaves_a_record_of_what_is_still_there(
+    tmp_path: Path, parts: dict[int, bytes], doubted: bool
+) -> None:
+    virtual = VirtualProgrammer(tmp_path / "board", BASE, SIZE)
+    manifest = manifest_of(tmp_path, parts)
+    carry_out(flash_plan(manifest, tmp_path, virtual), virtual)
+    known = load_board("nucleo-n657")
+    board = replace(known, name="test", nor=replace(known.nor, sector=SECTOR))
+    if doubted:
+        # Somebody has written to it before the run, and n6build does not know where.
+        os.utime(virtual.nor, (1, 1))
+    with writes_noted(virtual, board), virtual.nor.open("r+b") as nor:
+        nor.seek(0x40000 + SECTOR)
+        nor.write(b"mine")
+        nor.seek(0x80000)
+        nor.write(b"the journal's")
+    record = read_record(virtual.record, "test")
+    wanted = wanted_sectors(manifest, tmp_path)
+    if doubted:
+        assert record.memory_state != virtual.memory_state()
+    else:
+        assert record.memory_state == virtual.memory_state()
+        assert {each.address for each in wanted} - set(record.sectors) == {BASE + 0x40000 + SECTOR}
+    assert [each.address for each in flash_plan(manifest, tmp_path, virtual).lacking] == [BASE + 0x40000 + SECTOR]
+
+
+@pytest.mark.parametrize(
+    ("address", "size", "what"),
+    [
+        (0x70E1_FFFF, 1, "journal of trials"),
+        (0x70DF_0000, 0x1_0001, "journal of trials"),
+        (0x7080_0000, 1, "second slot of the Appli"),
+        (0x70DF_0000, 0x1_0000, ""),
+        (0x70E2_0000, 9, ""),
+    ],
+)
+def test_what_the_firmware_keeps_for_itself_is_left_to_it(address: int, size: int, what: str) -> None:
+    trial = load_board("nucleo-n657").trial
+    assert trial is not None
+    if not what:
+        check_kept("mine.bin", [Span(address, size)], trial)
+        return
+    with pytest.raises(N6Error, match=f"mine.bin.*N6-TRIAL-002.*where the firmware has its {what}"):
+        check_kept("mine.bin", [Span(address, size)], trial)
 
 
 @pytest.mark.parametrize(("size", "beyond"), [(0x8_0000, 0), (0x8_0001, 1)])

@@ -15,9 +15,14 @@ import numpy as np
 from n6build.base.bounded import WRONG_FIELDS
 from n6build.compare import worker
 from n6build.compare.tensors import Port, ReferenceTensor
+from n6build.flash.appli_update import expected_appli, plan_appli, stored_appli
 from n6build.flash.command_line import Said
 from n6build.flash.programmers import openocd, pyocd, stm32cubeprogrammer
+from n6build.flash.trial_journal import COPY_BYTES, ENTRY, MAGIC, RECORD, State
+from n6build.formats.boot_header import BinaryType
+from n6build.hardware.board import Slot, Trial
 from n6build.hardware.boards import load_board
+from n6build.image.boot_header import with_boot_header
 from n6build.memory_plan.vectors import read_vectors
 from n6build.reloc.reader import parse_reloc_file
 from n6build.reloc.show import as_text, report_json
@@ -92,6 +97,30 @@ def _slot(data: bytes, folder: Path) -> None:
     board.update()
 
 
+_APPLI_SLOTS = (Slot(0, 2048), Slot(2048, 2048))
+_JOURNAL = Slot(4096, 2 * COPY_BYTES)
+
+
+def _appli_slots() -> list[bytes]:
+    """A flash of both slots and the journal, whose newest record knows the Appli in the first."""
+    program = (0x34001000).to_bytes(4, "little") + (0x34000409).to_bytes(4, "little") + bytes(200)
+    image = with_boot_header(program, 0x34000400, BinaryType.SSBL, 0x400)
+    stored = stored_appli(image, 3)
+    entry = ENTRY.pack(subject=0, image=int.from_bytes(stored[-4:], "little"), state=State.CONFIRMED, starts=1)
+    head = RECORD.pack(magic=MAGIC, sequence=1, entries=entry)[:-4]
+    flash = stored.ljust(2048, b"\xff") + image.ljust(2048, b"\xff")
+    return [(flash + head + zlib.crc32(head).to_bytes(4, "little")).ljust(4096 + 2 * COPY_BYTES, b"\xff")]
+
+
+def _appli_update(data: bytes, folder: Path) -> None:
+    def read(address: int, size: int) -> bytes:
+        return data[address : address + size].ljust(size, b"\xff")
+
+    wanted = _appli_slots()[0][:1300]
+    plan_appli(wanted, _APPLI_SLOTS, Trial(_JOURNAL, 3, 1000, _APPLI_SLOTS[1]), read, "appli_image.bin")
+    expected_appli(wanted, _APPLI_SLOTS, read)
+
+
 def _trailer(data: bytes, folder: Path) -> None:
     read_trailer(data, 100)
     newer_layout(data, 100)
@@ -164,6 +193,7 @@ BOARDS = (
     ),
     Target("relocatable model", lambda: [synthetic_model(VERSION)], _model),
     Target("model's slot", _slot_image, _slot),
+    Target("Appli's slots and the journal", _appli_slots, _appli_update),
     Target("trailers", lambda: [bytes(112) + _slot_image()[0][-51:]], _trailer),
     Target(".npy", _vectors, of_file("inputs.npy", inspect.unwrap(read_vectors))),
     Target("answer of an interpreter (.npz)", _answer, _answered),

@@ -79,7 +79,19 @@ LIES = [
         "slots that overlap",
         "appli: {address: 0x70100000, size: 2M}",
         "appli: {address: 0x70100000, size: 15M}",
-        "overlaps slot 'journal' by 2097152 bytes",
+        "overlaps slot 'second appli' by 8388608 bytes",
+    ),
+    (
+        "a second slot of the Appli on the journal",
+        "appli: {address: 0x70800000, size: 2M}",
+        "appli: {address: 0x70D00000, size: 2M}",
+        "trial.appli: error N6-BOARD-007: slot 'second appli' overlaps slot 'journal' by 1048576 bytes",
+    ),
+    (
+        "slots of the Appli that differ",
+        "appli: {address: 0x70800000, size: 2M}",
+        "appli: {address: 0x70800000, size: 1M}",
+        "trial.appli: error N6-BOARD-006: has 1048576 bytes, and slot 'appli' 2097152: either may hold the Appli",
     ),
     (
         "a journal of one sector",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.errors import N6Error
 from n6build.base.files import sha256
+from n6build.base.span import Span
 from n6build.flash.programmer import Identity, Programmer
 from n6build.flash.read_back import read_sectors
-from n6build.flash.record import BoardRecord, doubt, other_format, read_record
+from n6build.flash.record import BoardRecord, doubt, other_format, read_record, without, write_record
 from n6build.flash.sectors import Sector, runs_of
 from n6build.hardware.board import Board
 from n6build.hardware.boards import board_names, load_board
@@ -56,6 +58,25 @@ def doubted_if_it_fails(record: Path, board: str) -> Iterator[None]:
         if error.id.startswith(_OF_A_RUN):
             doubt(record, board, f"its last run ended with {error.id}")
         raise
+
+
+@contextmanager
+def writes_noted(programmer: Programmer, board: Board) -> Iterator[None]:
+    """For a run whose program may write to the memory that was programmed: of what the record says, the rest is still right.
+    Raises as the block."""
+    before = programmer.memory_state()
+    try:
+        yield
+    finally:
+        after = programmer.memory_state()
+        record = read_record(programmer.record, board.name)
+        if before != after and record.sectors and record.memory_state == before:
+            spans = [Span(address, board.nor.sector) for address in sorted(record.sectors)]
+            found = programmer.read(spans)
+            changed = [
+                span for span, data in zip(spans, found, strict=True) if sha256(data) != record.sectors[span.address]
+            ]
+            write_record(programmer.record, replace(without(record, changed), memory_state=after))
 
 
 def held_record(wanted: Sequence[Sector], board: str, programmer: Programmer, identity: Identity) -> BoardRecord:

@@ -105,11 +105,17 @@ class Slots:
 @dataclass(frozen=True)
 class Trial:
     """Trials of new images, with `trial=on`. journal: two sectors of the NOR, in which the firmware remembers them. starts: of a
-    new image, at most, until it is confirmed. watchdog_ms: in which it has to make each step."""
+    new image, at most, until it is confirmed. watchdog_ms: in which it has to make each step. appli: a second slot of the Appli,
+    as large as the first; None: there is one, and the Appli is not on trial."""
 
     journal: Slot
     starts: Annotated[int, Range(1, 100)]
     watchdog_ms: Annotated[int, Range(1, 131_000)]
+    appli: Slot | None = None
+
+    def items(self) -> list[tuple[str, Slot]]:
+        """(name, slot) of what the firmware keeps for itself, with `trial=on`."""
+        return [("journal", self.journal), *([("second appli", self.appli)] if self.appli else [])]
 
 
 @dataclass(frozen=True)

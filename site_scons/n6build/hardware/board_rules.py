@@ -151,34 +151,31 @@ def _check_nor(board: BoardFile, soc: Soc, document: Document) -> None:
 
 
 def _check_slots(board: BoardFile, soc: Soc, document: Document) -> None:
-    nor = board.nor
-    slots = [*board.slots.items(), *([("journal", board.trial.journal)] if board.trial else [])]
-    for name, slot in slots:
-        where = document.where("trial" if name == "journal" else "slots", name)
+    nor, trial = board.nor, board.trial
+    slots = {name: (slot, document.where("slots", name)) for name, slot in board.slots.items()}
+    if trial:
+        slots["journal"] = trial.journal, document.where("trial", "journal")
+    if trial and trial.appli:
+        slots["second appli"] = trial.appli, document.where("trial", "appli")
+    for name, (slot, where) in slots.items():
         if slot.address < nor.base or slot.end > nor.base + nor.size:
             beyond = max(slot.end - nor.base - nor.size, nor.base - slot.address)
-            raise N6Error(
-                "N6-BOARD-006",
-                f"slot '{name}' reaches {beyond} bytes outside the {nor.size} bytes of the NOR",
-                where=where,
-            )
+            what = f"slot '{name}' reaches {beyond} bytes outside the {nor.size} bytes of the NOR"
+            raise N6Error("N6-BOARD-006", what, where=where)
         if slot.address % nor.sector or slot.size % nor.sector:
-            raise N6Error(
-                "N6-BOARD-006",
-                f"slot '{name}' does not begin and end on a boundary of {nor.sector}-byte sectors",
-                where=where,
-            )
-    if board.trial and board.trial.journal.size < 2 * nor.sector:
+            what = f"slot '{name}' does not begin and end on a boundary of {nor.sector}-byte sectors"
+            raise N6Error("N6-BOARD-006", what, where=where)
+    if trial and trial.journal.size < 2 * nor.sector:
         what = f"the journal of trials needs two sectors of {nor.sector} bytes"
         raise N6Error("N6-BOARD-006", what, where=document.where("trial", "journal"))
-    ordered = sorted(slots, key=lambda item: item[1].address)
-    for (name, slot), (other, behind) in itertools.pairwise(ordered):
+    ordered = sorted(slots.items(), key=lambda item: item[1][0].address)
+    for (name, (slot, where)), (other, (behind, _)) in itertools.pairwise(ordered):
         if slot.end > behind.address:
-            raise N6Error(
-                "N6-BOARD-007",
-                f"slot '{name}' overlaps slot '{other}' by {slot.end - behind.address} bytes",
-                where=document.where("slots", name),
-            )
+            what = f"slot '{name}' overlaps slot '{other}' by {slot.end - behind.address} bytes"
+            raise N6Error("N6-BOARD-007", what, where=where)
+    if trial and trial.appli and trial.appli.size != board.slots.appli.size:
+        what = f"has {trial.appli.size} bytes, and slot 'appli' {board.slots.appli.size}: either may hold the Appli"
+        raise N6Error("N6-BOARD-006", what, where=document.where("trial", "appli"))
     if board.slots.fsbl.address != nor.base:
         raise N6Error(
             "N6-BOARD-006",

@@ -13,11 +13,13 @@ from n6build.base.bounded import decode_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_bytes, read_in_chunks, to_json
 from n6build.base.span import Span
-from n6build.hardware.board import Slot
+from n6build.hardware.board import Slot, Trial
 from n6build.hardware.slots import BoardFlash, slots_around, weights_slot
 
 # Segments that bring their address along, and may take room from slots.
 _PLACED = ("weights", "data")
+# What `Trial.items` names, in words.
+_KEPT = {"journal": "journal of trials", "second appli": "second slot of the Appli"}
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,17 @@ def check_overlap(manifest: FlashManifest) -> None:
                 f"{_file(segment)} (to 0x{end:08X}) and {_file(behind)} (from 0x{behind.address:08X}) share a flash sector",
                 hint=f"give each its own place, {manifest.sector} bytes apart: slots in board.yaml, or option addresses",
             )
+
+
+def check_kept(file: str, contents: Sequence[Span], trial: Trial) -> None:
+    """With `trial=on`: what the firmware writes to by itself. file: name of that with these contents. Raises N6-TRIAL-002 where
+    one of them lies there."""
+    for content in contents:
+        for name, slot in trial.items():
+            if content.address < slot.end and slot.address < content.end:
+                what = f"puts {content.size} bytes at 0x{content.address:08X}, where the firmware has its {_KEPT[name]}"
+                hint = f"0x{slot.address:08X} to 0x{slot.end:08X} are its own (trial in board.yaml): another place, or trial=off"
+                raise N6Error("N6-TRIAL-002", what, where=file, hint=hint)
 
 
 def _file(segment: Segment) -> str:

@@ -126,7 +126,8 @@ class Choices:
     gen_c_file: bool = switch(False, "1 writes the model as a C array, too", loader="reloc")
     trial: Literal["off", "on"] = word(
         "off",
-        "on starts a new model on trial, with the watchdog running, and takes the older one again if it is not confirmed",
+        "on starts a new model or Appli on trial, with the watchdog running, and takes the older one again if it is not "
+        "confirmed",
         ("off", "on"),
         loader="reloc",
     )

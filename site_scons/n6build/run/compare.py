@@ -159,6 +159,13 @@ def check_going(log: ConsoleLog) -> None:
         raise N6Error("N6-RUN-001", f"the firmware faulted: {log.fault}")
 
 
+def check_appli(log: ConsoleLog) -> None:
+    """Raises N6-RUN-013 where the FSBL has refused the newer of two Applis: what ran is not what was programmed last."""
+    for slot, (id_, words) in log.refused_appli.items():
+        what = f"the board refuses the Appli in slot {'ab'[slot]}, {id_} {words}; slot {'ab'[1 - slot]} runs"
+        raise N6Error("N6-RUN-013", what, hint="scons flash programs it anew, and it is tried again")
+
+
 def check_complete(log: ConsoleLog, count: int) -> None:
     """count: inferences that were asked for. Raises as check_going, N6-RUN-002 where the firmware fell silent, N6-RUN-003 where
     inferences are missing."""

@@ -16,6 +16,7 @@ _DONE = re.compile(rf"n6 done runs=({_NUMBER})")
 _CLOCK = re.compile(rf"n6 appli start .*\bclock=({_NUMBER})")
 _MODEL = re.compile(rf"n6 model (\S+) slot=([ab]) revision=({_NUMBER}) .*\bok")
 _REFUSED = re.compile(r"n6 model (\S+) slot=([ab]) refused (.*)")
+_APPLI_REFUSED = re.compile(r"n6 fsbl appli slot=([ab]) refused (\S+) (.*)")
 _FAULT = re.compile(r"n6 fault (.*)")
 
 
@@ -54,7 +55,7 @@ class Inference:
 class ConsoleLog:
     """inferences: by number, those of a second network after those of the first. error: the firmware's own, with its id. done:
     inferences it counted. clock_hz: of the CPU, None where it was not printed. models: the relocatable ones that run, name ->
-    (slot, revision). refused: (name, slot) -> why."""
+    (slot, revision). refused: (name, slot) -> why. refused_appli: slot -> id and words, of an Appli with two."""
 
     inferences: dict[int, Inference] = field(default_factory=dict)
     error: tuple[str, str] | None = None
@@ -63,6 +64,7 @@ class ConsoleLog:
     clock_hz: int | None = None
     models: dict[str, tuple[int, int]] = field(default_factory=dict)
     refused: dict[tuple[str, int], str] = field(default_factory=dict)
+    refused_appli: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def ends_run(line: str) -> bool:
@@ -90,6 +92,8 @@ def _read_line(log: ConsoleLog, line: str) -> None:
         log.models[match[1]] = ("ab".index(match[2]), int(match[3]))
     elif match := _REFUSED.fullmatch(line):
         log.refused[match[1], "ab".index(match[2])] = match[3]
+    elif match := _APPLI_REFUSED.fullmatch(line):
+        log.refused_appli["ab".index(match[1])] = match[2], match[3]
     elif match := _CLOCK.match(line):
         log.clock_hz = int(match[1])
     elif match := _DONE.fullmatch(line):

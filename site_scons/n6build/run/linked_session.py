@@ -23,6 +23,7 @@ from n6build.flash.boot_selectors import running
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import VectorSet, check_row_size, rows
 from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.run.compare import check_appli
 from n6build.run.console_log import Inference, read_console
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.registers import registers_of
@@ -82,7 +83,7 @@ def run_on_real_board(
     on_text: Callable[[str], None],
 ) -> Outcome:
     """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed. Raises
-    N6-LINK-00x; N6-LINK-001 where the board says nothing."""
+    N6-LINK-00x; N6-LINK-001 where the board says nothing; as `check_appli`."""
     lines: list[str] = []
     with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
         begin()
@@ -93,7 +94,9 @@ def run_on_real_board(
                 raise
             what = "the board says nothing after its start"
             raise N6Error("N6-LINK-001", what, where=port, hint=f"{running(board)}; or start=ram") from error
-    return Outcome(board.name, clock_hz, "cycles", outcomes, (), read_console(lines).models)
+    log = read_console(lines)
+    check_appli(log)
+    return Outcome(board.name, clock_hz, "cycles", outcomes, (), log.models)
 
 
 def run_on_linked_virtual_board(
@@ -102,7 +105,8 @@ def run_on_linked_virtual_board(
     programs: Sequence[Path],
     on_text: Callable[[str], None],
 ) -> Outcome:
-    """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to."""
+    """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to, and as
+    `check_appli`."""
     board = boot.board
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
@@ -121,10 +125,11 @@ def run_on_linked_virtual_board(
     findings = show_findings(found)
     if broken and not findings:
         raise broken
-    models = read_console(lines).models
-    outcome = Outcome(board.name, clock_hz, "instructions", outcomes, findings, models, registers=registers)
+    log = read_console(lines)
+    outcome = Outcome(board.name, clock_hz, "instructions", outcomes, findings, log.models, registers=registers)
     if broken:
         outcome.raise_if_wrong()
+    check_appli(log)
     return outcome
 
 

@@ -14,7 +14,7 @@ from n6build.base.files import read_bytes
 from n6build.memory_plan.vectors import read_vectors, rows
 from n6build.models.model import Tolerance
 from n6build.network.artifacts.description import EpochBlock, NetworkArtifacts
-from n6build.run.compare import Verdict, check_complete, cosine_text, judge
+from n6build.run.compare import Verdict, check_appli, check_complete, cosine_text, judge
 from n6build.run.console_log import EpochCycles, Inference, ends_run, read_console
 from n6build.run.instructions import Meaning
 from n6build.run.registers import Register, registers_of
@@ -213,6 +213,7 @@ def run_on_virtual_board(
     counts = [_runs_of(model) for model, _ in networks]
     if not findings:
         check_complete(log, sum(counts))
+        check_appli(log)
     outcomes = []
     first = 0
     for (model, artifacts), count in zip(networks, counts, strict=True):

@@ -23,7 +23,7 @@ from n6build.steps.editor import editor_step
 from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
-from n6build.steps.images import Images, images_of
+from n6build.steps.images import Images, images_of, trial_of
 from n6build.steps.job import FIELD_REPORT, Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
@@ -62,6 +62,7 @@ def application_plan(
         images.parts,
         images.plan.name,
         job.board,
+        trial_of(job),
         layout=f"{job.folder}/flash_layout.json",
         virtual_board=job.virtual_board,
     )

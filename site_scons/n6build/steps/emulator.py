@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from n6build.base import c_format
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
+from n6build.flash.choose import chosen_programmer
+from n6build.flash.program import board_lock
 from n6build.flash.receipt import VIRTUAL
+from n6build.flash.survey import writes_noted
 from n6build.hardware import soc_header
 from n6build.hardware.board import Board
 from n6build.steps.flash_board import Target
@@ -21,8 +27,17 @@ def nor_of(target: Target) -> Path:
 
 
 def boot_of(target: Target, board: Board) -> NorBoot:
-    """What the virtual board of a target starts from."""
+    """What the virtual board of a target starts from. Nothing that its program writes is kept."""
     return NorBoot(nor_of(target), board, strict_clocks=not target.foreign)
+
+
+@contextmanager
+def switched_on(target: Target, board: Board) -> Iterator[NorBoot]:
+    """For a run: as on any board, what the program writes to the NOR is there at the next start. Raises N6-FLASH-002 where
+    another build is using this virtual board."""
+    programmer = chosen_programmer(target.probe, board, Path(target.virtual_board))
+    with board_lock(programmer), writes_noted(programmer, board):
+        yield replace(boot_of(target, board), keeps_writes=True)
 
 
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_
 from n6build.run.session import Outcome, RunModel, show_line
 from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
@@ -176,8 +176,9 @@ def _run(
 
     if given.target.probe == VIRTUAL:
         # As the boot ROM is said to leave the chip, not as strictly as programs of ours are otherwise tried.
-        boot = replace(boot_of(given.target, board), strict_clocks=False)
-        return run_on_linked_virtual_board(boot, networks, sources[: given.elves], on_line)
+        with switched_on(given.target, board) as boot:
+            lenient = replace(boot, strict_clocks=False)
+            return run_on_linked_virtual_board(lenient, networks, sources[: given.elves], on_line)
     port = given.console or console_of(programmer.name)
     with board_lock(programmer):
         return run_on_real_board(

@@ -39,7 +39,7 @@ _SHARED = ("n6_appli", "n6_inference", "n6_link", "n6_slot")
 @dataclass(frozen=True)
 class BoardFirmware:
     """What the programs of one board have in common. folder: of the board. how: C with the generated headers. bring_up: its
-    object files, with those that verify signatures. trust: None if nothing is verified."""
+    object files, with those that verify signatures. trust: None if nothing is verified. trial: None if no image is on trial."""
 
     board: Board
     folder: str
@@ -48,6 +48,7 @@ class BoardFirmware:
     how: Compilation
     bring_up: tuple[str, ...]
     trust: Trust | None = None
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def board_firmware(
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     if trust:
         bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))
-    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up), trust)
+    return BoardFirmware(board, folder, toolchain, (*headers, *bring_up), how, outputs_of(bring_up), trust, trial)
 
 
 def trial_defines(trial: Trial) -> tuple[str, ...]:
@@ -113,6 +114,7 @@ def trial_defines(trial: Trial) -> tuple[str, ...]:
         f"N6_TRIAL_JOURNAL_BYTES=0x{trial.journal.size:X}u",
         f"N6_TRIAL_STARTS={trial.starts}u",
         f"N6_TRIAL_WATCHDOG_MS={trial.watchdog_ms}u",
+        *([f"N6_TRIAL_APPLI_ADDRESS=0x{trial.appli.address:08X}u"] if trial.appli else []),
     )
 
 
@@ -121,7 +123,11 @@ def fsbl(firmware: BoardFirmware) -> Program:
     folder = f"{firmware.folder}/fsbl"
     script = program_script_step(f"{folder}/fsbl.ld", firmware.board, "fsbl")
     how = firmware.how.looking_in(FIRMWARE / "bring_up", FIRMWARE / "fsbl")
-    own = compile_steps(folder, c_files("fsbl"), how)
+    files = c_files("fsbl")
+    if firmware.trial and firmware.trial.appli:
+        how = how.looking_in(FIRMWARE / "trial", FIRMWARE / "trial" / "fsbl")
+        files += c_files("trial/fsbl")
+    own = compile_steps(folder, files, how)
     objects = (*firmware.bring_up, *outputs_of(own))
     link = link_step(f"{folder}/fsbl.elf", objects, firmware.toolchain, scripts=script.outputs)
     return Program((*firmware.steps, *own, script, link), link.name)

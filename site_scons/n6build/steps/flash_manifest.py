@@ -8,15 +8,16 @@ from pathlib import Path
 
 from n6build.base.console import kib, say
 from n6build.base.files import file_size, read_bytes, write_atomically
+from n6build.base.span import Span
 from n6build.flash.program import counted, lacking_now
 from n6build.flash.receipt import VIRTUAL_RECORD
 from n6build.flash.record import records_folder
 from n6build.flash.sectors import bytes_of, wanted_sectors
 from n6build.formats.boot_header import BinaryType
-from n6build.hardware.board import Board
+from n6build.hardware.board import Board, Trial
 from n6build.hardware.program_places import ProgramPlaces, places_of
 from n6build.hardware.slots import BoardFlash, flash_of
-from n6build.image.manifest import FlashFile, FlashManifest, make_manifest, manifest_json
+from n6build.image.manifest import FlashFile, FlashManifest, check_kept, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
 from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.plan.step import Call, Step, to_parameters
@@ -43,21 +44,30 @@ class _Place:
 @dataclass(frozen=True)
 class Parameters:
     """programs: where they are loaded to. places: of the images, in the order of the sources that follow the plan. placed: of
-    which of them a further source says where its parts go, in the order of these sources. virtual_board: its folder."""
+    which of them a further source says where its parts go, in the order of these sources. trial: of which nothing may take the
+    places; None: there is none. virtual_board: its folder."""
 
     flash: BoardFlash
     programs: ProgramPlaces
     places: tuple[_Place, ...]
     placed: tuple[int, ...]
+    trial: Trial | None
     virtual_board: str
 
 
 def flash_manifest_step(
-    output: str, parts: Sequence[FlashPart], plan: str, board: Board, *, layout: str = "", virtual_board: str = ""
+    output: str,
+    parts: Sequence[FlashPart],
+    plan: str,
+    board: Board,
+    trial: Trial | None = None,
+    *,
+    layout: str = "",
+    virtual_board: str = "",
 ) -> Step:
-    """plan: memory_plan.json, which gives the addresses of images that share a slot. layout: file for the manifest without
-    digests, which stays as it is where only contents change; empty: none is made. virtual_board: its folder, where it is to be
-    said how much the board lacks; empty: that is not said."""
+    """plan: memory_plan.json, which gives the addresses of images that share a slot. trial: of new images. layout: file for the
+    manifest without digests, which stays as it is where only contents change; empty: none is made. virtual_board: its folder,
+    where it is to be said how much the board lacks; empty: that is not said."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
     lists = (part.placed for part in parts if part.placed)
@@ -66,7 +76,9 @@ def flash_manifest_step(
         stage="image",
         outputs=(output, *([layout] if layout else [])),
         sources=(plan, *(part.file for part in parts), *lists),
-        parameters=to_parameters(Parameters(flash_of(board), places_of(board.soc), places, placed, virtual_board)),
+        parameters=to_parameters(
+            Parameters(flash_of(board), places_of(board.soc), places, placed, trial, virtual_board)
+        ),
         state=(virtual_board,) if virtual_board else (),
         function="n6build.steps.flash_manifest:make",
     )
@@ -91,6 +103,9 @@ def make(call: Call) -> None:
             files.append(FlashFile(place.slot, image, addresses.get(place.content) if place.content else None))
     output, *layouts = call.outputs
     manifest = make_manifest(given.flash, files, output.parent)
+    if given.trial:
+        for each in manifest.segments:
+            check_kept(Path(each.file).name, [Span(each.address, each.length)], given.trial)
     write_atomically(output, manifest_json(manifest))
     without_content = tuple(replace(segment, sha256="") for segment in manifest.segments)
     for layout in layouts:

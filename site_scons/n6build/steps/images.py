@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
+from n6build.base.files import is_file
 from n6build.base.paths import project_path
+from n6build.base.span import Span
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Trial
-from n6build.image.foreign import Role, elf_of
+from n6build.image.foreign import Role, elf_of, flash_pieces
+from n6build.image.manifest import check_kept
+from n6build.image.program_board import program_board
 from n6build.image.signing import find_keys, find_signing_tool
 from n6build.memory_plan.plan import Content
 from n6build.options.choices import Choices
@@ -128,7 +132,13 @@ def _foreign(job: Job, role: Role, file: str, elf: str | None = None) -> _Placed
 
 
 def _data(job: Job) -> tuple[list[Step], list[FlashPart]]:
-    """Further files for the NOR."""
+    """Further files for the NOR. Raises N6-TRIAL-002 at once for those that are there already."""
+    trial = trial_of(job)
+    for each in job.choices.data:
+        path = Path(each.path)
+        if trial and is_file(path):
+            pieces = flash_pieces(path, "data", program_board(job.board), each.address, copied_by_ours=False)
+            check_kept(path.name, [Span(piece.address, len(piece.data)) for piece in pieces], trial)
     steps = [
         foreign_image_step(f"{job.folder}/data_{number}.bin", each.path, "data", job.board, address=each.address)
         for number, each in enumerate(job.choices.data, 1)
@@ -189,15 +199,16 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
     return replace(_images(job, plan, loader, application, networks, weights, ()), library=library)
 
 
-def _trial(job: Job) -> Trial | None:
-    """Raises N6-TRIAL-001 where the board has no place for it."""
+def trial_of(job: Job) -> Trial | None:
+    """What is on trial with `trial=on`: the Appli only with this project's FSBL, which chooses its slot. Raises N6-TRIAL-001
+    where the board has no place for it."""
     if job.choices.trial == "off":
         return None
     if job.board.trial is None:
         what = f"{job.board.title} has no place to remember which models work"
         hint = "trial: {journal: {address: ..., size: 128K}, starts: 3, watchdog_ms: 20_000}: two sectors outside the slots"
         raise N6Error("N6-TRIAL-001", what, where=f"boards/{job.board.name}/board.yaml", hint=hint)
-    return job.board.trial
+    return replace(job.board.trial, appli=None) if job.choices.is_foreign else job.board.trial
 
 
 def _is_confined(job: Job) -> bool:
@@ -235,7 +246,7 @@ def _reloc_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         job.flags,
         field=job.choices.field,
         trust=job.trust,
-        trial=_trial(job),
+        trial=trial_of(job),
         confined=_is_confined(job),
     )
     loader = _loader(job, lambda: fsbl(firmware))

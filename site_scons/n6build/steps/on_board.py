@@ -12,10 +12,11 @@ from n6build.plan.step import Step, outputs_of
 from n6build.steps.compiled_network import NetworkSteps
 from n6build.steps.debug_board import debug_board_step
 from n6build.steps.field_report import field_report_step
+from n6build.steps.flash_appli import flash_appli_step
 from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
-from n6build.steps.images import Images
+from n6build.steps.images import Images, trial_of
 from n6build.steps.job import FIELD_REPORT, FLASHING, ON_A_BOARD, Job, runs_until
 from n6build.steps.part import Part
 from n6build.steps.reference_outputs import expected_outputs
@@ -87,7 +88,8 @@ def _receipt(job: Job, target: Target, part: str) -> str:
 
 
 def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collection[str], target: Target) -> list[Step]:
-    """With two slots, only one of each model is written, after everything else."""
+    """What has two slots is written to the one that is not in use, after everything else: the Appli, then the models, which the
+    virtual board then starts."""
     manifest, verdict, sizes = before.manifest, before.verdict, before.sizes
     board, choices = job.board, job.choices
     alone = "flash-model" in asked and not {"flash", "flash-all"} & set(asked)
@@ -100,22 +102,36 @@ def _flash_steps(job: Job, images: Images, before: BeforeFlash, asked: Collectio
     def listed(name: str, parts: Sequence[FlashPart]) -> Step:
         return flash_manifest_step(f"{job.folder}/{name}.json", parts, images.plan.name, board)
 
-    if choices.loader != "reloc" or (choices.slots == 1 and not alone):
-        return [flashed("", manifest, images.parts)]
-    if choices.slots == 1:
+    updates_models = choices.loader == "reloc" and choices.slots == 2
+    appli = None if alone else _appli_with_two_slots(job, images)
+    if not updates_models and not appli:
+        if not alone:
+            return [flashed("", manifest, images.parts)]
         models = listed("model_manifest", images.weights)
         return [models, flashed("models", models, images.weights)]
     if choices.dry:
-        what = "with slots=2, what is programmed depends on what the board holds, and dry=1 does not ask the board"
-        raise N6Error("N6-OPTION-006", what, hint="omit dry=1, or slots=1")
-    first: list[Step] = []
+        why = "slots=2" if updates_models else "trial=on"
+        what = f"with {why}, what is programmed depends on what the board holds, and dry=1 does not ask the board"
+        raise N6Error("N6-OPTION-006", what, hint=f"omit dry=1, or {why}")
+    steps: list[Step] = []
     if not alone:
-        rest = listed("programs_manifest", images.programs)
-        first = [rest, flashed("programs", rest, images.programs)]
-    files = [part.file for part in images.weights]
-    after = (*before_flash, *outputs_of(first))
-    receipt = _receipt(job, target, "models")
-    return [*first, flash_models_step(receipt, images.plan.name, [*images.elves.values()], files, board, target, after)]
+        in_place = [part for part in (images.programs if updates_models else images.parts) if part != appli]
+        rest = listed("programs_manifest", in_place)
+        steps = [rest, flashed("programs", rest, in_place)]
+    if appli:
+        after = (*before_flash, *outputs_of(steps))
+        steps.append(flash_appli_step(_receipt(job, target, "appli"), appli.file, board, target, after))
+    if updates_models:
+        elves, files = [*images.elves.values()], [part.file for part in images.weights]
+        after = (*before_flash, *outputs_of(steps))
+        receipt = _receipt(job, target, "models")
+        steps.append(flash_models_step(receipt, images.plan.name, elves, files, board, target, after))
+    return steps
+
+
+def _appli_with_two_slots(job: Job, images: Images) -> FlashPart | None:
+    trial = trial_of(job)
+    return next(part for part in images.programs if part.slot == "appli") if trial and trial.appli else None
 
 
 def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequence[str], target: Target) -> Step:
@@ -127,6 +143,7 @@ def _verify_step(job: Job, images: Images, before: BeforeFlash, receipts: Sequen
         job.board,
         target,
         updated=job.choices.loader == "reloc" and job.choices.slots == 2,
+        appli=_appli_with_two_slots(job, images) is not None,
         after=receipts,
     )
 

@@ -32,7 +32,7 @@ from n6build.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, r
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates, nor_of
+from n6build.steps.emulator import emulator_files, emulator_templates, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
@@ -203,8 +203,11 @@ def _run_virtually(
     for name, artifacts in for_npu:
         require_modelled(npu_use(artifacts.source, board.soc.npu), name)
     traced = [TracedNetwork(model.name, artifacts) for model, artifacts in networks]
-    with npu_files(folder, board, traced, outputs[2:], record=bool(for_npu)) as files:
-        boot = replace(boot_of(given.target, board), npu=files)
+    with (
+        switched_on(given.target, board) as powered,
+        npu_files(folder, board, traced, outputs[2:], record=bool(for_npu)) as files,
+    ):
+        boot = replace(powered, npu=files)
         if session.over_the_link:
             outcome = run_on_linked_virtual_board(boot, _linked(networks, session), elves, on_line)
         else:

@@ -20,7 +20,7 @@ from n6build.run.fed_table import fed_junit, print_fed, raise_if_outside
 from n6build.run.session import show_line
 from n6build.steps.board import board_as_chosen, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
 
 
@@ -106,7 +106,8 @@ def make(call: Call) -> None:
         )
         for each in given.networks
     ]
-    outcomes, findings = run_fed(boot_of(given.target, board), networks, call.sources[: given.elves], show_line)
+    with switched_on(given.target, board) as boot:
+        outcomes, findings = run_fed(boot, networks, call.sources[: given.elves], show_line)
     result = {"board": board.name, "networks": [asdict(each) for each in outcomes], "findings": findings}
     write_atomically(call.outputs[0], to_json(result))
     write_atomically(call.outputs[1], fed_junit(board.name, outcomes, findings))

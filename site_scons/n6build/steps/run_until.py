@@ -18,7 +18,7 @@ from n6build.run.registers import check_registers, say_registers
 from n6build.run.session import Outcome, show_line
 from n6build.run.until import run_until
 from n6build.steps.board import board_as_chosen, boards_folders
-from n6build.steps.emulator import boot_of, emulator_files, emulator_templates
+from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
 
@@ -68,9 +68,11 @@ def make(call: Call) -> None:
     programs = dict(zip(given.programs, call.sources, strict=False))
     folder = Path(given.target.virtual_board)
     with doubted_if_it_fails(folder / VIRTUAL_RECORD, board.name):
-        with npu_files(folder, board, (), call.outputs[2:], record=False) as files:
-            boot = replace(boot_of(given.target, board), npu=files)
-            outcome = run_until(boot, given.until, programs, gdb=given.gdb, on_line=show_line)
+        with (
+            switched_on(given.target, board) as boot,
+            npu_files(folder, board, (), call.outputs[2:], record=False) as files,
+        ):
+            outcome = run_until(replace(boot, npu=files), given.until, programs, gdb=given.gdb, on_line=show_line)
         write_atomically(call.outputs[0], to_json(asdict(outcome)))
         write_atomically(call.outputs[1], _junit(outcome))
         say_registers(outcome.registers, str(call.outputs[0]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import say
 from n6build.base.files import digest_of, to_json, write_atomically
 from n6build.base.span import Span
+from n6build.flash.appli_update import expected_appli
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.model_update import expected_images
 from n6build.flash.program import board_lock, counted
@@ -17,7 +18,7 @@ from n6build.flash.record import forget
 from n6build.flash.sectors import segment_data
 from n6build.flash.survey import checked_identity
 from n6build.flash.verify import Part, compared, raise_if_different
-from n6build.hardware.board import Board
+from n6build.hardware.board import Board, Slot
 from n6build.image.manifest import read_manifest
 from n6build.memory_plan.plan import read_plan
 from n6build.plan.step import Call, Step, to_parameters
@@ -27,10 +28,11 @@ from n6build.steps.flash_board import Target
 
 @dataclass(frozen=True)
 class Parameters:
-    """updated: models are in one of two slots each, in a revision that the board alone knows."""
+    """updated: models are in one of two slots each, in a revision that the board alone knows. appli: so is the Appli."""
 
     target: Target
     updated: bool
+    appli: bool
 
 
 def verify_board_step(
@@ -42,15 +44,17 @@ def verify_board_step(
     target: Target,
     *,
     updated: bool,
+    appli: bool,
     after: Sequence[str],
 ) -> Step:
-    """output: a note of what was compared. plan: memory_plan.json. updated: with slots=2. after: receipts."""
+    """output: a note of what was compared. plan: memory_plan.json. updated: with slots=2. appli: has two slots.
+    after: receipts."""
     return Step(
         verb="Verify",
         stage="verify",
         outputs=(output,),
         sources=(manifest, plan, *images),
-        parameters=to_parameters(Parameters(target, updated)),
+        parameters=to_parameters(Parameters(target, updated, appli)),
         state=(target.virtual_board, *boards_folders(board)),
         after=tuple(after),
         function="n6build.steps.verify_board:make",
@@ -69,7 +73,9 @@ def make(call: Call) -> None:
     with board_lock(programmer):
         # Before anything is read: a different board would be read in the wrong way.
         checked_identity(programmer, board)
-        parts = _parts(call.sources[0], call.sources[1] if given.updated else None, programmer)
+        parts = _parts(
+            call.sources[0], call.sources[1] if given.updated else None, board, programmer, appli=given.appli
+        )
         sectors, different = compared(parts, board.nor.sector, programmer.read)
         # Of real boards, too: the record would have it that the next flash has nothing to do.
         forget(programmer.record, board.name, [Span(each.address, board.nor.sector) for each in different])
@@ -88,16 +94,16 @@ def make(call: Call) -> None:
     write_atomically(call.outputs[0], to_json(note))
 
 
-def _parts(manifest: Path, plan: Path | None, programmer: Programmer) -> list[Part]:
-    """plan: of models with two slots, None where the manifest says where everything is."""
+def _parts(manifest: Path, plan: Path | None, board: Board, programmer: Programmer, *, appli: bool) -> list[Part]:
+    """plan: of models with two slots, None where the manifest says where they are. appli: has two slots, too."""
     listed = read_manifest(manifest)
     models: list[Part] = []
     updated: set[str] = set()
+
+    def read(address: int, size: int) -> bytes:
+        return programmer.read([Span(address, size)])[0]
+
     if plan is not None:
-
-        def read(address: int, size: int) -> bytes:
-            return programmer.read([Span(address, size)])[0]
-
         images = expected_images(read_plan(plan), plan.parent, read)
         models = [Part("weights", address, data) for _, address, data in images]
         updated = {name for name, _, _ in images}
@@ -106,7 +112,14 @@ def _parts(manifest: Path, plan: Path | None, programmer: Programmer) -> list[Pa
         for each in listed.segments
         if each.file not in updated
     ]
+    if appli and board.trial and board.trial.appli:
+        slots = (board.slots.appli, board.trial.appli)
+        programs = [_in_its_slot(each, slots, read) if each.name == "appli" else each for each in programs]
     return [*programs, *(part for part in models if part.data)]
+
+
+def _in_its_slot(appli: Part, slots: tuple[Slot, Slot], read: Callable[[int, int], bytes]) -> Part:
+    return Part(appli.name, *expected_appli(appli.data, slots, read))
 
 
 def _described(board: Board, programmer: Programmer) -> str:

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "n6_trial_appli.h"
+
+#include <stddef.h>
+
+#include "n6_appli_trailer.h"
+#include "n6_board.h"
+#include "n6_boot_header.h"
+#include "n6_console.h"
+#include "n6_crc32.h"
+#include "n6_load_appli.h"
+#include "n6_trial.h"
+#if N6_TRUST
+#include "n6_trust.h"
+#include "n6_trust_floor.h"
+#endif
+
+#define SLOTS 2u
+#define ALIGNMENT N6_APPLI_TRAILER_ALIGNMENT
+
+/* What a slot says of itself. image: tells it apart from others; another revision makes another one. */
+typedef struct {
+    uint32_t address;
+    uint32_t image;
+    uint32_t revision;
+    bool is_out; /* is not to be started */
+} slot_t;
+
+/* Why an Appli is not to be started, in two parts; the first is empty where it is. */
+typedef struct {
+    const char *why;
+    const char *what;
+} refusal_t;
+
+/* Without a trailer, as other tools program an Appli, it is older than all that have one. */
+static slot_t read_slot(uint32_t address)
+{
+    const n6_boot_header_t *header = (const n6_boot_header_t *)(uintptr_t)address;
+    const uint32_t header_crc32 = n6_crc32((const uint8_t *)header, N6_BOOT_HEADER_BYTES);
+    slot_t slot = {address, header_crc32, 0u, false};
+    if (header->magic != N6_BOOT_HEADER_MAGIC ||
+        header->image_bytes > N6_SLOT_APPLI_BYTES - N6_BOOT_HEADER_BYTES - ALIGNMENT - sizeof(n6_appli_trailer_t)) {
+        return slot;
+    }
+    uint32_t offset = (N6_BOOT_HEADER_BYTES + header->image_bytes + ALIGNMENT - 1u) & ~(ALIGNMENT - 1u);
+    const n6_appli_trailer_t *trailer = (const n6_appli_trailer_t *)(uintptr_t)(address + offset);
+    if (trailer->magic == N6_APPLI_TRAILER_MAGIC && trailer->header_crc32 == header_crc32 &&
+        trailer->trailer_crc32 == n6_crc32((const uint8_t *)trailer, offsetof(n6_appli_trailer_t, trailer_crc32))) {
+        slot.image = trailer->trailer_crc32;
+        slot.revision = trailer->revision;
+    }
+    return slot;
+}
+
+static const char *text_of(n6_appli_status_t status)
+{
+    switch (status) {
+    case N6_APPLI_OK:
+        return "";
+#define TEXT(status, text) \
+    case status: \
+        return text;
+        N6_APPLI_REFUSALS(TEXT)
+#undef TEXT
+    }
+    return "";
+}
+
+/* The copy is what will run, so the copy is what is checked. */
+static refusal_t load(const slot_t *slot, uint32_t *bytes, uint32_t *entry)
+{
+    refusal_t refusal = {text_of(n6_load_appli_from(slot->address, bytes, entry)), ""};
+    if (refusal.why[0] != '\0') {
+        return refusal;
+    }
+#if N6_TRUST
+    n6_trust_status_t status = n6_trust_check_appli(&n6_trust_anchor, (const uint8_t *)N6_APPLI_LOAD_ADDRESS, *bytes,
+                                                    n6_trust_floor(N6_TRUST_KIND_APPLI));
+    if (status != N6_TRUST_OK) {
+        return (refusal_t){n6_trust_text(status), "the Appli"};
+    }
+#endif
+    refusal.why = n6_trial_begin(N6_TRIAL_APPLI, "appli", slot->image);
+    return refusal;
+}
+
+static void put_slot(uint32_t number)
+{
+    n6_put(number == 0u ? " slot=a" : " slot=b");
+}
+
+static void put_refused(uint32_t number, refusal_t refusal)
+{
+    n6_put("n6 fsbl appli");
+    put_slot(number);
+    n6_put(" refused ");
+    n6_put(refusal.why);
+    n6_put(refusal.what);
+    n6_put_end();
+}
+
+static void put_loaded(uint32_t number, const slot_t *slot, uint32_t bytes, uint32_t entry)
+{
+    n6_put("n6 fsbl appli bytes=");
+    n6_put_u32(bytes);
+    n6_put(" entry=");
+    n6_put_hex32(entry);
+    put_slot(number);
+    n6_put(" revision=");
+    n6_put_u32(slot->revision);
+    n6_put_end();
+}
+
+/* Revisions count up and may wrap. Of two that are equally new, the first. */
+static uint32_t newest(const slot_t slots[SLOTS])
+{
+    if (slots[0].is_out || slots[1].is_out) {
+        return slots[0].is_out ? 1u : 0u;
+    }
+    return (int32_t)(slots[1].revision - slots[0].revision) > 0 ? 1u : 0u;
+}
+
+bool n6_trial_load_appli(void)
+{
+    slot_t slots[SLOTS] = {read_slot(N6_SLOT_APPLI_ADDRESS), read_slot(N6_TRIAL_APPLI_ADDRESS)};
+    const uint32_t images[SLOTS] = {slots[0].image, slots[1].image};
+    n6_trial_open();
+    n6_trial_keep(N6_TRIAL_APPLI, images, SLOTS);
+    for (uint32_t attempt = 0; attempt < SLOTS; attempt++) {
+        uint32_t number = newest(slots), bytes = 0, entry = 0;
+        refusal_t refusal = load(&slots[number], &bytes, &entry);
+        if (refusal.why[0] == '\0') {
+            n6_trial_hand_over(slots[number].image);
+            put_loaded(number, &slots[number], bytes, entry);
+            return true;
+        }
+        put_refused(number, refusal);
+        slots[number].is_out = true;
+    }
+    return false;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What firmware/trial asks of a board, on this host: a NOR whose power goes at any byte, at the addresses that the firmware knows.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "n6_board.h"
+#include "n6_boot_header.h"
+#include "n6_console.h"
+#include "n6_load_appli.h"
+#include "n6_nor_write.h"
+#include "n6_trial.h"
+#include "n6_trial_appli.h"
+#include "n6_watchdog.h"
+
+#define MAPPED_BYTES 0x1000000u
+
+static jmp_buf off;
+static uint32_t left, used;
+static uint32_t loaded_from;
+static char said[4096];
+
+bool host_open(void)
+{
+    void *wanted = (void *)(uintptr_t)N6_NOR_BASE;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    return mmap(wanted, MAPPED_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == wanted;
+}
+
+/* The byte that the power goes in is torn: half of its bits are as they were. */
+static void put(uint32_t address, uint8_t value)
+{
+    uint8_t *byte = (uint8_t *)(uintptr_t)address;
+    if (used++ == left) {
+        *byte = (*byte & 0xF0u) | (value & 0x0Fu);
+        longjmp(off, 1);
+    }
+    *byte = value;
+}
+
+bool n6_nor_erase(uint32_t address)
+{
+    for (uint32_t i = 0; i < N6_NOR_SECTOR_BYTES; i++) {
+        put(address + i, 0xFFu);
+    }
+    return true;
+}
+
+bool n6_nor_program(uint32_t address, const void *data, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        put(address + i, ((const uint8_t *)data)[i] & *(const uint8_t *)(uintptr_t)(address + i));
+    }
+    return true;
+}
+
+n6_appli_status_t n6_load_appli_from(uint32_t slot, uint32_t *bytes, uint32_t *entry)
+{
+    const n6_boot_header_t *header = (const n6_boot_header_t *)(uintptr_t)slot;
+    uint32_t sum = 0;
+    if (header->magic != N6_BOOT_HEADER_MAGIC || header->image_bytes > N6_SLOT_APPLI_BYTES - N6_BOOT_HEADER_BYTES) {
+        return N6_APPLI_NO_HEADER;
+    }
+    for (uint32_t i = 0; i < header->image_bytes; i++) {
+        sum += ((const uint8_t *)header)[N6_BOOT_HEADER_BYTES + i];
+    }
+    *bytes = header->image_bytes + N6_BOOT_HEADER_BYTES;
+    *entry = header->entry;
+    memcpy((void *)(uintptr_t)N6_APPLI_LOAD_ADDRESS, header, N6_BOOT_HEADER_BYTES);
+    loaded_from = slot;
+    return sum == header->checksum ? N6_APPLI_OK : N6_APPLI_DAMAGED;
+}
+
+void n6_put(const char *text)
+{
+    strncat(said, text, sizeof said - strlen(said) - 1u);
+}
+
+void n6_put_u32(uint32_t value)
+{
+    (void)value;
+}
+
+void n6_put_hex32(uint32_t value)
+{
+    (void)value;
+}
+
+void n6_put_end(void)
+{
+    n6_put("\n");
+}
+
+void n6_watchdog_start(uint32_t milliseconds)
+{
+    (void)milliseconds;
+}
+
+void n6_watchdog_feed(void)
+{
+}
+
+bool n6_watchdog_was_it(void)
+{
+    return false;
+}
+
+const char *host_said(void)
+{
+    return said;
+}
+
+uint32_t host_used(void)
+{
+    return used;
+}
+
+/* One start, with power for so many bytes. Address of the slot that the Appli was started from; 0: none can be; 1: the power went. */
+uint32_t host_boot(uint32_t power)
+{
+    left = power;
+    used = 0;
+    said[0] = '\0';
+    if (setjmp(off) != 0) {
+        return 1u;
+    }
+    return n6_trial_load_appli() ? loaded_from : 0u;
+}
+
+/* The Appli that runs has found that all is well. False where the power went. */
+bool host_confirm(uint32_t power)
+{
+    left = power;
+    used = 0;
+    if (setjmp(off) != 0) {
+        return false;
+    }
+    n6_trial_resume();
+    return n6_trial_confirm();
+}

@@ -1,0 +1,247 @@
+"""Two Applis: an update goes to the slot that is not in use, and whenever the power goes, the board starts one that works."""
+
+from __future__ import annotations
+
+import subprocess
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from n6build.base.c_format import assertions
+from n6build.base.errors import N6Error
+from n6build.base.paths import FIRMWARE
+from n6build.flash.appli_update import plan_appli, stored_appli
+from n6build.flash.trial_journal import APPLI, ENTRY, FORMAT_IN_C, MAGIC, RECORD, State
+from n6build.formats.boot_header import HEADER_BYTES
+
+from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, build
+
+OLD, NEW = appli(1), appli(2)
+# Of the bytes of an erase, which take the same way.
+STRIDE = 7
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> HostBoard:
+    return build(tmp_path_factory.mktemp("fsbl"))
+
+
+@pytest.fixture
+def board(host: HostBoard) -> HostBoard:
+    """The old Appli in slot A, confirmed."""
+    host.erase_all()
+    host.program(host.plan(OLD))
+    assert (host.boot(), host.confirm()) == (A.address, True)
+    return host
+
+
+def test_a_board_without_an_appli_gets_it_in_slot_a(host: HostBoard) -> None:
+    host.erase_all()
+    assert host.boot() == NONE
+    update = host.plan(OLD)
+    assert (update.letter, update.revision, update.is_new) == ("a", 0, True)
+
+
+def test_a_new_appli_goes_to_the_slot_that_is_not_in_use_again_and_again(board: HostBoard) -> None:
+    for number, letter in enumerate("bababa", 1):
+        update = board.plan(appli(10 + number))
+        assert (update.letter, update.revision, update.is_new) == (letter, number, True)
+        board.program(update)
+        assert (board.boot(), board.confirm()) == (update.address, True)
+        assert not board.plan(appli(10 + number)).is_new
+
+
+def test_a_new_appli_is_started_a_few_times_and_then_the_old_one(board: HostBoard) -> None:
+    board.program(board.plan(NEW))
+    assert [board.boot() for _ in range(STARTS + 2)] == [B.address] * STARTS + [A.address] * 2
+    assert "slot=b refused N6-FW-080 was started on trial and has not confirmed itself" in board.said()
+    # It stays where it is, and is tried out anew when it is programmed anew.
+    again = board.plan(NEW)
+    assert (again.letter, again.revision, again.is_new) == ("b", 2, True)
+    board.program(again)
+    assert board.boot() == B.address
+
+
+def test_an_appli_that_is_programmed_before_the_last_one_has_run_takes_its_place(board: HostBoard) -> None:
+    board.program(board.plan(NEW))
+    update = board.plan(appli(3))
+    assert (update.letter, update.revision) == ("b", 2)
+
+
+def test_nothing_confirmed_leaves_the_newest_that_has_not_failed(host: HostBoard) -> None:
+    host.erase_all()
+    host.program(host.plan(OLD))
+    assert host.plan(NEW).letter == "b"
+    assert [host.boot() for _ in range(STARTS)] == [A.address] * STARTS
+    assert host.boot() == NONE
+    assert host.plan(NEW).letter == "a"
+
+
+def test_an_appli_without_a_trailer_is_started_and_is_the_oldest(host: HostBoard) -> None:
+    host.erase_all()
+    host.write(A.address, OLD)
+    assert (host.boot(), host.confirm()) == (A.address, True)
+    update = host.plan(NEW)
+    assert (update.letter, update.revision) == ("b", 1)
+    assert not host.plan(OLD).is_new
+
+
+def test_a_damaged_appli_is_not_counted_as_started(board: HostBoard) -> None:
+    board.program(board.plan(NEW))
+    board.write(B.address + 4000, b"\xff")
+    assert board.boot() == A.address
+    assert "slot=b refused N6-FW-013" in board.said()
+    assert {each.state for each in board.remembered()} == {State.CONFIRMED}
+
+
+def test_revisions_wrap(host: HostBoard) -> None:
+    host.erase_all()
+    host.write(A.address, stored_appli(OLD, 0xFFFF_FFFF))
+    assert (host.boot(), host.confirm()) == (A.address, True)
+    update = host.plan(NEW)
+    assert (update.letter, update.revision) == ("b", 0)
+    host.program(update)
+    assert host.boot() == B.address
+
+
+def test_an_appli_whose_trailer_does_not_fit_is_refused(board: HostBoard) -> None:
+    room = B.size - len(appli(0, 0 + 12)) + 12
+    assert plan_appli(appli(4, room - 16), (A, B), TRIAL, board.read, "appli_image.bin").is_new
+    with pytest.raises(N6Error, match="N6-TRIAL-003.*with its trailer 16 more than slot 'appli'"):
+        plan_appli(appli(4, room), (A, B), TRIAL, board.read, "appli_image.bin")
+
+
+# The power goes.
+
+
+def torn(before: bytes, after: bytes) -> Iterator[bytes]:
+    """A sector that is being erased and programmed: as it was, partly erased, erased, partly programmed, done."""
+    half = len(after) // 2
+    yield before
+    yield b"\xff" * half + before[half:]
+    yield before[:half] + b"\xff" * half
+    yield b"\xff" * len(after)
+    yield after[:half] + b"\xff" * half
+    yield after[:-1] + b"\xff"
+    yield after
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_power_goes_while_an_appli_is_programmed(board: HostBoard, backwards: bool) -> None:
+    """What is started in the end without a confirmation is the old one, however far the new one got; and it can be repaired."""
+    board.program(board.plan(appli(9, 5500)))
+    assert (board.boot(), board.confirm()) == (B.address, True)
+    board.program(board.plan(appli(8, 5200)))
+    assert (board.boot(), board.confirm()) == (A.address, True)
+    update = board.plan(NEW)
+    assert update.letter == "b"
+    before = board.content()
+    sectors = board.sectors(update)
+    done: list[tuple[int, bytes]] = []
+    for address, data in reversed(sectors) if backwards else sectors:
+        for state in torn(board.read(address, SECTOR), data):
+            board.restore(before)
+            for place, written in (*done, (address, state)):
+                board.write(place, written)
+            interrupted = board.content()
+            assert board.ends_with() == A.address
+            board.restore(interrupted)
+            assert board.plan(NEW).letter == "b"
+            board.program(board.plan(NEW))
+            assert board.boot() == B.address
+        board.restore(before)
+        done.append((address, data))
+    assert len(done) == 2
+
+
+def fill_journal(board: HostBoard) -> None:
+    """Its first copy, with what it says now: the next record erases the second one."""
+    written = [board.read(JOURNAL.address + start, RECORD.size) for start in range(0, SECTOR, RECORD.size)]
+    newest = [each for each in written if each[:4] == MAGIC.to_bytes(4, "little")]
+    for number in range(len(newest), len(written)):
+        head = newest[-1][:4] + number.to_bytes(4, "little") + newest[-1][8:-4]
+        board.write(JOURNAL.address + number * RECORD.size, head + zlib.crc32(head).to_bytes(4, "little"))
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_the_power_goes_at_any_byte_that_the_trial_of_an_appli_writes(board: HostBoard, is_full: bool) -> None:
+    """Of one that never confirms itself. Each of its starts, and that it is given up, is cut once at each byte."""
+    if is_full:
+        fill_journal(board)
+    board.program(board.plan(NEW))
+    tried = 0
+    for _ in range(STARTS + 1):
+        before = board.content()
+        expected = board.boot()
+        written = board.used()
+        for power in range(0, written, 1 if written < SECTOR else STRIDE):
+            board.restore(before)
+            assert board.boot(power) == OFF
+            started = [board.boot() for _ in range(STARTS + 2)]
+            assert started.count(B.address) <= STARTS
+            assert started[-1] == A.address
+            tried += 1
+        board.restore(before)
+        assert board.boot() == expected
+    assert board.boot() == A.address
+    erased = len(range(0, SECTOR + RECORD.size, STRIDE)) - RECORD.size if is_full else 0
+    assert tried == (STARTS + 1) * RECORD.size + erased
+
+
+def test_the_power_goes_at_any_byte_of_a_confirmation(board: HostBoard) -> None:
+    board.program(board.plan(NEW))
+    assert board.boot() == B.address
+    before = board.content()
+    assert board.confirm()
+    for power in range(board.used()):
+        board.restore(before)
+        assert board.boot() == B.address
+        assert not board.confirm(power)
+        # It was confirmed or was not; either way it is started, and may confirm itself.
+        assert (board.boot(), board.confirm(), board.boot(POWERED)) == (B.address, True, B.address)
+
+
+def test_c_and_python_say_the_same_of_the_journal(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(assertions(FORMAT_IN_C))
+    command = ["cc", "-std=c11", f"-I{FIRMWARE / 'trial'}", "-fsyntax-only", "a.c"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+CONTENTS = st.sampled_from(("nothing", "damaged", "bare", "whole"))
+STATES = st.sampled_from(State)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.tuples(CONTENTS, CONTENTS), st.tuples(STATES, STATES), st.tuples(st.integers(0, 3), st.integers(0, 3)))
+def test_an_update_leaves_what_the_board_goes_back_to(
+    host: HostBoard, contents: tuple[str, str], states: tuple[State, State], revisions: tuple[int, int]
+) -> None:
+    """Whatever both slots hold: a confirmed Appli that the board starts in the end is still there after an update that fails."""
+    host.erase_all()
+    entries = b""
+    for number, slot in enumerate((A, B)):
+        bare = appli(number)
+        image = stored_appli(bare, revisions[number])
+        written = {"nothing": b"", "damaged": image[:3000] + b"\x01" + image[3001:], "bare": bare, "whole": image}
+        host.write(slot.address, written[contents[number]])
+        identity = (
+            zlib.crc32(bare[:HEADER_BYTES]) if contents[number] == "bare" else int.from_bytes(image[-4:], "little")
+        )
+        entries += ENTRY.pack(subject=APPLI, image=identity, state=states[number], starts=0)
+    head = RECORD.pack(magic=MAGIC, sequence=7, entries=entries)[:-4]
+    host.write(JOURNAL.address, head + zlib.crc32(head).to_bytes(4, "little"))
+    before = host.content()
+    ends = host.ends_with()
+    host.restore(before)
+    update = host.plan(NEW)
+    assert update.is_new
+    if ends == NONE:
+        return
+    assert update.address != ends
+    host.program(update)
+    assert host.boot() == update.address
+    assert host.ends_with() == ends
