@@ -45,9 +45,11 @@ def listen(env: Any) -> None:
     words = [word for word in sys.argv[1:] if word.startswith("-")]
     if not may_write() or GetOption("clean") or not all(map(_SWITCHES.fullmatch, words)):
         return
-    heard = _Heard(sys.stdout), _Heard(sys.stderr)
-    sys.stdout, sys.stderr = heard
-    atexit.register(_at_the_end, env, look(int(start_time * 1e9)), *heard)
+    looked = look(sys.argv, int(start_time * 1e9))
+    if looked is not None:
+        heard = _Heard(sys.stdout), _Heard(sys.stderr)
+        sys.stdout, sys.stderr = heard
+        atexit.register(_at_the_end, env, looked, *heard)
 
 
 def _at_the_end(env: Any, looked: Looked, out: _Heard, errors: _Heard) -> None:
@@ -59,7 +61,7 @@ def _at_the_end(env: Any, looked: Looked, out: _Heard, errors: _Heard) -> None:
     if begin + out.text == _nothing_to_do(bool(begin)):
         with last_words():
             more = [*_nodes(), *_site_folders(site.top), *_set_up(site.top)]
-            keep(looked, sys.argv, begin + out.text, site, map(str, BUILD_TARGETS), more)
+            keep(looked, begin + out.text, site, map(str, BUILD_TARGETS), more)
 
 
 def _nothing_to_do(with_progress: bool) -> str:

@@ -33,7 +33,7 @@ from n6build.steps.planning import planned
 
 def carry_out(asked: Asked) -> None:
     """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
-    looked = look(time.time_ns())
+    looked = look([COMMAND, *sys.argv[1:]], time.time_ns())
     folder = _folder()
     settings = resolve(asked.given, option_values(), folder)
     invocation = chosen(Invocation, settings, folder)
@@ -58,7 +58,7 @@ def _folder() -> Path:
         raise N6Error("N6-FILE-002", f"cannot read the working directory: {error.strerror}") from error
 
 
-def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looked: Looked) -> None:
+def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looked: Looked | None) -> None:
     build = Path(choices.build)
     lock = locked_build_folder(build)
     verbose = invocation.verbose or choices.verbosity == 2
@@ -81,8 +81,8 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looke
             if not site.done:
                 told = line("Nothing", "to do", f"{', '.join(made)} up to date")
                 show(told)
-                if invocation.front and made == goals:
-                    keep(looked, [COMMAND, *sys.argv[1:]], f"{told}\n", site, goals)
+                if looked and invocation.front and made == goals:
+                    keep(looked, f"{told}\n", site, goals)
     os.close(lock)
 
 

@@ -35,7 +35,7 @@ def answer(words: list[str]) -> bytes | None:
         return None
     try:
         call = call_of(words)
-        told, looked = _recorded(call)
+        told, looked = understood(_content(file_of(call)), call)
         # Another build would be waited for.
         if told and not _is_in_use() and all(state_of(path, state) == state for state, path in looked):
             return told
@@ -99,9 +99,8 @@ def written(call: bytes, told: bytes, looked: list[tuple[bytes, bytes]]) -> byte
     return b"%s%s\n%s" % (_MAGIC, _digest(body), body)
 
 
-def _recorded(call: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """What `written` was given for this call. Raises OSError where there is nothing, ValueError where it is damaged."""
-    data = _content(file_of(call))
+def understood(data: bytes, call: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """What `written` was given for this call. Raises ValueError where it is damaged, or for another one."""
     begin = len(_MAGIC) + 33
     body = data[begin:]
     if data[:begin] != b"%s%s\n" % (_MAGIC, _digest(body)):
@@ -112,7 +111,7 @@ def _recorded(call: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     for colour in _COLOURS:
         plain = plain.replace(colour, b"")
     if known != call or len(fields) % 2 or plain.translate(None, _PRINTABLE):
-        raise ValueError("of another call")
+        raise ValueError("not the answer to this call")
     return told, list(zip(fields[::2], fields[1::2], strict=True))
 
 

@@ -43,9 +43,10 @@ _NO_FILES = ("/proc/", "/dev/", "/sys/")
 
 @dataclass
 class Looked:
-    """began: of the clock, in ns, before anything was read. since: of the monotonic clock and of the other one, in ns.
-    files: opened; folders: listed, absolute. is_sure: whether this is all."""
+    """call: as of `ask.call_of`. began: of the clock, in ns, before anything was read. since: of the monotonic clock and of the
+    other one, in ns. files: opened; folders: listed, absolute. is_sure: whether this is all."""
 
+    call: bytes
     began: int
     since: tuple[int, int]
     files: set[str] = field(default_factory=set)
@@ -62,17 +63,20 @@ class Looked:
             (self.folders if event in _LISTS else self.files).add(path)
 
 
-def look(began: int) -> Looked:
-    """Collects what this process looks at, to its end. began: as of `Looked`."""
-    looked = Looked(began, (time.monotonic_ns(), time.time_ns()), uses=uses.recorded_from_now())
+def look(words: list[str], began: int) -> Looked | None:
+    """Collects what this process looks at, to its end; None where that serves nothing. words: of the call. began: as of
+    `Looked`."""
+    try:
+        call = ask.call_of(words)
+    except (ImportError, OSError):
+        return None
+    looked = Looked(call, began, (time.monotonic_ns(), time.time_ns()), uses=uses.recorded_from_now())
     sys.addaudithook(looked.note)
     return looked
 
 
-def keep(
-    looked: Looked, words: list[str], told: str, site: Site, goals: Iterable[str], more: Iterable[str] = ()
-) -> bool:
-    """Whether the answer was written. words: of the call. told: what it printed. goals: of the site's plan, or files, that were
+def keep(looked: Looked, told: str, site: Site, goals: Iterable[str], more: Iterable[str] = ()) -> bool:
+    """Whether the answer was written. told: what the call printed. goals: of the site's plan, or files, that were
     asked for and are up to date. more: what the build system looked at besides."""
     files = [file for goal in goals for file in site.plan.goals.get(goal, (os.path.normpath(goal),))]
     steps = site.plan.behind(files)
@@ -81,16 +85,15 @@ def keep(
         return False
     if not all(file in site.plan.makers for file in files):
         return False
-    call = ask.call_of(words)
     folder = site.build / FOLDER
     if os.path.abspath(os.fsdecode(ask.LOCK)) != str(folder / "lock"):
         return False
     states = _states(looked, {*more, *_known_of(site, steps)}, str(folder))
     if states is None or not _clocks_agree(looked, folder / "lock"):
         return False
-    path = Path(os.fsdecode(ask.file_of(call)))
+    path = Path(os.fsdecode(ask.file_of(looked.call)))
     try:
-        write_atomically(path, ask.written(call, told.encode(), states))
+        write_atomically(path, ask.written(looked.call, told.encode(), states))
         _remove_oldest(path.parent)
     except (N6Error, OSError):
         # It serves nothing but speed.
