@@ -26,6 +26,7 @@ import SCons.dblite
 import tflite
 from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
+from bench_front import front_speed
 from bench_kernels import kernel_figures
 from bench_npu import npu_speed
 from bench_trust import trust_figures
@@ -72,6 +73,8 @@ def main() -> int:
         deltas(project)
         matrix(project)
         null_builds(project)
+        for name, value in front_speed(project):
+            figure(name, value)
         for name, value in embedded_speed():
             figure(name, value)
     return 0

@@ -57,7 +57,7 @@ def is_kept(found: keep.Looked, site: Site, *goals: str) -> bool:
 
 def states(found: keep.Looked) -> dict[str, bytes]:
     data = Path(os.fsdecode(ask.file_of(found.call))).read_bytes()
-    return {os.fsdecode(path): state for state, path in ask.understood(data, found.call)[1]}
+    return {str(Path.cwd() / os.fsdecode(path)): state for state, path in ask.understood(data, found.call)[1]}
 
 
 def test_what_steps_and_the_process_looked_at_is_all_in_it(site: Site) -> None:

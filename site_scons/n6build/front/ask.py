@@ -12,6 +12,9 @@ modules, and of fcntl and _blake2 (that of hashlib), in C as well.
 
 import sys
 
+if sys.platform != "win32":
+    import posix
+
 # The first word of a call that no SCons is needed for.
 COMMAND = "n6build"
 # Beside SConstruct, where the call is made; builds with another folder are not answered.
@@ -47,24 +50,14 @@ def answer(words: list[str]) -> bytes | None:
 def call_of(words: list[str]) -> bytes:
     """Digest of all that a call consists of: words, folder, user, variables, the library, and whether a terminal gets what is
     printed. As a digest, since variables may hold passwords."""
-    import posix
-
     # `n6build` and `python -m n6build` are one call.
     program = [sys.executable] if words[:1] == [COMMAND] else []
     encoded = [_encoded(word) for word in (*program, *words)]
     variables = sorted(name + b"=" + value for name, value in posix.environ.items() if name not in _PASSING)
     own = posix.stat(__file__)
     facts = (posix.geteuid(), posix.isatty(1), own.st_ino, own.st_dev)
-    return _digest(
-        b"\0".join(
-            [
-                posix.getcwdb(),
-                b"user %d terminal %d library %d %d" % facts,
-                *(b"word " + word for word in encoded),
-                *variables,
-            ]
-        )
-    )
+    place = [posix.getcwdb(), b"user %d terminal %d library %d %d" % facts]
+    return _digest(b"\0".join([*place, *(b"word " + word for word in encoded), *variables]))
 
 
 def _encoded(word: str) -> bytes:
@@ -77,24 +70,21 @@ def file_of(call: bytes) -> bytes:
 
 
 def state_of(path: bytes, like: bytes = b"") -> bytes:
-    """What tells a file or the content of a folder from an earlier or a later one. like: a state from which only that it is the
-    same folder counts, as of `folder_state`. Raises OSError where that cannot be found out."""
-    import posix
-
+    """What tells a file or the content of a folder from an earlier or a later one: inode, size, times of modification and of
+    change in ns. Permissions, links and mounts do not change without the last one, which cannot be set. like: a state that
+    begins with '/', which counts only for a folder being the same one. Raises OSError where that cannot be found out."""
     try:
         found = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return ABSENT
-    if like.startswith(b"/"):
-        return b"/%d %d %d" % (found.st_mode, found.st_ino, found.st_dev)
-    return b"%d %d %d %d %d %d" % (
-        *(found.st_mode, found.st_ino, found.st_dev),
-        *(found.st_size, found.st_mtime_ns, found.st_ctime_ns),
-    )
+    if like[:1] == b"/":
+        return b"/%d %d" % (found.st_ino, found.st_dev)
+    return b"%d %d %d %d" % (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def written(call: bytes, told: bytes, looked: list[tuple[bytes, bytes]]) -> bytes:
-    """An answer as a file. told: what the build printed. looked: state and path of all that it looked at."""
+    """An answer as a file. told: what the build printed. looked: state and path of all that it looked at; a relative
+    path starts in the folder of the call."""
     body = b"\0\0".join([call, told, b"\0".join(field for pair in looked for field in pair)])
     return b"%s%s\n%s" % (_MAGIC, _digest(body), body)
 
@@ -117,8 +107,6 @@ def understood(data: bytes, call: bytes) -> tuple[bytes, list[tuple[bytes, bytes
 
 def _content(path: bytes) -> bytes:
     """Of a file of this user's own, of a size that can be read. Raises OSError or ValueError."""
-    import posix
-
     # What is a pipe by now does not block.
     handle = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     try:
@@ -139,7 +127,6 @@ def _digest(data: bytes) -> bytes:
 
 def _is_in_use() -> bool:
     """Whether a build holds the lock of the folder (n6build.plan.lock)."""
-    import posix
     from fcntl import LOCK_NB, LOCK_SH, flock
 
     handle = posix.open(LOCK, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
@@ -154,8 +141,6 @@ def _is_in_use() -> bool:
 
 def tell(told: bytes) -> bool:
     """Prints an answer; whether that was possible."""
-    import posix
-
     try:
         while told:
             told = told[posix.write(1, told) :]
@@ -166,4 +151,5 @@ def tell(told: bytes) -> bool:
 
 if __name__ == "__main__":
     found = answer(sys.argv[1:])
-    sys.exit(0 if found is not None and tell(found) else 1)
+    # Not sys.exit: there is nothing to tidy up, and the interpreter takes its time for that.
+    posix._exit(0 if found is not None and tell(found) else 1)

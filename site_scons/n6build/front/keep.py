@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -66,6 +66,8 @@ class Looked:
 def look(words: list[str], began: int) -> Looked | None:
     """Collects what this process looks at, to its end; None where that serves nothing. words: of the call. began: as of
     `Looked`."""
+    if sys.platform == "win32":
+        return None
     try:
         call = ask.call_of(words)
     except (ImportError, OSError):
@@ -109,7 +111,8 @@ def _states(looked: Looked, more: set[str], folder: str) -> list[tuple[bytes, by
     found = []
     try:
         for path in sorted(named):
-            if path.startswith(_NO_FILES) or path == os.path.join(folder, "lock"):
+            # Python itself compares what it has compiled with its source.
+            if path.startswith(_NO_FILES) or path == os.path.join(folder, "lock") or "/__pycache__/" in path:
                 continue
             encoded = os.fsencode(path)
             state = _state(encoded, path in listed, limit)
@@ -118,7 +121,20 @@ def _states(looked: Looked, more: set[str], folder: str) -> list[tuple[bytes, by
             found.append((state, encoded))
     except (OSError, ValueError):
         return None
-    return found
+    return list(_needed(found))
+
+
+def _needed(states: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Without what the others say as well: a file is absent as long as the content of its folder is the same, and what has
+    something in it is a folder."""
+    whole = {path for state, path in states if state != ask.ABSENT and not state.startswith(b"/")}
+    above = {path[: match.start()] for path in whole for match in re.finditer(b"/", path)}
+    here = os.getcwdb() + b"/"
+    for state, path in states:
+        if (state == ask.ABSENT and os.path.dirname(path) in whole) or (state.startswith(b"/") and path in above):
+            continue
+        # Shorter ways are faster ones.
+        yield state, path.removeprefix(here)
 
 
 def _state(path: bytes, is_listed: bool, limit: int) -> bytes:
@@ -126,7 +142,7 @@ def _state(path: bytes, is_listed: bool, limit: int) -> bytes:
     state = ask.state_of(path)
     if state == ask.ABSENT:
         return state if _is_settled(_nearest(path), limit) else b""
-    if stat.S_ISDIR(int(state.split()[0])) and not is_listed:
+    if os.path.isdir(path) and not is_listed:
         return ask.state_of(path, b"/")
     return state if _is_settled(path, limit) else b""
 
@@ -178,13 +194,12 @@ def _import_folders() -> set[str]:
 
 
 def _interpreter() -> set[str]:
-    """The program, its libraries, its modules, compiled or not, and what says where they are."""
+    """The program, its libraries, its modules, and what says where they are."""
     found = {os.path.abspath(path) for path in (sys.executable, sys.argv[0], os.path.join(sys.prefix, "pyvenv.cfg"))}
     for module in list(sys.modules.values()):
-        for name in ("__file__", "__cached__"):
-            path = getattr(module, name, None)
-            if isinstance(path, str):
-                found.add(os.path.abspath(path))
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str):
+            found.add(os.path.abspath(path))
     for folder in _import_folders():
         found.update(glob.glob(f"{glob.escape(folder)}/*.pth"))
     if os.path.exists(_MAPS):
