@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from n6build.base.environment import option_values
 from n6build.front.keep import Looked, keep, look
 from n6scons import last_words, may_write
 from SCons.Node.FS import Dir, get_default_fs
@@ -43,7 +44,9 @@ class _Heard:
 def listen(env: Any) -> None:
     """From now on, to the end of the process. env: as of the tool n6."""
     words = [word for word in sys.argv[1:] if word.startswith("-")]
-    if not may_write() or GetOption("clean") or not all(map(_SWITCHES.fullmatch, words)):
+    if not all(map(_SWITCHES.fullmatch, words)) or option_values().get("SCONSFLAGS"):
+        return
+    if not may_write() or GetOption("clean"):
         return
     looked = look(sys.argv, int(start_time * 1e9))
     if looked is not None:

@@ -29,7 +29,7 @@ NOT_OF_THE_BUILD = re.compile(
 )
 # Asks again after each change of a path, in a process like the front's own; about a few paths at a time, which saves a minute.
 FLIPS = """
-import importlib.util, json, os, sys
+import importlib.util, json, os, shutil, sys
 spec = importlib.util.spec_from_file_location("ask", sys.argv[1])
 ask = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(ask)
@@ -63,10 +63,16 @@ for first in range(0, len(looked), 20):
             os.utime(name, ns=(os.stat(name).st_atime_ns, os.stat(name).st_mtime_ns))
             assert ask.answer(words) is None, name
             flipped["touched"] += 1
-        elif os.path.isdir(os.path.dirname(os.path.abspath(name))):
+        else:
+            parent = os.path.dirname(os.path.abspath(name))
+            above = parent
+            while not os.path.isdir(os.path.dirname(above)):
+                above = os.path.dirname(above)
+            is_new = not os.path.isdir(parent)
+            os.makedirs(parent, exist_ok=True)
             open(name, "wb").close()
             assert ask.answer(words) is None, name
-            os.unlink(name)
+            shutil.rmtree(above) if is_new else os.unlink(name)
             flipped["made"] += 1
         some = now(some)
 store(now(looked))
