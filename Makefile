@@ -9,6 +9,9 @@ PYTHON ?= python3
 
 SCONS = .venv/bin/scons -Q -j$(JOBS) board=$(BOARD) model=$(MODEL) profile=$(PROFILE)
 
+# Whether there is nothing to do is known before anything is started (docs/build-folder.md); what set-up reads counts as well.
+ASKED = .venv/bin/python -I -S site_scons/n6build/front/ask.py
+
 .PHONY: help wheel docs lock setup setup-tests try-setup build flash matrix test test-all fuzz lint bench doctor clean
 
 help:
@@ -23,8 +26,8 @@ setup:
 setup-tests:
 	@$(PYTHON) tools/setup.py --tests
 
-build: setup
-	@$(SCONS) build
+build:
+	@$(ASKED) $(SCONS) build 2>/dev/null || ($(MAKE) --no-print-directory setup && $(SCONS) build)
 
 flash: setup
 	@$(SCONS) probe=$(PROBE) flash run

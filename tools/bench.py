@@ -27,6 +27,7 @@ import tflite
 from bench_caches import cache_figures
 from bench_embed import embedded_speed
 from bench_emulator import emulator_speed
+from bench_front import front_speed
 from bench_kernels import kernel_figures
 from bench_npu import npu_speed
 from bench_timing import timing_figures
@@ -76,6 +77,8 @@ def main() -> int:
         matrix(project)
         null_builds(project)
         for name, value in timing_figures():
+            figure(name, value)
+        for name, value in front_speed(project):
             figure(name, value)
         for name, value in embedded_speed():
             figure(name, value)

@@ -24,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+COMMAND = VENV / "bin" / "n6build"
 STAMP = VENV / "n6build.ready"
 LOCKS = ROOT / "requirements"
 OLDEST = (3, 11)
@@ -177,7 +178,13 @@ def install_packages(parts: list[str]) -> int:
 def make_environment() -> int:
     """The virtual environment, with exactly what requirements/ has. Its stamp holds the hash of that: what is new there is
     installed, and what is unchanged is skipped."""
-    read = [ROOT / "pyproject.toml", LOCKS / "build.lock", LOCKS / "development.lock", LOCKS / "oldest_cmake.lock"]
+    read = [
+        ROOT / "pyproject.toml",
+        ROOT / "tools" / "packaging" / "n6build.sh",
+        LOCKS / "build.lock",
+        LOCKS / "development.lock",
+        LOCKS / "oldest_cmake.lock",
+    ]
     wanted = hashlib.sha256(b"".join(path.read_bytes() for path in read) + sys.version.encode()).hexdigest()
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return 0
@@ -195,6 +202,8 @@ def make_environment() -> int:
     for step in steps:
         if subprocess.run(step, check=False).returncode:
             return fail("the virtual environment could not be made", f"try again: rm -r .venv; {' '.join(step)}")
+    # pip's takes Python's whole start, which is most of what a call with nothing to do takes.
+    shutil.copyfile(ROOT / "tools" / "packaging" / "n6build.sh", COMMAND)
     STAMP.write_text(wanted)
     return 0
 

@@ -10,11 +10,12 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping
 from importlib.machinery import FileFinder, SourceFileLoader
-from typing import TYPE_CHECKING, Any
 
+# Importing these takes longer than everything else in a build with nothing to do.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # Importing it takes longer than everything else in a build with nothing to do.
     from importlib.abc import PathEntryFinder
+    from typing import Any
 
 
 class _ByContent(SourceFileLoader):

@@ -1,6 +1,7 @@
 """SCons tool: env.N6Options(arguments) -> what was chosen (options.choices.Choices), from the command line, the environment and
 settings files; env.N6Answer(targets) for targets that only print information: lists, doctor. env.N6Database(), for a project that
-n6build alone builds, replaces SCons' database (n6_database)."""
+n6build alone builds, replaces SCons' database (n6_database), and lets a call with nothing to do be answered without SCons
+(n6_front)."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from n6_database import DatabaseModule, remove_database
+from n6_front import listen
 from n6build.base.console import without_colour
 from n6build.base.environment import option_values
 from n6build.options.choices import Choices, Invocation, choices_of
@@ -51,6 +53,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
         N6_CACHE_WRITE=invocation.cache_write,
         N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
+        N6_FRONT=invocation.front,
         N6_MATRIX_BOARDS=invocation.boards,
         N6_MATRIX_MODELS=invocation.models,
         N6_MATRIX_SHARD=invocation.shard,
@@ -108,6 +111,7 @@ def _database(env: Any) -> None:
         # The build folder of another project may hold more than n6build makes.
         atexit.register(_at_the_end, Path(env["N6_BUILD"]))
     SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning))
+    listen(env)
 
 
 def _at_the_end(build: Path) -> None:

@@ -144,7 +144,8 @@ def test_the_environment_is_read_in_one_place(path: Path) -> None:
         if isinstance(node, ast.Attribute | ast.alias)
     }
     found = names & {"environ", "environb", "getenv", "getenvb", "expandvars"}
-    assert not found or shown(path) == "base/environment.py"
+    # The front imports nothing, and takes no value: it compares all of them with those of an earlier call.
+    assert not found or shown(path) in ("base/environment.py", "front/ask.py")
 
 
 def calls_of(build: Build) -> Iterator[list[object]]:

@@ -79,6 +79,13 @@ def recorded(sees: Callable[[str], bool] | None = None) -> Iterator[Uses]:
                 outer.lines.setdefault(use, line)
 
 
+def recorded_from_now() -> Uses:
+    """As `recorded`, of this thread to its end."""
+    uses = Uses()
+    _current.set(uses)
+    return uses
+
+
 def note(kind: Kind, path: str | Path, pattern: str = "") -> None:
     """Adds a use to the current block of `recorded`, if there is one, with the line of library code behind it."""
     uses = _current.get()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from n6build.base.console import say, show, without_colour
+from n6build.base.console import line, say, show, without_colour
 from n6build.base.environment import option_values, project_folder, read_environment
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
 from n6build.command_line.arguments import Asked
 from n6build.command_line.lists import print_list
+from n6build.front.ask import COMMAND
+from n6build.front.keep import Looked, keep, look
 from n6build.options.choices import Choices, Invocation, choices_of
 from n6build.options.option import chosen
 from n6build.options.settings import resolve
@@ -31,6 +35,7 @@ from n6build.steps.planning import planned
 
 def carry_out(asked: Asked) -> None:
     """Raises N6Error, which is also in last_error.json of the build folder if something was to be built."""
+    looked = look([COMMAND, *sys.argv[1:]], time.time_ns())
     folder = _folder()
     settings = resolve(asked.given, option_values(), folder)
     invocation = chosen(Invocation, settings, folder)
@@ -42,7 +47,7 @@ def carry_out(asked: Asked) -> None:
         return
     check_targets(asked.goals, [name for name in asked.goals if Path(name).exists()], explain=bool(invocation.explain))
     try:
-        _plan_or_build(asked, choices, invocation)
+        _plan_or_build(asked, choices, invocation, looked)
     except N6Error as error:
         note_error(error, Path(choices.build))
         raise
@@ -55,7 +60,7 @@ def _folder() -> Path:
         raise N6Error("N6-FILE-002", f"cannot read the working directory: {error.strerror}") from error
 
 
-def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> None:
+def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation, looked: Looked | None) -> None:
     build = Path(choices.build)
     lock = locked_build_folder(build)
     verbose = invocation.verbose or choices.verbosity == 2
@@ -76,6 +81,11 @@ def _plan_or_build(asked: Asked, choices: Choices, invocation: Invocation) -> No
         if made:
             with _done_elsewhere(invocation.remote, site) as jobs:
                 _build(plan, made, site, jobs=asked.jobs or jobs, verbose=verbose)
+            if not site.done:
+                told = line("Nothing", "to do", f"{', '.join(made)} up to date")
+                show(told)
+                if looked and invocation.front and made == goals:
+                    keep(looked, f"{told}\n", site, goals)
     os.close(lock)
 
 
@@ -106,5 +116,3 @@ def _build(plan: Plan, goals: tuple[str, ...], site: Site, *, jobs: int | None, 
         execute(plan, files_of(goals, plan), site, jobs=jobs, on_step=announce)
     finally:
         say_times(site)
-    if not site.done:
-        say("Nothing", "to do", f"{', '.join(goals)} up to date")

@@ -9,7 +9,7 @@ from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.files import to_json, write_atomically
-from n6build.base.uses import state_of
+from n6build.base.uses import note, state_of
 from n6build.plan.plan import Plan
 from n6build.plan.step import Step
 
@@ -62,6 +62,7 @@ def read_receipt(path: Path) -> Receipt | None:
 def nor_state(nor: Path) -> str:
     """Of the virtual board's NOR: size and modification time of the file, which a copy of a project keeps; empty where there is
     none."""
+    note("existence", nor)
     try:
         size, modified, *_ = state_of(nor)
     except OSError:

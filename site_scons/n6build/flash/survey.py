@@ -20,6 +20,8 @@ from n6build.hardware.boards import board_names, load_board
 
 # Of errors that a program on the board reports, or that are seen while it runs: its flash may be the reason.
 _OF_A_RUN = ("N6-FW-", "N6-RUN-")
+# Sectors.
+_READ_AT_A_TIME = 64
 
 
 def checked_identity(programmer: Programmer, board: Board) -> Identity:
@@ -72,10 +74,11 @@ def writes_noted(programmer: Programmer, board: Board) -> Iterator[None]:
         record = read_record(programmer.record, board.name)
         if before != after and record.sectors and record.memory_state == before:
             spans = [Span(address, board.nor.sector) for address in sorted(record.sectors)]
-            found = programmer.read(spans)
-            changed = [
-                span for span, data in zip(spans, found, strict=True) if sha256(data) != record.sectors[span.address]
-            ]
+            changed = []
+            for first in range(0, len(spans), _READ_AT_A_TIME):
+                some = spans[first : first + _READ_AT_A_TIME]
+                found = zip(some, programmer.read(some), strict=True)
+                changed += [span for span, data in found if sha256(data) != record.sectors[span.address]]
             write_record(programmer.record, replace(without(record, changed), memory_state=after))
 
 

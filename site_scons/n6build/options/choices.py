@@ -296,6 +296,9 @@ class Invocation:
     debug: bool = switch(False, "1 is verbosity=2", loader="reloc")
     no_color: bool = switch(False, "1 prints without colours, as NO_COLOR does")
     verbose: bool = switch(False, "1 shows whole command lines")
+    front: bool = switch(
+        True, "0 lets the build itself find out that there is nothing to do, whatever an earlier one wrote down"
+    )
     explain: str = word("", "explains why this file was or will be made again, or why not; nothing is built")
 
 

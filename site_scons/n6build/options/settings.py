@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.files import is_file
 from n6build.base.paths import check_text
 from n6build.options.choices import Choices, Invocation
 from n6build.options.option import Option, Setting, options_of
@@ -27,7 +28,7 @@ def resolve(
     options = {option.name: option for option in OPTIONS}
     settings = {option.name: Setting(option.default, "default", option.name) for option in OPTIONS}
     for path in settings_files(folder):
-        if path.is_file():
+        if is_file(path):
             from n6build.base.yaml_schema import read_document  # noqa: PLC0415 - most builds have no such file.
 
             document = read_document(path)

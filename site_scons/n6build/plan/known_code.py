@@ -24,7 +24,7 @@ _NAME = "code.json"
 def known_code(build: Path) -> Code:
     """The code of n6build. build: folder of all build products, which has what an earlier call has found."""
     code = library_code()
-    states = list(_states(code))
+    states = list(states_of_code(code))
     # The state is taken before anything is read: what changes in between is stored under a state that does not come again.
     if all(uses.is_settled(state) for _, state in states):
         code.state = hashlib.sha256(canonical([sys.version, states]).encode()).hexdigest()
@@ -46,7 +46,8 @@ def keep_known_code(code: Code, build: Path) -> None:
         code.known = len(code.digests)
 
 
-def _states(code: Code) -> Iterator[tuple[str, uses.State]]:
+def states_of_code(code: Code) -> Iterator[tuple[str, uses.State]]:
+    """Path and state of every file that the digests follow from."""
     for root in code.roots.values():
         yield from sorted(_python_files(str(root)))
     for folder in sorted(installed_packages().values()):

@@ -48,11 +48,14 @@ def _read(path: Path, key: str, signature: str) -> Plan | None:
         document: Any = parse_json(path.read_bytes())
         if document["key"] != key or document["code"] != signature:
             return None
+        used = uses.Uses()
         for kind, file, pattern, fingerprint, state in document["uses"]:
+            used.lines[uses.Use(kind, file, pattern)] = ""
             if kind == "content" and state is not None:
                 uses.remember_digest(file, (state[0], state[1], state[2], state[3]), fingerprint)
             if uses.fingerprint(uses.Use(kind, file, pattern)) != fingerprint:
                 return None
+        uses.repeat(used)
         return read_trusted_plan_json(document["plan"])
     except (OSError, N6Error, *WRONG_FIELDS):
         return None

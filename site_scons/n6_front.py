@@ -1,0 +1,97 @@
+"""Has a build that did nothing written down, so that the next one need not start SCons (n6build.front); for a project that
+n6build alone builds."""
+
+from __future__ import annotations
+
+import atexit
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from n6build.base.environment import option_values
+from n6build.front.keep import Looked, keep, look
+from n6scons import last_words, may_write
+from SCons.Node.FS import Dir, get_default_fs
+from SCons.Script import BUILD_TARGETS, GetOption, Main, start_time
+
+# Switches that change neither what is done nor what is said; with others nothing is written down.
+_SWITCHES = re.compile(r"-Q|-k|--keep-going|-j[0-9]*|--jobs(=[0-9]+)?")
+_MOST = 1 << 16
+
+
+class _Heard:
+    """A stream that keeps what is written to it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.text = ""
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        if len(self.text) < _MOST:
+            self.text += text
+        self._stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def listen(env: Any) -> None:
+    """From now on, to the end of the process. env: as of the tool n6."""
+    words = [word for word in sys.argv[1:] if word.startswith("-")]
+    if not all(map(_SWITCHES.fullmatch, words)) or option_values().get("SCONSFLAGS"):
+        return
+    if not may_write() or GetOption("clean"):
+        return
+    looked = look(sys.argv, int(start_time * 1e9))
+    if looked is not None:
+        heard = _Heard(sys.stdout), _Heard(sys.stderr)
+        sys.stdout, sys.stderr = heard
+        atexit.register(_at_the_end, env, looked, *heard)
+
+
+def _at_the_end(env: Any, looked: Looked, out: _Heard, errors: _Heard) -> None:
+    build = env.fs.Dir(env["N6_BUILD"], env.fs.Top)
+    site = getattr(build.attributes, "n6_site", None)
+    if site is None or not env["N6_FRONT"] or Main.exit_status or errors.text:
+        return
+    begin = "" if GetOption("no_progress") else "scons: Reading SConscript files ...\n"
+    if begin + out.text == _nothing_to_do(bool(begin)):
+        with last_words():
+            more = [*_nodes(), *_site_folders(site.top), *_set_up(site.top)]
+            keep(looked, begin + out.text, site, map(str, BUILD_TARGETS), more)
+
+
+def _nothing_to_do(with_progress: bool) -> str:
+    """What SCons prints if all that was asked for is up to date."""
+    lines = [f"`{target}' is up to date." for target in BUILD_TARGETS]
+    if with_progress:
+        before = ("Reading SConscript files ...", "done reading SConscript files.", "Building targets ...")
+        lines = [*before, *lines, "done building targets."]
+    return "".join(f"scons: {line}\n" for line in lines)
+
+
+def _nodes() -> Iterator[str]:
+    """Every file that SCons knows of, as far as it may have looked for it."""
+    for root in get_default_fs().Root.values():
+        for node in root._lookupDict.values():
+            if node is not root and (not isinstance(node, Dir) or node.exists()):
+                yield node.get_abspath()
+
+
+def _site_folders(top: Path) -> Iterator[str]:
+    """Where SCons looks for code of a project, a user and a system."""
+    for folder in (top, Path.home() / ".scons", Path("/usr/share/scons")):
+        yield from (str(folder / "site_scons" / name) for name in ("", "site_init.py", "site_tools"))
+
+
+def _set_up(top: Path) -> Iterator[str]:
+    """What `make` would look at before it starts SCons: where nothing is new there, nothing is to be installed."""
+    names = ("Makefile", "pyproject.toml", "tools/setup.py", "tools/packaging/n6build.sh", ".venv/n6build.ready")
+    yield from (str(top / name) for name in names)
+    yield from map(str, (top / "requirements").glob("*.lock"))

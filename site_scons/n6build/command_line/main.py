@@ -1,0 +1,95 @@
+"""What the words of the command `n6build` begin with: which command it is, and how it ends."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import sys
+
+from n6build.base.environment import is_asked_to_complete
+from n6build.base.errors import N6Error
+from n6build.base.files import cannot_write
+from n6build.base.requirements import check_python, missing_package
+
+
+def carry_out(words: list[str]) -> int:
+    """The exit status, as of `n6build.__main__.main`."""
+    # Names come from models and folders: a terminal that lacks a letter gets a question mark, not a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        check_python()
+        _begin(words)
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"{missing_package(error)}\n")
+        return 2
+    except N6Error as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stderr.write(f"{cannot_write(None, error)}\n")
+        return 2
+    return 0
+
+
+def _reader_is_gone() -> bool:
+    """Of what is printed, such as `head`. Python would complain once more when it ends."""
+    pipe = select.poll()
+    pipe.register(sys.stdout, 0)
+    if not pipe.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def _begin(words: list[str]) -> None:
+    command, *rest = words or [""]
+    if is_asked_to_complete():
+        from n6build.command_line.completion import answer
+
+        answer()
+    elif command == "--print-completion":
+        from n6build.command_line.completion import script
+
+        print(script(rest[0] if rest else ""), flush=True)
+    elif command in ("-h", "--help"):
+        from n6build.command_line.overview import overview
+
+        print(overview(), flush=True)
+    elif command == "--version":
+        from n6build.base.version import version
+
+        print(f"n6build {version()}", flush=True)
+    elif command == "step":
+        from n6build.command_line.step import step
+
+        step(rest)
+    elif command == "matrix-merge":
+        from n6build.command_line.matrix_merge import matrix_merge
+
+        matrix_merge(rest)
+    elif command == "embed":
+        from n6build.command_line.embed import embed
+
+        embed(rest)
+    elif command in ("--makefile", "--cmake-dir", "--include-dir"):
+        from n6build.embed.places import PLACES
+
+        print(PLACES[command], flush=True)
+    else:
+        from n6build.command_line.arguments import read_words
+        from n6build.command_line.build import carry_out
+
+        carry_out(read_words(command, rest))

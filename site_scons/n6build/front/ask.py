@@ -1,0 +1,155 @@
+"""Answers a call in place of the build, where the same call did nothing before and all that it looked at is unchanged.
+
+    .venv/bin/python -I -S site_scons/n6build/front/ask.py .venv/bin/scons -Q board=nucleo-n657 build
+    .venv/bin/python -I -S site_scons/n6build/front/ask.py n6build build --board nucleo-n657
+
+Exit status: 0 with what the build would print, or 1 with nothing where the build itself has to be asked. Whatever is not as
+expected is a reason to step aside, so that nothing here is an error. `n6build.front.keep` writes what is read here.
+
+The interpreter starts in a few milliseconds, which any import from its library would double: there is none but of built-in
+modules, and of fcntl and _blake2 (that of hashlib), in C as well.
+"""
+
+import sys
+
+if sys.platform != "win32":
+    import posix
+
+# The first word of a call that no SCons is needed for.
+COMMAND = "n6build"
+# Beside SConstruct, where the call is made; builds with another folder are not answered.
+FOLDER = b"build/.n6build/front"
+LOCK = b"build/.n6build/lock"
+ABSENT = b"-"
+_MAGIC = b"n6build front 1\n"
+# A build of 60 networks has 600 KB.
+_LARGEST = 16 << 20
+# Every shell and every call has others, and no build reads them.
+_PASSING = (b"_", b"OLDPWD", b"SHLVL")
+_KIND, _REGULAR = 0o170000, 0o100000
+# Letters, line breaks, and the colours of n6build.base.console: nothing else reaches a terminal from a file.
+_COLOURS = (b"\x1b[36m", b"\x1b[0m")
+_PRINTABLE = bytes({*range(32, 256)} - {127}) + b"\n"
+
+
+def answer(words: list[str]) -> bytes | None:
+    """What the build would print, None where it has to be asked. words: of the call, the program first."""
+    if sys.platform == "win32":
+        return None
+    try:
+        call = call_of(words)
+        told, looked = understood(_content(file_of(call)), call)
+        # Another build would be waited for.
+        if told and not _is_in_use() and all(state_of(path, state) == state for state, path in looked):
+            return told
+    except (OSError, ValueError, ImportError):
+        pass
+    return None
+
+
+def call_of(words: list[str]) -> bytes:
+    """Digest of all that a call consists of: words, folder, user, variables, the library, and whether a terminal gets what is
+    printed. As a digest, since variables may hold passwords."""
+    # `n6build` and `python -m n6build` are one call.
+    program = [sys.executable] if words[:1] == [COMMAND] else []
+    encoded = [_encoded(word) for word in (*program, *words)]
+    variables = sorted(name + b"=" + value for name, value in posix.environ.items() if name not in _PASSING)
+    own = posix.stat(__file__)
+    facts = (posix.geteuid(), posix.isatty(1), own.st_ino, own.st_dev)
+    place = [posix.getcwdb(), b"user %d terminal %d library %d %d" % facts]
+    return _digest(b"\0".join([*place, *(b"word " + word for word in encoded), *variables]))
+
+
+def _encoded(word: str) -> bytes:
+    return word.encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
+
+
+def file_of(call: bytes) -> bytes:
+    """Where the answer to a call is kept, relative to its folder."""
+    return FOLDER + b"/" + call
+
+
+def state_of(path: bytes, like: bytes = b"") -> bytes:
+    """What tells a file or the content of a folder from an earlier or a later one: inode, size, times of modification and of
+    change in ns. Permissions, links and mounts do not change without the last one, which cannot be set. like: a state that
+    begins with '/', which counts only for a folder being the same one. Raises OSError where that cannot be found out."""
+    try:
+        found = posix.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return ABSENT
+    if like[:1] == b"/":
+        return b"/%d %d" % (found.st_ino, found.st_dev)
+    return b"%d %d %d %d" % (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def written(call: bytes, told: bytes, looked: list[tuple[bytes, bytes]]) -> bytes:
+    """An answer as a file. told: what the build printed. looked: state and path of all that it looked at; a relative
+    path starts in the folder of the call."""
+    body = b"\0\0".join([call, told, b"\0".join(field for pair in looked for field in pair)])
+    return b"%s%s\n%s" % (_MAGIC, _digest(body), body)
+
+
+def understood(data: bytes, call: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """What `written` was given for this call. Raises ValueError where it is damaged, or for another one."""
+    begin = len(_MAGIC) + 33
+    body = data[begin:]
+    if data[:begin] != b"%s%s\n" % (_MAGIC, _digest(body)):
+        raise ValueError("damaged, or of another version")
+    known, told, looked = body.split(b"\0\0")
+    fields = looked.split(b"\0")
+    plain = told
+    for colour in _COLOURS:
+        plain = plain.replace(colour, b"")
+    if known != call or len(fields) % 2 or plain.translate(None, _PRINTABLE):
+        raise ValueError("not the answer to this call")
+    return told, list(zip(fields[::2], fields[1::2], strict=True))
+
+
+def _content(path: bytes) -> bytes:
+    """Of a file of this user's own, of a size that can be read. Raises OSError or ValueError."""
+    # What is a pipe by now does not block.
+    handle = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    try:
+        found = posix.fstat(handle)
+        if found.st_mode & _KIND != _REGULAR or found.st_uid != posix.geteuid() or found.st_size > _LARGEST:
+            raise ValueError("not what was written here")
+        return posix.read(handle, _LARGEST)
+    finally:
+        posix.close(handle)
+
+
+def _digest(data: bytes) -> bytes:
+    """32 hexadecimal digits. Raises ImportError where this Python has no such module."""
+    from _blake2 import blake2b
+
+    return blake2b(data, digest_size=16).hexdigest().encode()
+
+
+def _is_in_use() -> bool:
+    """Whether a build holds the lock of the folder (n6build.plan.lock)."""
+    from fcntl import LOCK_NB, LOCK_SH, flock
+
+    handle = posix.open(LOCK, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    try:
+        flock(handle, LOCK_SH | LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        posix.close(handle)
+    return False
+
+
+def tell(told: bytes) -> bool:
+    """Prints an answer; whether that was possible."""
+    try:
+        while told:
+            told = told[posix.write(1, told) :]
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    found = answer(sys.argv[1:])
+    # Not sys.exit: there is nothing to tidy up, and the interpreter takes its time for that.
+    posix._exit(0 if found is not None and tell(found) else 1)
