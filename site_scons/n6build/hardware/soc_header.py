@@ -27,8 +27,29 @@ class PeripheralConstants:
 
 
 @dataclass(frozen=True)
+class NpuRegisterConstants:
+    """As in `NpuRegister`."""
+
+    offset: int
+    fields: dict[str, int | tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class NpuUnitConstants:
+    """Of one kind. base: of the first unit. version_word: as of `NpuUnits`. gate: bit in the registers of clock B. registers:
+    of those that a program sets itself, none for others."""
+
+    base: int
+    version_word: int
+    count: int
+    gate: int | None
+    registers: dict[str, NpuRegisterConstants]
+
+
+@dataclass(frozen=True)
 class SocConstants:
-    """What of a chip's description is in the header. memories: base and size of each. The others are as in `Soc`."""
+    """What of a chip's description is in the header. memories: base and size of each. npu: its units, by their kind. The others
+    are as in `Soc`."""
 
     name: str
     cpu: str
@@ -41,6 +62,7 @@ class SocConstants:
     interrupts: dict[str, int]
     dma_requests: dict[str, int]
     peripherals: dict[str, PeripheralConstants]
+    npu: dict[str, NpuUnitConstants]
 
 
 def constants_of(soc: Soc) -> SocConstants:
@@ -60,7 +82,25 @@ def constants_of(soc: Soc) -> SocConstants:
             name: PeripheralConstants(each.base, each.instances, each.registers)
             for name, each in soc.peripherals.items()
         },
+        _npu_units(soc),
     )
+
+
+def _npu_units(soc: Soc) -> dict[str, NpuUnitConstants]:
+    base = soc.peripherals["NPU"].base
+    assert base is not None  # Of a peripheral with one instance.
+    return {
+        kind: NpuUnitConstants(
+            base + units.first * _NPU_UNIT_BYTES,
+            units.version_word,
+            units.count,
+            units.gate.bit if units.gate and units.gate.clock == "B" else None,
+            {name: NpuRegisterConstants(each.offset, each.fields) for name, each in soc.npu.registers[kind].items()}
+            if kind in _NPU_CONTROL
+            else {},
+        )
+        for kind, units in soc.npu.units.items()
+    }
 
 
 def soc_header(constants: SocConstants) -> str:
@@ -75,7 +115,6 @@ def soc_header(constants: SocConstants) -> str:
             "field_bits": field_bits,
             "alias_name": _alias_name,
             "npu_unit_bytes": _NPU_UNIT_BYTES,
-            "npu_control": _NPU_CONTROL,
         },
     )
 
