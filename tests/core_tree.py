@@ -9,7 +9,6 @@ from pathlib import Path
 
 RUNTIME = Path(__file__).resolve().parents[1] / "firmware" / "runtime"
 _EMPTY = (
-    "ll_aton.c",
     "ll_aton_rt_main.c",
     "ll_aton_util.c",
     "ll_aton_lib.c",
@@ -56,6 +55,8 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     for name in _EMPTY:
         (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
     shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
+    # What drives the NPU is in this one of ST's.
+    shutil.copy2(RUNTIME / "ll_aton_npu.c", folder / "ll_aton.c")
     if ll_aton >= _TWO_ARGUMENTS:
         _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")

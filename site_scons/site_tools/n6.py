@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +94,7 @@ def _use_remote(text: str, site: Site) -> None:
     executor = use_remote(text, site)
     if executor is not None:
         SetOption("num_jobs", JOBS)
-        atexit.register(_finish, executor.finish)
-
-
-def _finish(finish: Callable[[], None]) -> None:
-    with last_words():
-        finish()
+        atexit.register(last_words()(executor.finish))
 
 
 def _steps(env: Any, plan: Plan) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of, trial_of
 from n6build.steps.job import FIELD_REPORT, Job, boards_of, check_device, check_goals, job_of
+from n6build.steps.lacking import lacking_step
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
 from n6build.steps.network_times import network_times_step
@@ -64,8 +65,8 @@ def application_plan(
         job.board,
         trial_of(job),
         layout=f"{job.folder}/flash_layout.json",
-        virtual_board=job.virtual_board,
     )
+    lacking = lacking_step(f"{job.folder}/to_flash.txt", manifest.name, images.files, job.virtual_board)
     checks = _checks(job, networks, images, manifest)
     verdict, sizes = verdict_step(f"{job.folder}/checks.txt", checks.name), _sizes(job, images, manifest)
     origin = origin_steps(job, images, manifest, (*(each.step for each in networks), *images.steps, manifest))
@@ -73,12 +74,25 @@ def application_plan(
     before = BeforeFlash(manifest, verdict, sizes, come_with)
     headers = [step for each in networks for step in app_headers_steps(f"{each.folder}_app", each)]
     build = Part(
-        (*(each.step for each in networks), *images.steps, manifest, *origin, sizes, *headers, checks, verdict),
+        (
+            *(each.step for each in networks),
+            *images.steps,
+            manifest,
+            lacking,
+            *origin,
+            sizes,
+            *headers,
+            checks,
+            verdict,
+        ),
         {
             "network": tuple(file for each in networks for file in each.outputs),
-            "image": (*manifest.outputs, *come_with, *sizes.outputs),
+            "image": (*manifest.outputs, *lacking.outputs, *come_with, *sizes.outputs),
             "check": verdict.outputs,
-            "build": (*manifest.outputs, *come_with, *sizes.outputs, *verdict.outputs, *outputs_of(headers)),
+            "build": (
+                *(*manifest.outputs, *lacking.outputs, *come_with),
+                *(*sizes.outputs, *verdict.outputs, *outputs_of(headers)),
+            ),
         },
     )
     board = on_board(job, networks, images, before, goals, programmer)

@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from n6build.base.console import kib, say
 from n6build.base.files import file_size, read_bytes, write_atomically
 from n6build.base.span import Span
-from n6build.flash.program import counted, lacking_now
-from n6build.flash.receipt import VIRTUAL_RECORD
-from n6build.flash.record import records_folder
-from n6build.flash.sectors import bytes_of, wanted_sectors
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board, Trial
 from n6build.hardware.program_places import ProgramPlaces, places_of
 from n6build.hardware.slots import BoardFlash, flash_of
-from n6build.image.manifest import FlashFile, FlashManifest, check_kept, make_manifest, manifest_json
+from n6build.image.manifest import FlashFile, check_kept, make_manifest, manifest_json
 from n6build.memory_plan.plan import Content, MemoryPlan, read_plan
 from n6build.memory_plan.whole_image import check_model, check_model_weights, check_program, check_slot_data
 from n6build.plan.step import Call, Step, to_parameters
@@ -45,14 +40,13 @@ class _Place:
 class Parameters:
     """programs: where they are loaded to. places: of the images, in the order of the sources that follow the plan. placed: of
     which of them a further source says where its parts go, in the order of these sources. trial: of which nothing may take the
-    places; None: there is none. virtual_board: its folder."""
+    places; None: there is none."""
 
     flash: BoardFlash
     programs: ProgramPlaces
     places: tuple[_Place, ...]
     placed: tuple[int, ...]
     trial: Trial | None
-    virtual_board: str
 
 
 def flash_manifest_step(
@@ -63,11 +57,9 @@ def flash_manifest_step(
     trial: Trial | None = None,
     *,
     layout: str = "",
-    virtual_board: str = "",
 ) -> Step:
     """plan: memory_plan.json, which gives the addresses of images that share a slot. trial: of new images. layout: file for the
-    manifest without digests, which stays as it is where only contents change; empty: none is made. virtual_board: its folder,
-    where it is to be said how much the board lacks; empty: that is not said."""
+    manifest without digests, which stays as it is where only contents change; empty: none is made."""
     places = tuple(_Place(part.slot, part.content) for part in parts)
     placed = tuple(number for number, part in enumerate(parts) if part.placed)
     lists = (part.placed for part in parts if part.placed)
@@ -76,16 +68,13 @@ def flash_manifest_step(
         stage="image",
         outputs=(output, *([layout] if layout else [])),
         sources=(plan, *(part.file for part in parts), *lists),
-        parameters=to_parameters(
-            Parameters(flash_of(board), places_of(board.soc), places, placed, trial, virtual_board)
-        ),
-        state=(virtual_board,) if virtual_board else (),
+        parameters=to_parameters(Parameters(flash_of(board), places_of(board.soc), places, placed, trial)),
         function="n6build.steps.flash_manifest:make",
     )
 
 
 def make(call: Call) -> None:
-    """Writes the manifest and its layout, and says how many sectors would be programmed."""
+    """Writes the manifest and its layout."""
     given = call.parameters_as(Parameters)
     plan = read_plan(call.sources[0])
     addresses = plan.flash_addresses()
@@ -110,8 +99,6 @@ def make(call: Call) -> None:
     without_content = tuple(replace(segment, sha256="") for segment in manifest.segments)
     for layout in layouts:
         write_atomically(layout, manifest_json(replace(manifest, segments=without_content)))
-    if given.virtual_board:
-        _say_lacking(manifest, output.parent, Path(given.virtual_board))
 
 
 def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, programs: ProgramPlaces) -> None:
@@ -136,16 +123,3 @@ def _check_whole(images: Sequence[tuple[_Place, Path]], plan: MemoryPlan, progra
             check_model_weights(read_bytes(path), sizes[content], path.name)
         elif not is_empty or content in sizes:
             check_slot_data(path, sizes.get(content, 0))
-
-
-def _say_lacking(manifest: FlashManifest, folder: Path, virtual_board: Path) -> None:
-    """According to the records; no board is accessed. folder: of the manifest."""
-    records = [virtual_board / VIRTUAL_RECORD, *records_folder().glob("*.json")]
-    wanted = wanted_sectors(manifest, folder)
-    found = lacking_now(wanted, manifest.board, records)
-    if found is None:
-        everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
-        say("To flash", f"{everything}, all of it: no such board has been programmed from here")
-    else:
-        name, sectors, size = found
-        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")

@@ -1,0 +1,52 @@
+"""What a board lacks of the images, for the console; to_flash.txt says how much they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from n6build.base.console import kib, say
+from n6build.base.files import write_atomically
+from n6build.flash.program import counted, lacking_now
+from n6build.flash.receipt import VIRTUAL_RECORD
+from n6build.flash.record import records_folder
+from n6build.flash.sectors import bytes_of, wanted_sectors
+from n6build.image.manifest import read_manifest
+from n6build.plan.step import Call, Step, to_parameters
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """virtual_board: its folder."""
+
+    virtual_board: str
+
+
+def lacking_step(output: str, manifest: str, images: Sequence[str], virtual_board: str) -> Step:
+    """images: files that the manifest names. virtual_board: its folder."""
+    return Step(
+        verb="Lacking",
+        stage="image",
+        outputs=(output,),
+        sources=(manifest, *images),
+        parameters=to_parameters(Parameters(virtual_board)),
+        state=(virtual_board,),
+        function="n6build.steps.lacking:make",
+        quiet=True,
+    )
+
+
+def make(call: Call) -> None:
+    """Says how many sectors would be programmed, according to the records; no board is accessed."""
+    folder = Path(call.parameters_as(Parameters).virtual_board)
+    manifest = read_manifest(call.sources[0])
+    wanted = wanted_sectors(manifest, call.sources[0].parent)
+    everything = f"{counted(len(wanted))} ({kib(bytes_of(wanted))})"
+    found = lacking_now(wanted, manifest.board, [folder / VIRTUAL_RECORD, *records_folder().glob("*.json")])
+    if found is None:
+        say("To flash", f"{everything}, all of it: no such board has been programmed from here")
+    else:
+        name, sectors, size = found
+        say("To flash", f"{counted(sectors)} ({kib(size)}) that board {name} does not hold yet")
+    write_atomically(call.outputs[0], f"{everything} of {manifest.board}'s flash\n")
