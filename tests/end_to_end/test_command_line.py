@@ -250,6 +250,12 @@ def test_an_image_larger_than_its_slot_is_refused_with_the_bytes(project: Projec
         "appli: {address: 0x70100000, size: 2M}",
         "appli: {address: 0x70100000, size: 512K}",
     )
+    # The other slot, of trials, is as large.
+    project.replace(
+        "boards/nucleo-n657/board.yaml",
+        "appli: {address: 0x70800000, size: 2M}",
+        "appli: {address: 0x70800000, size: 512K}",
+    )
     result = project.scons(*VIRTUAL, "flash")
     assert result.status == 2
     assert "boards/nucleo-n657/board.yaml: slots.appli: error N6-IMAGE-005: appli_image.bin has" in result.output
@@ -314,7 +320,7 @@ def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -
 def test_a_plan_says_what_is_to_be_done_and_why_and_builds_nothing(project: Project) -> None:
     first = project.scons(*VIRTUAL, "plan", "flash", "run")
     assert first.status == 0, first.output
-    assert "In all 64 of 64 steps to do" in first.output
+    assert "In all 65 of 65 steps to do" in first.output
     assert (
         first.actions == ["Network miniresnet/network/network.c"] or not (project.root / "build/nucleo-n657").exists()
     )

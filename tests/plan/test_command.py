@@ -138,21 +138,21 @@ def test_a_plan_that_is_damaged_or_not_there(project: Project) -> None:
 
 
 def test_a_plan_that_gives_a_function_what_it_was_not_written_for(project: Project) -> None:
-    header = f"{BOARD}/include/n6_board.h"
+    network = f"{BOARD}/anomaly/network/network.c"
     values = json.loads((project.root / "plan.json").read_text())
-    (of_header,) = [each for each in values["steps"] if header in each["outputs"]]
+    (of_network,) = [each for each in values["steps"] if network in each["outputs"]]
     changes: tuple[dict[str, object], ...] = (
         {"sources": []},
         {"parameters": {"board": 7}},
         {"function": "n6build.base.paths:project_path"},
     )
     for change in changes:
-        changed = [each | change if each is of_header else each for each in values["steps"]]
+        changed = [each | change if each is of_network else each for each in values["steps"]]
         (project.root / "changed.json").write_text(json.dumps(values | {"steps": changed}))
-        result = step(project, header, plan="changed.json")
+        result = step(project, network, plan="changed.json")
         assert result.returncode == 2, change
         assert "error N6-STEP-0" in result.stderr, result.stderr
-        assert not (project.root / header).exists()
+        assert not (project.root / network).exists()
 
 
 def test_the_build_folder_is_named_where_it_has_another_name(project: Project) -> None:

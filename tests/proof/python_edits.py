@@ -726,7 +726,7 @@ FOLDERS_WITHOUT_BYTES = {
     "n6build.flash.": _OF_A_BOARD,
     "n6build.npu.": "what is told of a network's blobs, of a run and in the page about a build",
     "n6build.run.": _OF_A_BOARD,
-    "n6build.timing.": "what is told of expected times, which nothing is built from",
+    "n6build.timing": "what is told of expected times, which nothing is built from",
     "n6build.virtual_board.": _OF_A_BOARD,
     "n6build.report.": "the page about a build, which is another one each time",
     "n6build.plan.": _CARRIES_OUT,

@@ -132,7 +132,7 @@ def test_nothing_is_imported_under_a_name_that_is_made_up(path: Path) -> None:
             names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
             used += [name for name in names if name in ("runpy", "imp", "builtins", *_DYNAMIC)]
     # A step's function, by the name that the step is signed with; members of a family, which the closure lists.
-    by_name = shown(path) in ("plan/perform.py", "base/members.py")
+    by_name = shown(path) in ("plan/call.py", "base/members.py")
     assert used == (["import_module"] if by_name else [])
 
 

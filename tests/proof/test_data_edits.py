@@ -201,6 +201,7 @@ EDITS = (
     # Only people read it.
     Edit("linked", "models/miniresnet/model.yaml", replaced("description: ", "description: new "), changes=False),
     Edit("linked", "models/miniresnet/miniresnet.tflite", one_weight),
+    Edit("linked", "firmware/portable.specs", replaced("(N6BUILD_HERE =.)", "(N6BUILD_HERE =.) -fno-inline")),
     Edit("linked", "models/miniresnet/inputs.npy", one_number),
     Edit(
         "split",
@@ -250,7 +251,7 @@ def test_an_edit_comes_to_what_a_clean_build_makes(edit: Edit, builds: Builds, t
 
 # Files that several kinds of builds read in the same way, and those of which tools are made, which have tests of their own.
 _LIKE_ANOTHER = re.compile(
-    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|(core|signing|theirs)/.*"
+    r"boards/[^/]+/board\.yaml|boards/(soc|nor)/.*\.yaml|models/[^/]+/(model\.yaml|\w+\.npy|\w+\.tflite)|firmware/portable\.specs|(core|signing|theirs)/.*"
 )
 
 
