@@ -716,7 +716,6 @@ WITHOUT_BYTES = {
     "n6build.base.uses": "notes what was read",
     "n6build.options.option": _PLANS,
     "n6build.options.until": _OF_A_BOARD,
-    "n6build.options.shard": _PLANS,
     "n6build.plan.step": _SHAPES,
 }
 # Every module of these folders.
