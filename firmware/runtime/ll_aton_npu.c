@@ -55,7 +55,7 @@ static bool has_known_units(void)
     return true;
 }
 
-bool ll_aton_npu_open(void)
+bool n6_blobs_open(void)
 {
     if (!clear(N6_NPU_CLKCTRL_CTRL)) {
         return false;
@@ -95,7 +95,7 @@ static bool wait_for_end(void)
     return false;
 }
 
-bool ll_aton_npu_run(uintptr_t blob)
+bool n6_blob_run(uintptr_t blob)
 {
     N6_REG32(N6_NPU_CLKCTRL_BGATES) |= N6_NPU_EPOCHCTRL_GATE;
     if (!clear(N6_NPU_EPOCHCTRL_CTRL)) {
@@ -116,12 +116,12 @@ bool ll_aton_npu_run(uintptr_t blob)
 #else
 
 /* A host that runs a network for a test has no NPU. */
-bool ll_aton_npu_open(void)
+bool n6_blobs_open(void)
 {
     return false;
 }
 
-bool ll_aton_npu_run(uintptr_t blob)
+bool n6_blob_run(uintptr_t blob)
 {
     (void)blob;
     return false;

@@ -11,10 +11,10 @@
 /* Clocks of the NPU's control units on, its bus interfaces on, all interrupts masked. False where a unit's VERSION is not the one
  * that blobs are written for, or a unit does not become ready. Clock and reset of the NPU as a whole, its cache and RIF come before:
  * n6_npu_enable(), n6_npu_open_rif(). */
-bool ll_aton_npu_open(void);
+bool n6_blobs_open(void);
 
 /* Runs a blob to its end. blob: address of its magic number, a multiple of 8, which the NPU can read. False where the epoch controller
  * reports an error, or has not come to the end in time; it is then stopped. */
-bool ll_aton_npu_run(uintptr_t blob);
+bool n6_blob_run(uintptr_t blob);
 
 #endif

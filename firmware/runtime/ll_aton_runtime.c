@@ -30,10 +30,10 @@ static void tell(const NN_Instance_TypeDef *instance, LL_ATON_RT_Callbacktype_t 
 static void run_blob(const EpochBlock_ItemTypeDef *block)
 {
     if (!npu_is_open) {
-        require(ll_aton_npu_open());
+        require(n6_blobs_open());
         npu_is_open = true;
     }
-    require(ll_aton_npu_run(block->blob_address));
+    require(n6_blob_run(block->blob_address));
 }
 
 void LL_ATON_RT_SetRuntimeCallback(TraceRuntime_FuncPtr_t callback)

@@ -711,7 +711,6 @@ WITHOUT_BYTES = {
     "n6build.steps.emulator": _OF_A_BOARD,
     "n6build.steps.npu_files": _OF_A_BOARD,
     "n6build.steps.expected_times": _TOLD,
-    "n6build.steps.network_times": _TOLD,
     "n6build.network.artifacts.c_info_costs": _TOLD,
     "n6build.base.uses": "notes what was read",
     "n6build.options.option": _PLANS,
