@@ -29,6 +29,7 @@ def compiled(folder: Path, text: str, *headers: Format) -> str:
 
 def test_every_format_has_a_header_of_its_own() -> None:
     assert [each.header for each in FORMATS] == [
+        "n6_appli_trailer.h",
         "n6_boot_header.h",
         "n6_epoch_marker.h",
         "n6_link_format.h",
