@@ -171,7 +171,7 @@ def test_weights_as_a_c_array_are_left_to_the_compiler(tmp_path: Path) -> None:
 def test_missing_weights_name_the_pool(tmp_path: Path) -> None:
     folder = put(tmp_path / "st", {"od.c": network_c(RELEASE_3)})
     import_network(find_network(folder), tmp_path / "out")
-    with pytest.raises(N6Error, match="cannot read the initializers of pool octoFlash"):
+    with pytest.raises(N6Error, match=r"od_atonbuf\.xSPI2\.raw: error N6-FILE-002: cannot read the initializers"):
         read_artifacts(tmp_path / "out", "od")
 
 

@@ -46,6 +46,12 @@ class NetworkSteps:
         return described_by(self.step.outputs)
 
     @property
+    def proved(self) -> tuple[str, ...]:
+        """Headers with the blobs of backend neural_art, which runs them in the model of the NPU before anything else does."""
+        of_ours = any(output.endswith("_npu.json") for output in self.step.outputs)
+        return tuple(output for output in self.step.outputs if of_ours and output.endswith("_ecblobs.h"))
+
+    @property
     def c_files(self) -> tuple[str, ...]:
         """C files that are linked into the Appli."""
         return tuple(

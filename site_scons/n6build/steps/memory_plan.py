@@ -81,7 +81,7 @@ def memory_plan_step(
         verb="Plan",
         stage="plan",
         outputs=(f"{folder}/memory_plan.json", f"{folder}/n6_memory_plan.c", f"{folder}/n6_pools.ld", *headers),
-        sources=network_files(networks),
+        sources=(*network_files(networks), *(file for each in networks for file in each.proved)),
         parameters=to_parameters(parameters),
         templates=tuple(map(project_path, with_included(generated_c.TEMPLATE))),
         function="n6build.steps.memory_plan:make",
