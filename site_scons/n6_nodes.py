@@ -7,6 +7,7 @@ from typing import Any
 from n6build.base import uses
 from n6build.base.errors import N6Error
 from SCons.Errors import StopError
+from SCons.Node import executing
 from SCons.Node.FS import File
 from SCons.Scanner.C import CScanner
 from SCons.Util import hash_signature
@@ -55,6 +56,9 @@ def is_sha256() -> bool:
 def header_scanner() -> Any:
     """SCons' scanner of C files, which finds headers as `file_node` makes them."""
     scanner = CScanner()
+    # SCons would not look into a file that it takes for outdated, since its step will write it anew. While another thread writes
+    # that step's sources, which turn out to be the same as before, it is neither: the step does not run, and nobody looks again.
+    scanner.scan_check = lambda node, _env: node.get_state() != executing
     scan = scanner.function
     scanner.function = lambda *arguments: [_read(node) for node in scan(*arguments)]
     return scanner

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 RUNTIME = Path(__file__).resolve().parents[1] / "firmware" / "runtime"
+WITHOUT_NPU = Path(__file__).with_name("without_npu.c")
 _EMPTY = (
     "ll_aton_rt_main.c",
     "ll_aton_util.c",
@@ -17,12 +18,6 @@ _EMPTY = (
     "ll_sw_integer.c",
     "ecloader.c",
 )
-
-# What drives the NPU is in ST's ll_aton.c; networks that are linked with the stand-in have no epochs for it.
-_WITHOUT_NPU = """#include "ll_aton_npu.h"
-bool n6_blobs_open(void) { return false; }
-bool n6_blob_run(uintptr_t blob) { (void)blob; return false; }
-"""
 
 # From this version on the functions of an epoch have a second argument.
 _TWO_ARGUMENTS = (1, 1, 3, 262)
@@ -60,7 +55,8 @@ def make_core(root: Path, ll_aton: tuple[int, int, int, int], *, device: str = "
     for name in _EMPTY:
         (folder / name).write_text(f"extern int {name.removesuffix('.c')}_is_here;\n")
     shutil.copy2(RUNTIME / "ll_aton_runtime.c", folder)
-    (folder / "ll_aton.c").write_text(_WITHOUT_NPU)
+    # What drives the NPU is there in ST's; networks that are linked with the stand-in have no epochs for it.
+    shutil.copy2(WITHOUT_NPU, folder / "ll_aton.c")
     if ll_aton >= _TWO_ARGUMENTS:
         _replace(folder / "ll_aton_network_calls.h", "    function(block);", "    function(block, instance);")
     shutil.copy2(RUNTIME / "ll_aton_caches.c", devices / "mcu_cache.c")

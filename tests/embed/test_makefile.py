@@ -62,7 +62,12 @@ def lay_out(folder: Path, plan: Plan, planning: Planning | None = None) -> None:
 
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    # These tests may be run by make: without what the outer one hands on, this one prints no folders.
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS")}
+    command = ["make", *arguments]
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result
 

@@ -21,6 +21,11 @@ from numpy.typing import NDArray
 
 FIRMWARE = Path(__file__).parents[2] / "firmware"
 KERNELS, RUNTIME = FIRMWARE / "kernels", FIRMWARE / "runtime"
+RUNTIME_WITHOUT_NPU = (
+    RUNTIME / "ll_aton_runtime.c",
+    RUNTIME / "ll_aton_caches.c",
+    Path(__file__).parents[1] / "without_npu.c",
+)
 HARNESS = Path(__file__).parent / "host_network.c"
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 NAME = "network"
@@ -69,7 +74,7 @@ def _compiled(folder: Path) -> tuple[Path, ...]:
     kernels = folder / "libkernels.so"
     of_kernels = map(str, objects(sorted(KERNELS.glob("*.c"))))
     subprocess.run(["cc", *_flags(headers), "-shared", "-o", str(kernels), *of_kernels, "-lm"], check=True)
-    return (*objects([*sorted(RUNTIME.glob("*.c")), HARNESS]), kernels)
+    return (*objects([*RUNTIME_WITHOUT_NPU, HARNESS]), kernels)
 
 
 def _headers(objects: Path) -> Path:

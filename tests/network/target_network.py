@@ -15,7 +15,7 @@ from n6build.virtual_board.run import GUEST_TIME_OPTIONS, Limits
 from numpy.typing import NDArray
 from patience import NET_S
 
-from network.host_network import KERNELS, RUNTIME, WARNINGS
+from network.host_network import KERNELS, RUNTIME, RUNTIME_WITHOUT_NPU, WARNINGS
 
 HERE = Path(__file__).parent
 # RAM that is on after reset: this program powers no bank and maps no flash.
@@ -31,7 +31,8 @@ COMPILER = ["arm-none-eabi-gcc", *WARNINGS, "-O3", *CPU, "-ffunction-sections"]
 
 
 def kernels_archive(folder: Path) -> Path:
-    """Kernels and epoch runtime, which all networks share; their headers are beside it. This machine has no caches."""
+    """Kernels and epoch runtime, which all networks share; their headers are beside it. This machine has neither caches nor an
+    NPU."""
     (write_kernel_headers(folder) / "n6_cache.h").write_text(
         "#include <stdint.h>\n"
         + "".join(
@@ -39,7 +40,7 @@ def kernels_archive(folder: Path) -> Path:
             for verb in ("clean", "invalidate", "clean_invalidate")
         )
     )
-    sources = [*sorted(RUNTIME.glob("*.c")), *sorted(KERNELS.glob("*.c"))]
+    sources = [*RUNTIME_WITHOUT_NPU, *sorted(KERNELS.glob("*.c"))]
     subprocess.run([*COMPILER, f"-I{folder}", f"-I{RUNTIME}", "-c", *map(str, sources)], cwd=folder, check=True)
     made = folder / "libnetworks.a"
     objects = [f"{source.stem}.o" for source in sources]
