@@ -8,22 +8,30 @@ from pathlib import Path
 
 import pytest
 from n6build.base.environment import read_environment
+from n6build.base.files import sha256, write_atomically
+from n6build.base.paths import project_path
 from n6build.hardware import board_header, linker_script, soc_header
 from n6build.hardware.boards import board_names, load_board
 from n6build.options.choices import Choices
+from n6build.plan.closure import library_code
+from n6build.plan.local import local_site
 from n6build.plan.plan import Plan
-from n6build.plan.step import Call
+from n6build.plan.step import Call, Tool
 from n6build.steps import board_header as steps_board_header
 from n6build.steps import program_script
 from n6build.steps import soc_header as steps_soc_header
 from n6build.steps.application import application_plan
 from n6build.steps.board_header import board_header_step
+from n6build.steps.planning import planned as remembered_or_planned
 from n6build.steps.program_script import program_script_step
 from n6build.steps.soc_header import soc_header_step
+from n6build.virtual_board.build import place_of_emulator
+from n6build.virtual_board.machine import MACHINE_FILES, machine_sources
 
 from tools.rebuilds import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
+BOARD = "nucleo-n657"
 BOARD_HEADER, SOC_HEADER = "Header n6_board.h", "Header n6_soc.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
@@ -98,6 +106,11 @@ def planned(root: Path, **choices: object) -> Plan:
     return application_plan(given, read_environment(), {"build", "flash"}, "virtual")
 
 
+def matrix_pair(root: Path) -> Plan:
+    given = Choices(launched=str(root), probe="virtual", board=BOARD, models=("keyword",), pair="keyword")
+    return remembered_or_planned(given, {"run"}, local_site(root / "build", {}))
+
+
 def contents(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
@@ -134,6 +147,26 @@ def test_an_edit_reaches_the_steps_that_use_what_was_edited(project: Path, every
     assert found == {name: TAKEN[name] for name in found}
     assert every > 1 or found.keys() == TAKEN.keys()
     assert planned(project) == before
+
+
+def test_a_run_of_a_matrix_is_known_by_its_emulator(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its content, whichever release it is of: what a cache has of another one is not what this one would say."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / "cache"))
+    plans, known = [], []
+    for release in ("7.2", "10.0"):
+        monkeypatch.setenv("N6BUILD_QEMU", release)
+        plans.append(matrix_pair(project))
+        known.append("")
+        for content in (f"an emulator on {release}", f"another one on {release}"):
+            write_atomically(place_of_emulator(machine_sources(load_board(BOARD).soc)), content)
+            plans.append(matrix_pair(project))
+            known.append(sha256(content.encode()))
+    runs = [next(step for step in plan.steps if step.verb == "Run") for plan in plans]
+    assert [run.tools for run in runs] == [(Tool("qemu-system-arm", digest),) for digest in known]
+    assert {differing(plans[0], plan, set()) for plan in plans[1:3]} == {frozenset({"Run run.json"})}
+    # Its sources, and what is changed in QEMU's own.
+    assert project_path(MACHINE_FILES / "n6virt_xspi.c") in runs[0].sources
+    assert "n6build.virtual_board.qemu" in library_code().parts_of("n6build.steps.run_board")
 
 
 def test_what_reaches_no_step_of_one_application_reaches_those_of_another(project: Path) -> None:
