@@ -21,7 +21,7 @@ from n6build.steps import board_header as steps_board_header
 from n6build.steps import program_script
 from n6build.steps import soc_header as steps_soc_header
 from n6build.steps.application import application_plan
-from n6build.steps.board_header import board_header_step
+from n6build.steps.board_header import board_header_steps
 from n6build.steps.planning import planned as remembered_or_planned
 from n6build.steps.program_script import program_script_step
 from n6build.steps.soc_header import soc_header_step
@@ -32,7 +32,8 @@ from tools.rebuilds import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
 BOARD = "nucleo-n657"
-BOARD_HEADER, SOC_HEADER = "Header n6_board.h", "Header n6_soc.h"
+SOC_HEADER, CONSOLE_HEADER = "Header n6_soc.h", "Header n6_board_console.h"
+NOR_HEADER, SLOTS_HEADER = "Header n6_board_nor.h", "Header n6_board_slots.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
 # A provenance names each file by its digest, and so changes with any.
@@ -77,15 +78,16 @@ TAKEN: dict[str, frozenset[str]] = {
         ),
         frozenset[str](),
     ),
+    "the baud rate of the console": frozenset({CONSOLE_HEADER, ORIGIN}),
     **dict.fromkeys(
-        ("the baud rate of the console", "the fastest clock of the NOR", "the dummy cycles of the NOR"),
-        frozenset({BOARD_HEADER, ORIGIN}),
+        ("the fastest clock of the NOR", "the dummy cycles of the NOR"),
+        frozenset({NOR_HEADER, ORIGIN}),
     ),
     **dict.fromkeys(
         ("the size of slot vectors", "the size of slot appli"),
-        frozenset({BOARD_HEADER, PLAN, MANIFEST, SIZES, ORIGIN}),
+        frozenset({SLOTS_HEADER, PLAN, MANIFEST, SIZES, ORIGIN}),
     ),
-    "the size of slot weights": frozenset({BOARD_HEADER, NETWORK, PLAN, MANIFEST, SIZES, CHECK, ORIGIN}),
+    "the size of slot weights": frozenset({SLOTS_HEADER, NETWORK, PLAN, MANIFEST, SIZES, CHECK, ORIGIN}),
     "a pool's figures in board.yaml": frozenset({NETWORK, ORIGIN}),
     "the figures of a pool of the chip": frozenset({NETWORK, ORIGIN}),
     "the size of a pool that is not full": frozenset({NETWORK, CHECK, ORIGIN}),
@@ -183,11 +185,13 @@ def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) ->
     """The order of registers and the like is that of their names then, whatever it is in the YAML."""
     board = load_board(name)
     of_soc = soc_header.soc_header(soc_header.constants_of(board.soc))
-    of_board = board_header.board_header(board_header.constants_of(board))
     script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (
         (soc_header_step(str(tmp_path), board), steps_soc_header.make, of_soc),
-        (board_header_step(str(tmp_path), board), steps_board_header.make, of_board),
+        *(
+            (step, steps_board_header.make, header.text(header.of(board)))
+            for step, header in zip(board_header_steps(str(tmp_path), board), board_header.HEADERS, strict=True)
+        ),
         (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make, script),
     ):
         make(Call((Path(step.name),), (), step.parameters, tmp_path))
