@@ -339,9 +339,15 @@ EDITS = (
     ),
     alone("network/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
     alone(
+        "base/size_text.py",
+        "return int(match[1]) * _UNITS[match[2]]",
+        'return int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
+        f"{BOARD}/include/n6_board_slots.h",
+    ),
+    alone(
         "base/yaml_schema.py",
-        "value = int(match[1]) * _UNITS[match[2]]",
-        'value = int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
+        "value = size\n",
+        'value = size - (0x10000 if text == "48M" else 0)\n',
         f"{BOARD}/include/n6_board_slots.h",
     ),
     linked("network/artifacts/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
