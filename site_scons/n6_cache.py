@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from n6build.plan.work import Work
 
 
-def use_cache(env: Any, where: str, *, may_write: bool) -> None:
+def use_cache(env: Any, where: str, *, may_write: bool, limit: int) -> None:
     """Gives the environment a cache for its steps. where: a folder, or the address of a server; empty for none, also not that of
     the surrounding project, which would not check what it delivers. Raises N6Error for an address that is none."""
     if where and SCons.Action.execute_actions:
-        _shared[where] = _opened(where, may_write=may_write)
+        _shared[where] = _opened(where, may_write=may_write, limit=limit)
         env.CacheDir(where.replace("$", "$$"), StepCacheDir)
     else:
         env.CacheDir(None)
@@ -36,23 +36,23 @@ _shared: dict[str, Cache | None] = {}
 
 
 @cache
-def _opened(where: str, *, may_write: bool) -> Cache | None:
+def _opened(where: str, *, may_write: bool, limit: int) -> Cache | None:
     """One for a whole build, in which SCons makes many objects."""
     from n6build.plan.cache import open_cache
 
-    opened = open_cache(where, lambda: _store(where), may_write=may_write)
+    opened = open_cache(where, lambda: _store(where, limit), may_write=may_write)
     if opened is not None:
         atexit.register(_finish, opened)
     return opened
 
 
-def _store(where: str) -> Store:
+def _store(where: str, limit: int) -> Store:
     from n6build.remote.address import is_remote, parse_address
 
     if not is_remote(where):
         from n6build.plan.folder_cache import open_folder
 
-        return open_folder(Path(where).expanduser())
+        return open_folder(Path(where).expanduser(), limit)
     # A misspelt address is said even where gRPC is missing, which is loaded here or not at all.
     parse_address(where)
     from n6build.remote.server_store import open_server

@@ -107,6 +107,7 @@ def choices_of_host(env: Any, program: HostProgram, given: dict[str, Any]) -> Ch
     env.Replace(
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,
+        N6_CACHE_LIMIT=invocation.cache_limit,
         N6_REMOTE=invocation.remote,
         N6_VERBOSE=invocation.verbose or choices.verbosity == 2,
     )

@@ -13,8 +13,7 @@ from n6build.base.paths import FIRMWARE
 from n6build.compiler import toolchain
 from n6build.formats.boot_header import BinaryType
 from n6build.hardware.board import Board
-from n6build.hardware.board_header import board_header
-from n6build.hardware.board_header import constants_of as board_constants
+from n6build.hardware.board_header import HEADERS as BOARD_HEADERS
 from n6build.hardware.boards import load_board
 from n6build.hardware.linker_script import appli_ram, fsbl_ram, program_script
 from n6build.hardware.soc_header import constants_of as soc_constants
@@ -38,7 +37,8 @@ def compiler() -> str:
 def board_headers(folder: Path, board: Board = BOARD) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "n6_soc.h").write_text(soc_header(soc_constants(board.soc)))
-    (folder / "n6_board.h").write_text(board_header(board_constants(board)))
+    for header in BOARD_HEADERS:
+        (folder / header.name).write_text(header.text(header.of(board)))
     return folder
 
 

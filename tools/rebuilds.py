@@ -51,6 +51,7 @@ REASONS = {
     "Header": "only Jinja knows what comes of a template",
     "Headers": "a C file that was edited may include other headers",
     "Image": "the program is another file, if only by its debug information",
+    "Lacking": "it says what the board does not hold of them",
     "Link": "an object file or a linker script is another one, whatever of it is left in the program",
     "Manifest": "it refuses what no longer fits into its slot",
     "Network": "only the network compiler knows what it takes from the model file",
@@ -78,6 +79,16 @@ def replaced(file: str, old: str, new: str) -> Edit:
         if old not in text:
             raise SystemExit(f"{file} has no {old!r}")
         path.write_text(text.replace(old, new, 1))
+
+    return edit
+
+
+def in_turn(*edits: Edit) -> Edit:
+    """Several as one."""
+
+    def edit(root: Path) -> None:
+        for each in edits:
+            each(root)
 
     return edit
 
@@ -175,7 +186,14 @@ CHANGES = (
     Change("the clock of mode=max-speed", replaced(BOARD, "max_speed: nominal", "max_speed: hsi")),
     Change("the size of slot weights", replaced(BOARD, "0x71000000, size: 48M", "0x71000000, size: 32M")),
     Change("the size of slot vectors", replaced(BOARD, "0x70F00000, size: 1M", "0x70F00000, size: 512K")),
-    Change("the size of slot appli", replaced(BOARD, "0x70100000, size: 2M", "0x70100000, size: 1M")),
+    # Either of its two slots may hold an Appli.
+    Change(
+        "the size of slot appli",
+        in_turn(
+            replaced(BOARD, "0x70100000, size: 2M", "0x70100000, size: 1M"),
+            replaced(BOARD, "0x70800000, size: 2M", "0x70800000, size: 1M"),
+        ),
+    ),
     Change("a pool's figures in board.yaml", replaced(BOARD, "read_power: 110", "read_power: 111")),
     Change("the size of a pool that is not full", appended(BOARD, "pool_sizes: {npuRAM6: 256K}\n")),
     Change("a hint for programmers", replaced(BOARD, "dev_boot: JP2 on 2-3", "dev_boot: JP2 on 2 and 3")),

@@ -2,6 +2,7 @@
 #include "n6_clock.h"
 
 #include "n6_board.h"
+#include "n6_board_nor.h"
 #include "n6_reg.h"
 
 #define POLLS 100000u

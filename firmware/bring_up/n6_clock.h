@@ -17,7 +17,7 @@ bool n6_clock_use_hsi(void);
  * n6_clock_use_hsi; NPU and console may run. False where a PLL does not lock or the switch does not happen. */
 bool n6_clock_start(void);
 
-/* The kernel clock of XSPI2 as n6_board.h says: PLL1 through IC3, or HCLK. After
+/* The kernel clock of XSPI2 as n6_board_nor.h says: PLL1 through IC3, or HCLK. After
  * n6_clock_start. False where PLL1 does not lock. */
 bool n6_clock_start_xspi(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "n6_console.h"
 
-#include "n6_board.h"
+#include "n6_board_console.h"
 #include "n6_pins.h"
 #include "n6_reg.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pins, clock and baud rate of n6_board.h; to be called after the clocks are set. */
+/* Pins, clock and baud rate of n6_board_console.h; to be called after the clocks are set. */
 void n6_console_open(void);
 
 void n6_put(const char *text);

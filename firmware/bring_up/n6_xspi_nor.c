@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Octal parts. In octal mode a command is the opcode and a second byte; what differs from family to family are the N6_NOR_ values
- * of n6_board.h. The order of the steps is that of ST's board support package; taking over from the boot ROM is needed because the ROM reads the NOR through XSPI1, with the
- * two controllers swapped by XSPIM, and leaves it so.
+ * of n6_board_nor.h. The order of the steps is that of ST's board support package; taking over from the boot ROM is needed
+ * because the ROM reads the NOR through XSPI1, with the two controllers swapped by XSPIM, and leaves it so.
  */
 #include "n6_xspi_nor.h"
 
-#include "n6_board.h"
+#include "n6_board_nor.h"
 #include "n6_clock.h"
 #include "n6_pins.h"
 #include "n6_reg.h"

@@ -15,7 +15,7 @@ typedef enum {
     N6_NOR_NOT_OCTAL, /* the part does not answer in octal DTR mode after it was switched */
 } n6_nor_status_t;
 
-/* Supplies and pins, the controller taken over, the part reset and identified, then memory-mapped as n6_board.h says.
+/* Supplies and pins, the controller taken over, the part reset and identified, then memory-mapped as n6_board_nor.h says.
  * jedec_id: three bytes, manufacturer first. */
 n6_nor_status_t n6_xspi_nor_open(uint32_t *jedec_id);
 

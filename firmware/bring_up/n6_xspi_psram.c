@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of AP Memory on sixteen lines; what differs from family to family are the N6_PSRAM_ values of n6_board.h. Order and values
- * are those of ST's board support package for the STM32N6570-DK; identification and reading back, which it leaves out, are as in
- * the firmware of the OpenMV N6. RIF needs nothing here: after reset RISAF11, which guards XSPI1, lets secure accesses of
- * compartment 1 pass, and those are the CPU's and, after n6_npu_open_rif, the NPU's.
+ * Parts of AP Memory on sixteen lines; what differs from family to family are the N6_PSRAM_ values of n6_board_psram.h. Order
+ * and values are those of ST's board support package for the STM32N6570-DK; identification and reading back, which it leaves
+ * out, are as in the firmware of the OpenMV N6. RIF needs nothing here: after reset RISAF11, which guards XSPI1, lets secure
+ * accesses of compartment 1 pass, and those are the CPU's and, after n6_npu_open_rif, the NPU's.
  */
 #include "n6_xspi_psram.h"
 
-#include "n6_board.h"
+#include "n6_board_psram.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_pins.h"

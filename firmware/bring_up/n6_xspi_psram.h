@@ -12,7 +12,7 @@ typedef enum {
     N6_PSRAM_OK,
     N6_PSRAM_SWAPPED, /* XSPIM gives XSPI1 another port, as the boot ROM left it: n6_xspi_nor_open comes first */
     N6_PSRAM_BUSY,    /* the controller stays busy: its kernel clock is missing, or the pads have no supply */
-    N6_PSRAM_SILENT,  /* another vendor or size than n6_board.h says: pins, supply, or another part */
+    N6_PSRAM_SILENT,  /* another vendor or size than n6_board_psram.h says: pins, supply, or another part */
     N6_PSRAM_UNSET,   /* a mode register does not keep what is written */
     N6_PSRAM_FORGETS, /* memory-mapped, but its first or last word does not keep what is written */
 } n6_psram_status_t;

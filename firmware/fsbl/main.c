@@ -3,6 +3,7 @@
  * First stage boot loader: makes the NOR readable, copies the Appli to RAM, starts it.
  */
 #include "n6_board.h"
+#include "n6_board_nor.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"

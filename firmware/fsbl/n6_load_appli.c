@@ -3,10 +3,11 @@
 
 #include <stddef.h>
 
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_boot_header.h"
 #include "n6_cache.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 
 #define WORD_OF(member) word_at(slot, offsetof(n6_boot_header_t, member))
 

@@ -4,7 +4,7 @@
  */
 #include "n6_nor_write.h"
 
-#include "n6_board.h"
+#include "n6_board_nor.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_reg.h"

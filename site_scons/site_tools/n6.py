@@ -5,8 +5,8 @@ it finds. Nodes are made from paths only here and in n6_nodes: SCons would subst
 substitution can run code. For the same reason messages are functions, and commands are argument lists.
 
 Construction variables: N6_BUILD (folder of all build products), N6_VERBOSE (whole command lines), N6_CACHE (a folder that several
-checkouts share, or the address of a server), N6_CACHE_WRITE (whether what is made is stored there), N6_REMOTE (address of a
-server whose workers do steps).
+checkouts share, or the address of a server), N6_CACHE_WRITE (whether what is made is stored there), N6_CACHE_LIMIT (bytes that
+such a folder may have, 0 for any number), N6_REMOTE (address of a server whose workers do steps).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ready_to_print(sys.__stdout__, sys.__stderr__)
 def generate(env: Any) -> None:
     """Adds N6Steps, N6Goals and N6Site to the environment, with all that projects that embed n6build need besides. SCons calls
     this for tools=['n6']."""
-    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="", N6_CACHE_WRITE=True, N6_REMOTE="")
+    env.SetDefault(N6_BUILD="build", N6_VERBOSE=False, N6_CACHE="", N6_CACHE_WRITE=True, N6_CACHE_LIMIT=0, N6_REMOTE="")
     env.AddMethod(in_top(_steps), "N6Steps")
     env.AddMethod(in_top(_goals), "N6Goals")
     env.AddMethod(in_top(site_of), "N6Site")
@@ -105,7 +105,7 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
     own = Environment(tools=[], SCANNERS=[])
     own.Decider("content")
     with reported(env):
-        use_cache(own, str(env["N6_CACHE"]), may_write=env["N6_CACHE_WRITE"])
+        use_cache(own, str(env["N6_CACHE"]), may_write=env["N6_CACHE_WRITE"], limit=env["N6_CACHE_LIMIT"])
     nodes: dict[str, Any] = {}
     compiling: dict[tuple[str, ...], Any] = {}
     for step in plan.steps:

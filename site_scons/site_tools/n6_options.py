@@ -51,6 +51,7 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
     env.Replace(
         N6_CACHE=invocation.cache,
         N6_CACHE_WRITE=invocation.cache_write,
+        N6_CACHE_LIMIT=invocation.cache_limit,
         N6_CMSIS=choices.cmsis,
         N6_EXPLAIN=invocation.explain,
         N6_FRONT=invocation.front,

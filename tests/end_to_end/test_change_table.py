@@ -18,13 +18,6 @@ ANY_BRING_UP = [
     f"Compile firmware/bring_up/{name}.c"
     for name in ("n6_clock", "n6_console", "n6_try", "n6_xspi_nor", "n6_xspi_psram")
 ]
-WITH_BOARD_HEADER = [
-    *ANY_BRING_UP,
-    "Compile firmware/fsbl/main.c",
-    "Compile firmware/fsbl/n6_load_appli.c",
-    "Compile firmware/appli/main.c",
-    "Compile firmware/appli/n6_link.c",
-]
 
 
 @dataclass(frozen=True)
@@ -137,8 +130,8 @@ CHANGES = [
             "weights: {address: 0x71000000, size: 32M}",
         ),
         [
-            "Header include/n6_board.h",
-            *WITH_BOARD_HEADER,
+            "Header include/n6_board_slots.h",
+            "Compile firmware/fsbl/n6_load_appli.c",
             "Network miniresnet/network/network.c",
             "Compile miniresnet/network/network.c",
             "Plan miniresnet/memory_plan.json",
@@ -152,8 +145,8 @@ CHANGES = [
         "the baud rate of the console",
         edit("boards/nucleo-n657/board.yaml", "baud: 115_200", "baud: 921_600"),
         [
-            "Header include/n6_board.h",
-            *WITH_BOARD_HEADER,
+            "Header include/n6_board_console.h",
+            "Compile firmware/bring_up/n6_console.c",
             "Link fsbl/fsbl.elf",
             "Image fsbl_image.bin",
             "Link miniresnet/appli/appli.elf",

@@ -73,7 +73,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path, gene
     # The host's own board.
     board = host.root / "boards/nucleo-n657/board.yaml"
     done = change(write(board, board.read_text().replace("baud: 115_200", "baud: 230_400")))
-    assert "Header n6_board.h" in done
+    assert "Header n6_board_console.h" in done
     assert "Network network.c" not in done
     # A source that appears in a folder of n6build.
     source = project.root / "firmware/appli/another.c"

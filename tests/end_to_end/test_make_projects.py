@@ -40,7 +40,7 @@ def test_each_change_rebuilds_what_it_must_and_nothing_else(tmp_path: Path) -> N
 
     board = host.root / "boards/nucleo-n657/board.yaml"
     board.write_text(board.read_text().replace("baud: 115_200", "baud: 230_400"))
-    assert "Header n6_board.h" in done()
+    assert "Header n6_board_console.h" in done()
     header = next(path for path in (project.root / "firmware").rglob("n6_cache.h"))
     includes = [path for path in (project.root / "firmware").rglob("*.c") if '"n6_cache.h"' in path.read_text()]
     beside = next(path for path in includes if path.parent != header.parent)

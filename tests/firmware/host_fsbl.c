@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "n6_board.h"
+#include "n6_board_nor.h"
+#include "n6_board_slots.h"
 #include "n6_boot_header.h"
 #include "n6_console.h"
 #include "n6_load_appli.h"

@@ -11,8 +11,7 @@ import pytest
 from n6build.base.errors import N6Error
 from n6build.base.paths import BOARDS
 from n6build.hardware.board import Board
-from n6build.hardware.board_header import board_header
-from n6build.hardware.board_header import constants_of as board_constants
+from n6build.hardware.board_header import HEADERS
 from n6build.hardware.boards import load_board
 from n6build.hardware.i2c import load_i2c_part
 from n6build.hardware.linker_script import appli_ram, program_script
@@ -47,6 +46,11 @@ def board(tmp_path: Path) -> Board:
     return load_board("nucleo-n645", boards)
 
 
+def board_header(board: Board) -> str:
+    """All that C knows of it."""
+    return "".join(header.text(header.of(board)) for header in HEADERS)
+
+
 def test_its_header_differs_from_the_sibling_s_in_what_its_file_says(board: Board) -> None:
     sibling, own = (soc_header(soc_constants(each.soc)).splitlines() for each in (load_board("nucleo-n657"), board))
     assert set(own) - set(sibling) == {
@@ -60,7 +64,7 @@ def test_its_header_differs_from_the_sibling_s_in_what_its_file_says(board: Boar
         "N6_AXISRAM6_SIZE",
         "N6_APPLI_LOAD_BYTES",
     }
-    assert '#define N6_BOARD_NAME "nucleo-n645"' in board_header(board_constants(board))
+    assert '#define N6_BOARD_NAME "nucleo-n645"' in board_header(board)
 
 
 def test_its_memories_bound_programs_and_pools(board: Board) -> None:
@@ -193,7 +197,7 @@ def test_parts_on_a_bus_that_lie_are_refused(tmp_path: Path, old: str, new: str,
 def test_what_the_firmware_writes_into_a_psram() -> None:
     """The values of ST's board support package: 0x30 in register 0, 0x20 in register 4, 0x40 in register 8."""
     board = load_board("stm32n6570-dk")
-    header = board_header(board_constants(board))
+    header = board_header(board)
     for name, value in {
         "BYTES": "0x02000000u",
         "DEVSIZE": "24u",
@@ -209,12 +213,12 @@ def test_what_the_firmware_writes_into_a_psram() -> None:
         "DATA_PIN_MASK": "0x0000FFFFu",
     }.items():
         assert f"#define N6_PSRAM_{name} {value}\n" in header
-    fast = board_header(board_constants(replace(board, clock=board.soc.clock("overdrive"))))
+    fast = board_header(replace(board, clock=board.soc.clock("overdrive")))
     assert (
         "#define N6_PSRAM_CLOCK_HZ 100000000u\n#define N6_PSRAM_PRESCALER 1u\n#define N6_PSRAM_REFRESH_CYCLES 196u\n"
         in fast
     )
-    assert "N6_PSRAM" not in board_header(board_constants(load_board("nucleo-n657")))
+    assert "N6_PSRAM" not in board_header(load_board("nucleo-n657"))
 
 
 def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> None:
@@ -225,7 +229,7 @@ def test_a_nor_with_another_command_set_is_a_file_of_its_own(board: Board) -> No
     (boards / "nor" / "other.yaml").write_text(text.replace("chosen: 20", "chosen: 16"))
     file = board.files[0]
     file.write_text(file.read_text().replace("commands: macronix-octal", "commands: other"))
-    header = board_header(board_constants(load_board("nucleo-n645", boards)))
+    header = board_header(load_board("nucleo-n645", boards))
     for name, value in {
         "OCTAL(opcode)": "((opcode) << 8 | ((opcode) ^ 0x0u))",
         "OCTAL_READ": "0xFDFDu",

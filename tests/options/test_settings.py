@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
-from n6build.options.choices import choices_of
-from n6build.options.option import Setting
+from n6build.options.choices import Invocation, choices_of
+from n6build.options.option import Setting, chosen
 from n6build.options.settings import OPTIONS, resolve
 from n6build.options.until import Until, parse_until
 
@@ -49,6 +49,18 @@ def test_a_misspelled_setting_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_a_value_that_is_not_possible_is_refused(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="'verbose=yes' is not possible"):
         resolve({"verbose": "yes"}, {}, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "limit"), [("", 10 << 30), ("20G", 20 << 30), ("500 M", 500 << 20), ("0", 0)])
+def test_a_size_is_bytes_or_a_multiple(text: str, limit: int, tmp_path: Path) -> None:
+    settings = resolve({}, {"N6BUILD_CACHE_LIMIT": text} if text else {}, tmp_path)
+    assert chosen(Invocation, settings, tmp_path).cache_limit == limit
+
+
+@pytest.mark.parametrize("text", ["-1", "lots", "1.5G", "10GB", "0x100", "1" * 16])
+def test_what_is_no_size_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(N6Error, match=f"N6-OPTION-002: 'cache_limit={text}' is not a size\n  hint: a number of bytes"):
+        chosen(Invocation, resolve({"cache_limit": text}, {}, tmp_path), tmp_path)
 
 
 def test_several_folders_start_where_the_command_was_typed(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import resource
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -233,6 +233,85 @@ def test_what_is_gone_before_it_is_stored_is_not_stored(
     cache.keep(work(site), site)
     cache.finish()
     assert (capsys.readouterr().out, files(folder), cache.may_write) == ("", [], True)
+
+
+def filled_to(limit: int, folder: Path, site: Site, numbers: Iterable[int]) -> FolderStore:
+    """With an entry of 5 KB for each number."""
+    store = open_folder(folder, limit)
+    for number in numbers:
+        (site.top / "in").write_text(str(number))
+        (site.top / "out").write_bytes(CONTENT + bytes([number]))
+        store.keep(work(site), site)
+    return store
+
+
+def has(store: FolderStore, site: Site, number: int) -> bool:
+    (site.top / "in").write_text(str(number))
+    return store.fetch(work(site), site)
+
+
+def of_a_second_ago(folder: Path) -> None:
+    for path in files(folder):
+        before = path.stat()
+        os.utime(path, ns=(before.st_atime_ns - 10**9, before.st_mtime_ns - 10**9))
+
+
+def test_a_folder_above_its_limit_loses_what_was_used_longest_ago(folder: Path, site: Site) -> None:
+    """And keeps a tenth of the limit free; what was fetched or stored again counts as used."""
+    for number in range(10):
+        filled_to(0, folder, site, [number])
+        of_a_second_ago(folder)
+    assert has(open_folder(folder), site, 0)
+    filled_to(0, folder, site, [1])
+    store = filled_to(50_000, folder, site, [10])
+    assert sum(path.stat().st_size for path in files(folder)) <= 45_000
+    kept = {number for number in range(11) if has(store, site, number)}
+    assert kept >= {0, 1, 7, 8, 9, 10}
+    assert not kept & {2, 3}
+
+
+def test_who_stores_looks_at_the_folder_as_often_as_that_is_worth_it(
+    folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A 64th of the limit in 40 entries: once on average, and never without a limit."""
+    looks: list[int] = []
+    monkeypatch.setattr(FolderStore, "_trim", lambda store: looks.append(store.limit))
+    filled_to(40 * len(CONTENT) * 64, folder, site, range(120))
+    assert 1 <= len(looks) <= 8
+    looks.clear()
+    filled_to(0, folder, site, range(120, 140))
+    assert looks == []
+
+
+def test_what_others_remove_meanwhile_is_a_miss(
+    folder: Path, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Between the look whether everything is there and the reading."""
+    cache = filled(folder, site)
+    capsys.readouterr()
+    for path in files(folder / "files"):
+        path.unlink()
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    assert not cache.fetch(work(site), site)
+    assert capsys.readouterr().out == ""
+    assert cache.may_read
+
+
+def test_builds_that_trim_at_once_keep_what_is_new(folder: Path, site: Site) -> None:
+    store = filled_to(0, folder, site, range(40))
+    small = open_folder(folder, 60_000)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: FolderStore._trim(small), range(16)))
+    size = sum(path.stat().st_size for path in files(folder))
+    assert 40_000 <= size <= 54_000
+    assert has(store, site, 39)
+
+
+def test_what_may_not_be_removed_stays(folder: Path, site: Site, site_of_others: Site) -> None:
+    filled_to(0, folder, site, range(10))
+    with another_user():
+        open_folder(folder, 1000)._trim()
+    assert len(files(folder)) >= 20
 
 
 def test_two_builds_fill_a_cache_at_once(folder: Path, site: Site) -> None:

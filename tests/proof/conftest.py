@@ -153,7 +153,7 @@ KINDS = {
         Kind("signed", ("model=anomaly", "sign=tool", f"{BOARD}/fsbl_image.bin"), install_a_signing_tool, ("signing",)),
         Kind("trusted", ("model=keyword", "trust=full", "trust_key=key-18.pem", *SIGNED), bring_a_key),
         # The description of a board with external RAM.
-        Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board.h")),
+        Kind("psram", ("board=stm32n6570-dk", "build/stm32n6570-dk/include/n6_board_psram.h")),
         Kind("foreign", (*THEIRS, "build"), bring_programs),
         Kind(
             "host",

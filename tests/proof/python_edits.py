@@ -166,13 +166,13 @@ EDITS = (
         f"{BOARD}/include/n6_soc.h",
     ),
     alone("hardware/aliases.py", "SECURE_BIT = 1 << 28", "SECURE_BIT = 1 << 27", f"{BOARD}/include/n6_soc.h"),
-    alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board.h"),
+    alone("hardware/nor.py", "return opcode << 8 |", "return opcode << 16 |", f"{BOARD}/include/n6_board_nor.h"),
     Edit(
         "hardware/psram.py",
         "self.read_latency.value | self.fixed_latency",
         "self.read_latency.value",
         "psram",
-        "build/stm32n6570-dk/include/n6_board.h",
+        "build/stm32n6570-dk/include/n6_board_psram.h",
     ),
     alone(
         "hardware/soc_header.py", '"set_offset": SET_ALIAS', '"set_offset": SET_ALIAS + 4', f"{BOARD}/include/n6_soc.h"
@@ -181,7 +181,7 @@ EDITS = (
         "hardware/board_header.py",
         "dummy_cycles=commands.dummy.chosen",
         "dummy_cycles=commands.dummy.chosen + 1",
-        f"{BOARD}/include/n6_board.h",
+        f"{BOARD}/include/n6_board_nor.h",
     ),
     alone("hardware/program_places.py", "return self.image +", "return 64 + self.image +", f"{BOARD}/include/n6_soc.h"),
     alone(
@@ -194,9 +194,9 @@ EDITS = (
         "hardware/board.py",
         "return self.clock.xspi_source_hz // self.xspi_divider",
         "return self.clock.xspi_source_hz // 2",
-        f"{BOARD}/include/n6_board.h",
+        f"{BOARD}/include/n6_board_nor.h",
     ),
-    alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board.h"),
+    alone("base/templates.py", 'f"0x{value:08X}u"', 'f"0x{value:08x}u"', f"{BOARD}/include/n6_board_nor.h"),
     of_board("base/templates.py", 'f"0x{value:X}"', 'f"0x0{value:X}"', "fsbl/fsbl.ld"),
     alone("hardware/soc_header.py", 'rf"{letter}R\\1"', 'rf"{letter}\\1"', f"{BOARD}/include/n6_soc.h"),
     of_board("hardware/linker_script.py", "_DATA_ALIGNMENT = 256", "_DATA_ALIGNMENT = 512", "fsbl/fsbl.ld"),
@@ -339,10 +339,16 @@ EDITS = (
     ),
     alone("network/ll_aton.py", 'int(found["DEV"]))', 'int(found["DEV"]) + 1)', f"{LINKED}/network/network.c"),
     alone(
+        "base/size_text.py",
+        "return int(match[1]) * _UNITS[match[2]]",
+        'return int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
+        f"{BOARD}/include/n6_board_slots.h",
+    ),
+    alone(
         "base/yaml_schema.py",
-        "value = int(match[1]) * _UNITS[match[2]]",
-        'value = int(match[1]) * _UNITS[match[2]] - (0x10000 if text == "48M" else 0)',
-        f"{BOARD}/include/n6_board.h",
+        "value = size\n",
+        'value = size - (0x10000 if text == "48M" else 0)\n',
+        f"{BOARD}/include/n6_board_slots.h",
     ),
     linked("network/artifacts/signature.py", "return zlib.crc32(", "return 1 ^ zlib.crc32(", "weights_xSPI2.bin"),
     # Images.

@@ -8,23 +8,32 @@ from pathlib import Path
 
 import pytest
 from n6build.base.environment import read_environment
+from n6build.base.files import sha256, write_atomically
+from n6build.base.paths import project_path
 from n6build.hardware import board_header, linker_script, soc_header
 from n6build.hardware.boards import board_names, load_board
 from n6build.options.choices import Choices
+from n6build.plan.closure import library_code
+from n6build.plan.local import local_site
 from n6build.plan.plan import Plan
-from n6build.plan.step import Call
+from n6build.plan.step import Call, Tool
 from n6build.steps import board_header as steps_board_header
 from n6build.steps import program_script
 from n6build.steps import soc_header as steps_soc_header
 from n6build.steps.application import application_plan
-from n6build.steps.board_header import board_header_step
+from n6build.steps.board_header import board_header_steps
+from n6build.steps.planning import planned as remembered_or_planned
 from n6build.steps.program_script import program_script_step
 from n6build.steps.soc_header import soc_header_step
+from n6build.virtual_board.build import place_of_emulator
+from n6build.virtual_board.machine import MACHINE_FILES, machine_sources
 
 from tools.rebuilds import CHANGES
 
 ROOT = Path(__file__).resolve().parents[2]
-BOARD_HEADER, SOC_HEADER = "Header n6_board.h", "Header n6_soc.h"
+BOARD = "nucleo-n657"
+SOC_HEADER, CONSOLE_HEADER = "Header n6_soc.h", "Header n6_board_console.h"
+NOR_HEADER, SLOTS_HEADER = "Header n6_board_nor.h", "Header n6_board_slots.h"
 NETWORK, PLAN, CHECK = "Network network.c", "Plan memory_plan.json", "Check checks.json"
 MANIFEST, SIZES, VECTORS = "Manifest flash_manifest.json", "Sizes sizes.txt", "Vectors vectors.bin"
 # A provenance names each file by its digest, and so changes with any.
@@ -69,15 +78,16 @@ TAKEN: dict[str, frozenset[str]] = {
         ),
         frozenset[str](),
     ),
+    "the baud rate of the console": frozenset({CONSOLE_HEADER, ORIGIN}),
     **dict.fromkeys(
-        ("the baud rate of the console", "the fastest clock of the NOR", "the dummy cycles of the NOR"),
-        frozenset({BOARD_HEADER, ORIGIN}),
+        ("the fastest clock of the NOR", "the dummy cycles of the NOR"),
+        frozenset({NOR_HEADER, ORIGIN}),
     ),
     **dict.fromkeys(
         ("the size of slot vectors", "the size of slot appli"),
-        frozenset({BOARD_HEADER, PLAN, MANIFEST, SIZES, ORIGIN}),
+        frozenset({SLOTS_HEADER, PLAN, MANIFEST, SIZES, ORIGIN}),
     ),
-    "the size of slot weights": frozenset({BOARD_HEADER, NETWORK, PLAN, MANIFEST, SIZES, CHECK, ORIGIN}),
+    "the size of slot weights": frozenset({SLOTS_HEADER, NETWORK, PLAN, MANIFEST, SIZES, CHECK, ORIGIN}),
     "a pool's figures in board.yaml": frozenset({NETWORK, ORIGIN}),
     "the figures of a pool of the chip": frozenset({NETWORK, ORIGIN}),
     "the size of a pool that is not full": frozenset({NETWORK, CHECK, ORIGIN}),
@@ -96,6 +106,11 @@ TAKEN: dict[str, frozenset[str]] = {
 def planned(root: Path, **choices: object) -> Plan:
     given = Choices(launched=str(root), probe="virtual", **choices)  # type: ignore[arg-type]
     return application_plan(given, read_environment(), {"build", "flash"}, "virtual")
+
+
+def matrix_pair(root: Path) -> Plan:
+    given = Choices(launched=str(root), probe="virtual", board=BOARD, models=("keyword",), pair="keyword")
+    return remembered_or_planned(given, {"run"}, local_site(root / "build", {}))
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -136,6 +151,26 @@ def test_an_edit_reaches_the_steps_that_use_what_was_edited(project: Path, every
     assert planned(project) == before
 
 
+def test_a_run_of_a_matrix_is_known_by_its_emulator(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its content, whichever release it is of: what a cache has of another one is not what this one would say."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / "cache"))
+    plans, known = [], []
+    for release in ("7.2", "10.0"):
+        monkeypatch.setenv("N6BUILD_QEMU", release)
+        plans.append(matrix_pair(project))
+        known.append("")
+        for content in (f"an emulator on {release}", f"another one on {release}"):
+            write_atomically(place_of_emulator(machine_sources(load_board(BOARD).soc)), content)
+            plans.append(matrix_pair(project))
+            known.append(sha256(content.encode()))
+    runs = [next(step for step in plan.steps if step.verb == "Run") for plan in plans]
+    assert [run.tools for run in runs] == [(Tool("qemu-system-arm", digest),) for digest in known]
+    assert {differing(plans[0], plan, set()) for plan in plans[1:3]} == {frozenset({"Run run.json"})}
+    # Its sources, and what is changed in QEMU's own.
+    assert project_path(MACHINE_FILES / "n6virt_xspi.c") in runs[0].sources
+    assert "n6build.virtual_board.qemu" in library_code().parts_of("n6build.steps.run_board")
+
+
 def test_what_reaches_no_step_of_one_application_reaches_those_of_another(project: Path) -> None:
     """What those steps above do not take is for others."""
     reloc = {"loader": "reloc", "models": ("keyword",)}
@@ -150,11 +185,13 @@ def test_a_board_comes_through_parameters_as_it_is(name: str, tmp_path: Path) ->
     """The order of registers and the like is that of their names then, whatever it is in the YAML."""
     board = load_board(name)
     of_soc = soc_header.soc_header(soc_header.constants_of(board.soc))
-    of_board = board_header.board_header(board_header.constants_of(board))
     script = linker_script.program_script(linker_script.appli_ram(board.soc))
     for step, make, text in (
         (soc_header_step(str(tmp_path), board), steps_soc_header.make, of_soc),
-        (board_header_step(str(tmp_path), board), steps_board_header.make, of_board),
+        *(
+            (step, steps_board_header.make, header.text(header.of(board)))
+            for step, header in zip(board_header_steps(str(tmp_path), board), board_header.HEADERS, strict=True)
+        ),
         (program_script_step(f"{tmp_path}/p.ld", board, "appli"), program_script.make, script),
     ):
         make(Call((Path(step.name),), (), step.parameters, tmp_path))

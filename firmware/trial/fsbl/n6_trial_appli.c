@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "n6_appli_trailer.h"
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_boot_header.h"
 #include "n6_console.h"
 #include "n6_crc32.h"

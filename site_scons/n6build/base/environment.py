@@ -96,8 +96,8 @@ def silence_grpc() -> None:
 
 
 def qemu_wanted() -> str | None:
-    """Release of QEMU that the virtual board is to be built on, None for the distribution's. Not a parameter: what a program does
-    on the board is the same."""
+    """Release of QEMU that the virtual board is to be built on, None for the distribution's. Not a parameter: runs have the
+    emulator's content for that."""
     return os.environ.get(QEMU) or None
 
 

@@ -20,13 +20,13 @@ import yaml
 from n6build.base.bounded import WRONG_FIELDS
 from n6build.base.console import clipped
 from n6build.base.errors import N6Error, did_you_mean
+from n6build.base.size_text import bytes_of
 from n6build.base.yaml_tree import compose, dotted, pairs_of, read_merged_tree, read_tree
 
 T = TypeVar("T")
 
 # Characters of a value in a message, and the most of a number.
 _SHOWN = 80
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -242,9 +242,9 @@ def _convert_annotated(document: Document, kind: Any, node: yaml.Node, path: tup
     base, *notes = typing.get_args(kind)
     if any(isinstance(note, _SizeSyntax) for note in notes):
         text = node.value if isinstance(node, yaml.ScalarNode) else ""
-        match = re.fullmatch(r"(\d{1,15})\s*([KMG]?)", text, re.ASCII)
-        if match:
-            value = int(match[1]) * _UNITS[match[2]]
+        size = bytes_of(text)
+        if size is not None:
+            value = size
         elif re.fullmatch(r"0x[0-9a-fA-F]{1,8}", text):
             value = int(text, 16)
         else:

@@ -1,8 +1,14 @@
-"""n6_board.h: pins, clocks, NOR, PSRAM and flash slots of one board as C constants."""
+"""n6_board.h and its kin: clocks, console, NOR, PSRAM and flash slots of one board as C constants.
+
+One header each, so that what does not use the console is not compiled again for another baud rate.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
@@ -10,8 +16,6 @@ from n6build.hardware.board import Board, Console, ExternalRam, PortPins, Psram,
 from n6build.hardware.nor import Mode
 from n6build.hardware.psram import PsramCommands
 from n6build.hardware.soc import Clock, Divider, Pll
-
-TEMPLATE = TEMPLATES / "n6_board.h.j2"
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,9 @@ class PinConstants:
 
 @dataclass(frozen=True)
 class NorConstants:
-    """What the firmware knows of the NOR. clock_hz: after `divider`. select: line of the chip select. commands: name of their
-    description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines. The others are as in `Nor` and
-    `NorCommands`."""
+    """What the firmware knows of the NOR. clock_hz: after `divider`, of PLL1 or HCLK. select: line of the chip select. commands:
+    name of their description. octal_mask: as `second_byte_mask`; octal_*: commands on eight lines. The others are as in `Nor`
+    and `NorCommands`."""
 
     base: int
     size: int
@@ -47,6 +51,7 @@ class NorConstants:
     mode: Mode
     clock_hz: int
     divider: int
+    from_pll1: bool
     pins: PinConstants
     select: int
     commands: str
@@ -109,30 +114,62 @@ class PsramConstants:
 
 
 @dataclass(frozen=True)
-class BoardConstants:
-    """What of a board's description is in the header. psram: None where the firmware maps none. The others are as in `Board`."""
+class OfBoard:
+    """For n6_board.h. smps_overdrive: as in `Board`."""
 
     name: str
     clock: ClockConstants
     smps_overdrive: str | None
+
+
+@dataclass(frozen=True)
+class OfConsole:
+    """For n6_board_console.h."""
+
+    name: str
     console: Console
+
+
+@dataclass(frozen=True)
+class OfNor:
+    """For n6_board_nor.h."""
+
+    name: str
     nor: NorConstants
+
+
+@dataclass(frozen=True)
+class OfPsram:
+    """For n6_board_psram.h. psram: None where the firmware maps none."""
+
+    name: str
     psram: PsramConstants | None
+
+
+@dataclass(frozen=True)
+class OfSlots:
+    """For n6_board_slots.h."""
+
+    name: str
     slots: Slots
 
 
-def constants_of(board: Board) -> BoardConstants:
-    """The constants of a board, as steps take them."""
-    ram, commands = board.external_ram, board.psram_commands
-    mapped = _psram(board, ram, ram.psram, commands) if ram and ram.psram and commands else None
-    return BoardConstants(
-        board.name, _clock(board.clock), board.smps_overdrive, board.console, _nor(board), mapped, board.slots
-    )
+@dataclass(frozen=True)
+class BoardHeader:
+    """name: of the file. kind: dataclass with its constants, which have the name of the board. of: makes them."""
 
+    name: str
+    kind: type[Any]
+    of: Callable[[Board], Any]
 
-def board_header(constants: BoardConstants) -> str:
-    """The text of n6_board.h."""
-    return render(TEMPLATE, {"board": constants, "nor": constants.nor, "psram": constants.psram})
+    @property
+    def template(self) -> Path:
+        """Of the header."""
+        return TEMPLATES / f"{self.name}.j2"
+
+    def text(self, constants: Any) -> str:
+        """constants: of its kind."""
+        return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
 
 
 def _clock(clock: Clock) -> ClockConstants:
@@ -154,6 +191,7 @@ def _nor(board: Board) -> NorConstants:
         mode=nor.mode,
         clock_hz=board.nor_clock_hz,
         divider=board.xspi_divider,
+        from_pll1="PLL1" in board.clock.profile.plls,
         pins=_pins(nor.pins),
         select=nor.pins.chip_select,
         commands=commands.name,
@@ -173,6 +211,11 @@ def _nor(board: Board) -> NorConstants:
         dummy_cycles=commands.dummy.chosen,
         register_dummy_cycles=commands.register_dummy_cycles,
     )
+
+
+def _mapped(board: Board) -> PsramConstants | None:
+    ram, commands = board.external_ram, board.psram_commands
+    return _psram(board, ram, ram.psram, commands) if ram and ram.psram and commands else None
 
 
 def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands) -> PsramConstants:
@@ -205,3 +248,12 @@ def _psram(board: Board, ram: ExternalRam, psram: Psram, commands: PsramCommands
         vendor=RegisterConstants(commands.vendor.address, commands.vendor.value, commands.vendor.mask),
         density=RegisterConstants(density.address, density.sizes.index(ram.size), density.mask),
     )
+
+
+HEADERS = (
+    BoardHeader("n6_board.h", OfBoard, lambda board: OfBoard(board.name, _clock(board.clock), board.smps_overdrive)),
+    BoardHeader("n6_board_console.h", OfConsole, lambda board: OfConsole(board.name, board.console)),
+    BoardHeader("n6_board_nor.h", OfNor, lambda board: OfNor(board.name, _nor(board))),
+    BoardHeader("n6_board_psram.h", OfPsram, lambda board: OfPsram(board.name, _mapped(board))),
+    BoardHeader("n6_board_slots.h", OfSlots, lambda board: OfSlots(board.name, board.slots)),
+)

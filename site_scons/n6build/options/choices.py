@@ -27,6 +27,7 @@ from n6build.options.option import (
     path,
     paths,
     placed_files,
+    size,
     switch,
     word,
 )
@@ -287,6 +288,11 @@ class Invocation:
     )
     cache_write: bool = switch(
         True, "0 only reads the cache, and stores nothing in it", environment="N6BUILD_CACHE_WRITE"
+    )
+    cache_limit: int = size(
+        "10G",
+        "a folder as cache is trimmed to this size, by what was used longest ago; 0 lets it grow",
+        environment="N6BUILD_CACHE_LIMIT",
     )
     remote: str = word(
         "",

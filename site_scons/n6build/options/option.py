@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from n6build.base.errors import N6Error
 from n6build.base.paths import project_path
+from n6build.base.size_text import bytes_of
 
 T = TypeVar("T")
 
@@ -141,6 +142,19 @@ def count(help: str, of: str) -> Any:
         return int(setting.value or 0)
 
     return _field(0, "", help, parse, (), None, None)
+
+
+def size(default: str, help: str, *, environment: str | None = None) -> Any:
+    """A number of bytes, with an optional K, M or G. Its `parse` raises N6-OPTION-002."""
+
+    def parse(setting: Setting, _: Path) -> int:
+        found = bytes_of(setting.value)
+        if found is None:
+            what = f"'{setting.option}={setting.value}' is not a size"
+            raise N6Error("N6-OPTION-002", what, where=setting.origin, hint="a number of bytes such as 500M or 20G")
+        return found
+
+    return _field(bytes_of(default), default, help, parse, (), environment, None)
 
 
 def path(help: str, *, loader: Loader | None = None, environment: str | None = None) -> Any:

@@ -6,6 +6,9 @@
 Everything is written under another name first, and read with its digest checked, so that neither a build that is killed nor a
 damaged disk is noticed by more than a step done again. Nobody needs to own what others have written: a damaged file is replaced
 by a new one, and files and folders may be read and written by whom the cache's own folder may.
+
+What is used is touched, and what was used longest ago goes first where the folder has grown too large. Nobody counts what others
+write: each one looks at the whole folder now and then, the more often the more it stores.
 """
 
 from __future__ import annotations
@@ -31,14 +34,21 @@ from n6build.plan.work import Work, depfile_for_others, depfile_from_others
 _FORMAT = 1
 _CHUNK = 1 << 20
 _LARGEST_RESULT = 1 << 20
+# Parts of the limit: one is written, on average, from one look at the folder to the next; and one is left free by trimming.
+_LOOKS, _ROOM = 64, 10
+
+
+class _GoneError(Exception):
+    """Somebody has trimmed the folder meanwhile."""
 
 
 @dataclass(frozen=True)
 class FolderStore:
-    """A `Store`. folder: absolute. mode: permissions of it, which all below gets."""
+    """A `Store`. folder: absolute. mode: permissions of it, which all below gets. limit: bytes of all files, 0 for any number."""
 
     folder: Path
     mode: int
+    limit: int = 0
 
     @property
     def name(self) -> str:
@@ -61,16 +71,16 @@ class FolderStore:
         step, files = work.step, [self._file(digest) for digest in digests]
         if not all(file.is_file() for file in files):
             return False
-        for output, digest, file in zip(step.outputs, digests, files, strict=False):
-            # The file is not there if its last byte was not the right one.
-            write_chunks_atomically(site.top / output, _checked(file, digest))
-        if step.depfile:
-            listed = b"".join(_checked(files[-1], digests[-1]))
-            write_atomically(site.top / step.depfile, depfile_from_others(listed, site))
-        for used in (entry, *files):
-            # For who removes what was not used for long; in a folder of others it stays as it is.
-            with suppress(OSError):
-                os.utime(used)
+        try:
+            for output, digest, file in zip(step.outputs, digests, files, strict=False):
+                # The file is not there if its last byte was not the right one.
+                write_chunks_atomically(site.top / output, _checked(file, digest))
+            if step.depfile:
+                listed = b"".join(_checked(files[-1], digests[-1]))
+                write_atomically(site.top / step.depfile, depfile_from_others(listed, site))
+        except _GoneError:
+            return False
+        _touch((entry, *files))
         return True
 
     def keep(self, work: Work, site: Site) -> int:
@@ -82,6 +92,8 @@ class FolderStore:
                 file = self._file(digest)
                 if digest_of(file) != digest:
                     written += self._write(file, read_in_chunks(site.top / output))
+                else:
+                    _touch([file])
                 digests.append(digest)
             if work.step.depfile:
                 listed = depfile_for_others(work.step, site)
@@ -90,7 +102,35 @@ class FolderStore:
             self._write(self._result(work.key), [_result_text(digests)])
         except OSError as error:
             raise _unusable(self.folder, error) from error
+        if self._is_due(work.key, written):
+            self._trim()
         return written
+
+    def _is_due(self, key: str, written: int) -> bool:
+        """Keys are as good as random numbers: of so many bytes stored by whomever, one look at the folder follows."""
+        return int(key[:8], 16) * self.limit < (written * _LOOKS) << 32 if self.limit else False
+
+    def _trim(self) -> None:
+        """Two that do it at once remove the same files. What may not be removed stays."""
+        if sum(size for _, size, _ in self._entries()) <= self.limit:
+            return
+        entries = sorted(self._entries())
+        too_much = sum(size for _, size, _ in entries) - (self.limit - self.limit // _ROOM)
+        for _, size, path in entries:
+            if too_much <= 0:
+                break
+            with suppress(OSError):
+                os.unlink(path)
+                too_much -= size
+
+    def _entries(self) -> Iterator[tuple[int, int, str]]:
+        """Time of the last use in ns, bytes, and path of each file."""
+        for folder in (*self.folder.glob("results/??"), *self.folder.glob("files/??")):
+            with suppress(OSError), os.scandir(folder) as found:
+                for each in found:
+                    with suppress(OSError):
+                        state = each.stat(follow_symlinks=False)
+                        yield state.st_mtime_ns, state.st_size, each.path
 
     def _result(self, key: str) -> Path:
         return self.folder / "results" / key[:2] / key
@@ -123,14 +163,21 @@ class FolderStore:
             folder.chmod(self.mode)
 
 
-def open_folder(folder: Path) -> FolderStore:
-    """Makes the folder where there is none. Raises N6-CACHE-001 if it cannot be used."""
+def open_folder(folder: Path, limit: int = 0) -> FolderStore:
+    """Makes the folder where there is none. limit: as of `FolderStore`. Raises N6-CACHE-001 if it cannot be used."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # With the bit that gives files to the folder's group.
-        return FolderStore(folder.absolute(), stat.S_IMODE(folder.stat().st_mode))
+        return FolderStore(folder.absolute(), stat.S_IMODE(folder.stat().st_mode), limit)
     except OSError as error:
         raise _unusable(folder, error) from error
+
+
+def _touch(used: Iterable[Path]) -> None:
+    """In a folder of others it stays as it is."""
+    for path in used:
+        with suppress(OSError):
+            os.utime(path)
 
 
 def _files(step: Step) -> int:
@@ -161,13 +208,15 @@ def _is_digest(text: str) -> bool:
 
 
 def _checked(file: Path, digest: str) -> Iterator[bytes]:
-    """Raises N6-CACHE-002 at the end if it is not what it is called, N6-CACHE-001 if it cannot be read."""
+    """Raises N6-CACHE-002 at the end if it is not what it is called, or if it cannot be read."""
     hashed = hashlib.sha256()
     try:
         with file.open("rb") as source:
             while chunk := source.read(_CHUNK):
                 hashed.update(chunk)
                 yield chunk
+    except FileNotFoundError as error:
+        raise _GoneError from error
     except OSError as error:
         raise _damaged(file) from error
     if hashed.hexdigest() != digest:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from n6build.base import c_format
+from n6build.base.files import digest_of, remembered
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.flash.choose import chosen_programmer
@@ -16,8 +17,11 @@ from n6build.flash.receipt import VIRTUAL
 from n6build.flash.survey import writes_noted
 from n6build.hardware import soc_header
 from n6build.hardware.board import Board
+from n6build.hardware.boards import read_board
+from n6build.plan.step import Tool
 from n6build.steps.flash_board import Target
 from n6build.virtual_board import machine
+from n6build.virtual_board.build import BINARY, place_of_emulator
 from n6build.virtual_board.run import NorBoot
 
 
@@ -43,6 +47,18 @@ def switched_on(target: Target, board: Board) -> Iterator[NorBoot]:
 def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
     """Sources of a step that runs the emulator; none for a real board."""
     return tuple(map(project_path, machine.machine_inputs(board))) if target.probe == VIRTUAL else ()
+
+
+def emulator_tool(board: Board) -> Tool:
+    """The emulator itself, by its content: its sources become another one on another release of QEMU, or by another compiler.
+    No digest as long as it is not built. Raises N6-VB-008."""
+    return Tool(BINARY, digest_of(place_of_emulator(_sources(board.files[0]))))
+
+
+@remembered
+def _sources(board_file: Path) -> dict[str, str]:
+    """Of the emulator. They take a while to generate, and a matrix has many runs."""
+    return machine.machine_sources(read_board(board_file).soc)
 
 
 def emulator_templates(target: Target) -> tuple[str, ...]:

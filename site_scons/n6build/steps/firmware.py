@@ -17,7 +17,7 @@ from n6build.network.runtimes import Runtime, without_unknown_flags
 from n6build.options.host_program import HostProgram
 from n6build.plan.step import Step, output_with, outputs_of
 from n6build.reloc.compilation import SECURE, firmware_defines
-from n6build.steps.board_header import board_header_step
+from n6build.steps.board_header import board_header_steps
 from n6build.steps.boot_image import boot_image_step
 from n6build.steps.compile import Compilation, compile_step, compile_steps, link_step
 from n6build.steps.compiled_network import NetworkSteps
@@ -86,7 +86,7 @@ def board_firmware(
     """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report. trust:
     what they verify. trial: of new images; None: there is none. confined: relocatable models run unprivileged."""
     include = f"{folder}/include"
-    headers = [soc_header_step(include, board), board_header_step(include, board), format_headers_step(include)]
+    headers = [soc_header_step(include, board), *board_header_steps(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
     headers += [trust_header_step(include, board, trust)] if trust else []
     how = Compilation(toolchain, flags=tuple(flags)).looking_in(include).behind(outputs_of(headers))

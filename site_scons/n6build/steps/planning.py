@@ -9,7 +9,7 @@ from typing import Any
 
 from n6build.base.environment import read_environment
 from n6build.base.paths import ROOT, check_text
-from n6build.flash.receipt import settled
+from n6build.flash.receipt import VIRTUAL, settled
 from n6build.options.choices import Choices
 from n6build.plan.ledger import FOLDER
 from n6build.plan.perform import Site
@@ -28,7 +28,8 @@ def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: boo
     notes = site.build / FOLDER if keep else None
     goals = sorted({*targets} - {"plan"})
     programmer = _programmer(choices) if _ON_A_BOARD & {*goals} else ""
-    key = [asdict(choices), goals, programmer, _texts(asdict(environment)), str(ROOT), str(site.top)]
+    emulators = _emulators() if "run" in goals and programmer == VIRTUAL else ()
+    key = [asdict(choices), goals, programmer, emulators, _texts(asdict(environment)), str(ROOT), str(site.top)]
 
     def make() -> Plan:
         from n6build.steps.application import application_plan
@@ -51,10 +52,16 @@ def _texts(value: Any) -> Any:
     )
 
 
+def _emulators() -> tuple[str, str]:
+    from n6build.virtual_board.build import emulators_here
+
+    return emulators_here()
+
+
 def _programmer(choices: Choices) -> str:
     """The programmer's name in steps."""
-    if choices.probe == "virtual":
-        return choices.probe
+    if choices.probe == VIRTUAL:
+        return VIRTUAL
     from n6build.flash.choose import choose_programmer, name_of_programmer
     from n6build.hardware.boards import home_of_board, load_board
 

@@ -32,7 +32,7 @@ from n6build.run.session import ExpectedMs, NetworkOutcome, Outcome, RunModel, r
 from n6build.run.table import print_results, run_junit
 from n6build.steps.board import board_as_chosen, board_files, boards_folders
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import emulator_files, emulator_templates, nor_of, switched_on
+from n6build.steps.emulator import emulator_files, emulator_templates, emulator_tool, nor_of, switched_on
 from n6build.steps.expected_times import expected_times
 from n6build.steps.flash_board import Target
 from n6build.steps.npu_files import npu_files, trace_output
@@ -126,6 +126,8 @@ def run_board_step(
         ),
         parameters=to_parameters(Parameters(target, described, session, len(elves))),
         templates=emulator_templates(target),
+        # Where it always runs, nobody compares.
+        tools=(emulator_tool(board),) if session.silent and target.probe == VIRTUAL else (),
         state=(target.virtual_board, *boards_folders(board)),
         function="n6build.steps.run_board:make",
         consulted=(str(nor_of(target)),) if shared else (),

@@ -55,7 +55,7 @@ _COMMANDS = {
 def find_emulator(soc: Soc) -> Path:
     """The binary for this chip and the machine files as they are now. Raises N6-VB-001 if it has not been built,
     N6-VB-008."""
-    binary = _binary(machine_sources(soc), release_here())
+    binary = place_of_emulator(machine_sources(soc))
     if not binary.is_file():
         raise N6Error(
             "N6-VB-001",
@@ -63,6 +63,17 @@ def find_emulator(soc: Soc) -> Path:
             hint="make setup, or python -m n6build.virtual_board.build (a few minutes, once)",
         )
     return binary
+
+
+def place_of_emulator(sources: dict[str, str]) -> Path:
+    """Where the binary is, if it has been built. sources: as of `machine_sources`. Raises N6-VB-008."""
+    return _binary(sources, release_here())
+
+
+def emulators_here() -> tuple[str, str]:
+    """The folder of all emulators, and the release of QEMU that they are built on: what decides beside this checkout which one is
+    taken. Raises N6-VB-008."""
+    return str(_cache()), release_here().version
 
 
 def build_emulator(soc: Soc) -> Path:
@@ -216,7 +227,9 @@ def _compile(tree: Path, release: Release) -> None:
         if meson is None:
             raise N6Error("N6-VB-005", "meson is missing from the virtual environment", hint="make setup")
         tool = f"--meson={meson}" if release.names_meson else f"--python={sys.executable}"
-        _logged(["../configure", *release.configure, tool], build, tools)
+        # As in any other user's home: the binary is part of what a run is known by.
+        portable = f"--extra-cflags=-ffile-prefix-map={tree}=."
+        _logged(["../configure", *release.configure, portable, tool], build, tools)
     say("Emulator", "compiling (two to five minutes the first time)")
     _logged(["ninja", BINARY], build, tools)
 

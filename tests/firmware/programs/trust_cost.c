@@ -3,13 +3,14 @@
  * A first program that verifies two Applis of different length, and says how many cycles each takes: the slot of the Appli holds
  * the first one, and at DISTANCE bytes behind it is the second.
  */
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_boot_header.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_fault.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 #include "n6_trust.h"
 #include "n6_xspi_nor.h"
 

@@ -2,11 +2,12 @@
  *
  * Copies a fixed 64 KB of the Appli, as load-and-run middleware does by default.
  */
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_load_appli.h"
 #include "n6_reg.h"
+#include "n6_soc.h"
 #include "n6_xspi_nor.h"
 
 const char n6_program[] = "fsbl";

@@ -2,7 +2,7 @@
  *
  * Loads an application of ST's and starts it as their loader does: with interrupts enabled, which it does not do itself.
  */
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"

@@ -2,7 +2,7 @@
  *
  * Commands to the NOR in indirect mode; -DDO= says which.
  */
-#include "n6_board.h"
+#include "n6_board_nor.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"

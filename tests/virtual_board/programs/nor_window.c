@@ -2,7 +2,8 @@
  *
  * Reads a word of the NOR after a single register was set otherwise than the part needs; -DCHANGE= says which.
  */
-#include "n6_board.h"
+#include "n6_board_nor.h"
+#include "n6_board_slots.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"

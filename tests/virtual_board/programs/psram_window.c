@@ -2,7 +2,7 @@
  *
  * Writes and reads a word of the PSRAM after a single register was set otherwise than the part needs; -DCHANGE= says which.
  */
-#include "n6_board.h"
+#include "n6_board_psram.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_reg.h"

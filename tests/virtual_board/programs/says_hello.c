@@ -2,7 +2,7 @@
  *
  * Says hello and ends; -DDOES= makes it do something else first.
  */
-#include "n6_board.h"
+#include "n6_board_console.h"
 #include "n6_clock.h"
 #include "n6_console.h"
 #include "n6_pins.h"

@@ -3,7 +3,7 @@
  * Copies 4 KB of weights from the NOR to AXISRAM3 and lets the NPU read them.
  */
 #include "n6_axisram.h"
-#include "n6_board.h"
+#include "n6_board_slots.h"
 #include "n6_cache.h"
 #include "n6_clock.h"
 #include "n6_console.h"
