@@ -36,6 +36,7 @@ from n6build.run.field_report import (
     inferences_of,
     judged,
 )
+from n6build.run.ladder import Ladder, read_ladder
 from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
 from n6build.run.session import Outcome, RunModel, show_line
 from n6build.steps.board import board_as_chosen, boards_folders
@@ -52,14 +53,15 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli. report: its file. elves: number of ELF files, the first sources. console: serial port,
-    empty for the probe's. n6build: its version."""
+    """networks: in the order of the Appli. report: its file. ladder: record of target ladder. elves: number of ELF files,
+    the first sources. console: serial port, empty for the probe's. n6build: its version."""
 
     target: Target
     networks: tuple[NetworkOnBoard, ...]
     runtime: RuntimeVersion
     profile: str
     report: str
+    ladder: str
     elves: int
     console: str
     n6build: str
@@ -67,6 +69,7 @@ class Parameters:
 
 def field_report_step(
     report: str,
+    ladder: str,
     receipts: Sequence[str],
     networks: Sequence[tuple[NetworkSteps, Expected]],
     runtime: RuntimeVersion,
@@ -76,13 +79,14 @@ def field_report_step(
     target: Target,
     console: str,
 ) -> Step:
-    """report: file in Markdown, in a folder for nothing else. Raises N6-OPTION-014."""
+    """report: file in Markdown, in a folder for nothing but what boards have said. ladder: record of target ladder, there. Raises
+    N6-OPTION-014."""
     if target.start == "ram" and "FSBL" not in elves:
         raise no_elf()
     described = tuple(network_on_board(each, expected) for each, expected in networks)
     vectors = [file for each in described for file in (each.inputs, each.expected) if file]
     files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
-    parameters = Parameters(target, described, runtime, profile, report, len(elves), console, version())
+    parameters = Parameters(target, described, runtime, profile, report, ladder, len(elves), console, version())
     return Step(
         verb="Ask",
         stage="run",
@@ -118,13 +122,14 @@ def make(call: Call) -> None:
     runtime = f"{version_text(given.runtime.version)} ({'n6build' if given.runtime.name == 'n6build' else 'ST'})"
     is_virtual = given.target.probe == VIRTUAL
     stored = {each.name.replace(" ", ".") for each in outcome.registers} if outcome else set()
+    probe = "" if is_virtual else hashed_serial(programmer.name)
     report = FieldReport(
         n6build=given.n6build,
         board=board.name,
         profile=given.profile,
         virtual=is_virtual,
         start=given.target.start,
-        probe="" if is_virtual else hashed_serial(programmer.name),
+        probe=probe,
         programmer=_programmer_version(programmer),
         device=_device(programmer),
         versions=(*dict.fromkeys(tools), ("ll_aton", runtime), ("compiler", compiler_version(read_environment()))),
@@ -139,6 +144,7 @@ def make(call: Call) -> None:
         console=console_lines(lines),
         npu_hz=board.clock.npu_hz,
         nor_hz=board.nor_clock_hz,
+        ladder=ladder_of(Path(given.ladder), board.name, probe, is_virtual=is_virtual),
     )
     file = Path(given.report)
     write_atomically(file, field_report_text(report))
@@ -149,6 +155,17 @@ def make(call: Call) -> None:
         hint += f"what was seen until then is in {file}, which is worth keeping"
         raise N6Error("N6-FIELD-002", what, where=stopped.where, hint=hint) from stopped
     write_atomically(call.outputs[0], "")
+
+
+def ladder_of(record: Path, board: str, probe: str, *, is_virtual: bool) -> Ladder | None:
+    """None where there is none of this very board."""
+    try:
+        ladder = read_ladder(record)
+    except N6Error as error:
+        say("Note", f"{record.name}: {error.what}", "the report goes without it")
+        return None
+    same = ladder and (ladder.board, ladder.virtual, ladder.probe) == (board, is_virtual, probe)
+    return ladder if same else None
 
 
 def _once(model: RunModel, artifacts: NetworkArtifacts) -> LinkedNetwork:
