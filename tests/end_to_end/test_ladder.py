@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from n6build.run.field_report import read_field_report
 from n6build.run.ladder import read_ladder
 from n6build.run.rungs import NETWORKS, VERSIONS
+from programmer_stand_ins.board import make_desk
 
 from end_to_end.conftest import Project
+from end_to_end.test_real_boards import SETTINGS, console, scons, switch_off, switched_on
 
 CALL = ("backend=neural_art", "probe=virtual", "ladder")
 
@@ -42,3 +48,22 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert "N6-LADDER-001: rung versions fails: N6-FW-061" in other.output
     assert VERSIONS.tells in other.output
     assert result(project)["versions"] == "stopped"
+
+
+@pytest.mark.slow
+def test_of_a_board_on_a_cable_the_field_report_takes_it_along(project: Project, tmp_path: Path) -> None:
+    desk = make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
+    with console(b"") as (theirs, ours):
+        desk.set(switched_on(desk, theirs))
+        try:
+            climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}")
+            reported = scons(project, desk, "field-report", f"console={ours}")
+        finally:
+            switch_off(desk)
+    assert climbed.status == 0, climbed.output
+    assert "settles nothing" not in climbed.output
+    assert reported.status == 0, reported.output
+    record = read_ladder(project.root / "build/field/nucleo-n657-ladder.json")
+    assert record is not None
+    assert not record.virtual
+    assert read_field_report(project.root / "build/field/nucleo-n657-keyword.md").ladder == record

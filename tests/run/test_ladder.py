@@ -14,6 +14,7 @@ from n6build.run.ladder import (
     counted,
     ladder_json,
     ladder_lines,
+    read_epochs,
     read_ladder,
     results_of,
 )
@@ -32,7 +33,7 @@ def outcome(place: int, different: int = 0, *, passes: bool | None = None) -> Ne
 
 
 def ladder(climbed: list[NetworkOutcome], error: str = "", *, served: bool = True, virtual: bool = False) -> Ladder:
-    rungs = results_of(climbed, EPOCHS, error, served=served)
+    rungs = results_of(climbed, EPOCHS, N6Error(error, "why") if error else None, served=served)
     return Ladder("0.5", "nucleo-n657", virtual, "" if virtual else "abc", rungs, error, "why")
 
 
@@ -93,6 +94,16 @@ def test_a_record_is_read_again_and_anything_else_is_refused(tmp_path: Path) -> 
     file.write_text("{}")
     with pytest.raises(N6Error) as caught:
         read_ladder(file)
+    assert caught.value.id == "N6-LADDER-002"
+
+
+def test_grades_come_from_what_the_backend_wrote(tmp_path: Path) -> None:
+    figures = tmp_path / "network_npu.json"
+    figures.write_text('{"epochs": [{"kind": "sum", "grade": "seen"}]}')
+    assert read_epochs(figures) == (RungEpoch("sum", "seen"),)
+    figures.write_text('{"epochs": [{"kind": "sum"}]}')
+    with pytest.raises(N6Error) as caught:
+        read_epochs(figures)
     assert caught.value.id == "N6-LADDER-002"
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from n6build.base.bounded import decode_json
+from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most, to_json
 from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
@@ -23,8 +23,7 @@ Text = Annotated[str, Meta(max_length=4096)]
 Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 CLIMBED: tuple[Result, ...] = ("equal", "near")
 _MOST_BYTES = 1 << 20
-# What the runtime says of an NPU that it does not start a blob on.
-_OF_VERSIONS = ("N6-FW-060", "N6-FW-061")
+_MOST_BYTES_OF_FIGURES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -71,15 +70,15 @@ class Ladder:
 def results_of(
     climbed: Sequence[NetworkOutcome],
     epochs: Sequence[Sequence[RungEpoch]],
-    error_id: str,
+    error: N6Error | None,
     *,
     served: bool,
 ) -> tuple[RungResult, ...]:
-    """climbed: networks that have run to their end, of which the last may differ. epochs: of each network. error_id: of what
-    ended the climb, empty if nothing did. served: whether the board had started and answered."""
+    """climbed: networks that have run to their end, of which the last may differ. epochs: of each network. error: that ended the
+    climb. served: whether the board had started and answered."""
     networks = [_climbed(rung, outcome, own) for rung, outcome, own in zip(NETWORKS, climbed, epochs, strict=False)]
-    stopped = bool(error_id) and all(each.result in CLIMBED for each in networks)
-    of_versions = error_id in _OF_VERSIONS
+    stopped = error is not None and all(each.result in CLIMBED for each in networks)
+    of_versions = error is not None and _is_of_versions(error)
     start: Result = "equal" if served or climbed else "stopped"
     versions: Result = "equal" if climbed else "stopped" if of_versions else "not reached"
     if served and not climbed and not of_versions:
@@ -90,6 +89,11 @@ def results_of(
         here = stopped and not rest and start == versions == "equal"
         rest.append(RungResult(rung.name, "stopped" if here else "not reached", tuple(own)))
     return RungResult(START.name, start), RungResult(VERSIONS.name, versions), *networks, *rest
+
+
+def _is_of_versions(error: N6Error) -> bool:
+    """Whether the runtime has found an NPU on which it starts no blob."""
+    return error.id == "N6-FW-060" or error.id == "N6-FW-061"  # noqa: PLR1714 - so that it shows as a question, not a source
 
 
 def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -> RungResult:
@@ -134,6 +138,17 @@ def ladder_lines(ladder: Ladder) -> list[str]:
 def ladder_json(ladder: Ladder) -> str:
     """The record as text."""
     return to_json(asdict(ladder))
+
+
+def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
+    """figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend neural_art writes, N6-FILE-002 and
+    N6-FILE-003."""
+    try:
+        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
+        return tuple(RungEpoch(str(each["kind"]), str(each["grade"])) for each in read["epochs"])
+    except WRONG_FIELDS as error:
+        what = "is not what backend neural_art writes"
+        raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
 
 
 def read_ladder(path: Path) -> Ladder | None:

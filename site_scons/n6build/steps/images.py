@@ -189,9 +189,9 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         board,
         job.toolchain,
         job.flags,
+        on_request=job.choices.ladder,
         field=job.choices.field,
         trust=job.trust,
-        on_request=job.choices.ladder,
     )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))

@@ -5,34 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.console import clipped, printable, say
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, write_atomically
+from n6build.base.files import write_atomically
 from n6build.base.version import version
 from n6build.flash.choose import chosen_programmer
-from n6build.flash.program import board_lock
-from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.models.model import Model
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.plan.step import Call, Step
 from n6build.run.field_report import hashed_serial
-from n6build.run.ladder import Ladder, RungEpoch, counted, ladder_json, results_of
-from n6build.run.linked_session import After, LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.ladder import Ladder, counted, ladder_json, read_epochs, results_of
 from n6build.run.rungs import NETWORKS, WHOLE
 from n6build.run.session import NetworkOutcome, raise_if_different, show_line
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.ask_board import ask, asking_step
+from n6build.steps.board import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
-from n6build.steps.start_board import begin, no_elf
 
-_MOST_BYTES_OF_FIGURES = 4 << 20
 _LONGEST_TEXT = 2000
 
 
@@ -64,24 +57,11 @@ def ladder_step(
     console: str,
 ) -> Step:
     """record: as of `record_of`. networks: the rungs. Raises N6-OPTION-014."""
-    if target.start == "ram" and "FSBL" not in elves:
-        raise no_elf()
-    described = tuple(_to_the_byte(network_on_board(each, expected), each.model) for each, expected in networks)
-    vectors = [file for each in described for file in (each.inputs, each.expected) if file]
-    files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
-    return Step(
-        verb="Climb",
-        stage="run",
-        # As for a field report: a record matters most where the board fails.
-        outputs=(f"{record}.taken",),
-        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
-        parameters=to_parameters(Parameters(target, described, record, len(elves), console, version())),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, str(Path(record).parent), *boards_folders(board)),
-        function="n6build.steps.ladder:make",
-        always=True,
-        shared=False,
-    )
+    described = [(each, _to_the_byte(network_on_board(each, expected), each.model)) for each, expected in networks]
+    on_board = tuple(network for _, network in described)
+    parameters = Parameters(target, on_board, record, len(elves), console, version())
+    function = "n6build.steps.ladder:make"
+    return asking_step("Climb", function, record, receipts, described, elves, board, target, parameters)
 
 
 def _to_the_byte(network: NetworkOnBoard, model: Model) -> NetworkOnBoard:
@@ -95,9 +75,13 @@ def make(call: Call) -> None:
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
     networks = [linked_network(*as_run(each), Session()) for each in given.networks]
-    epochs = [_epochs_of(Path(each.folder) / f"{each.name}_npu.json") for each in given.networks]
+    epochs = [read_epochs(Path(each.folder) / f"{each.name}_npu.json") for each in given.networks]
     climbed: list[NetworkOutcome] = []
     lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        show_line(line)
 
     def after(index: int, outcome: NetworkOutcome) -> None:
         climbed[index:] = [outcome]
@@ -106,7 +90,11 @@ def make(call: Call) -> None:
 
     stopped: N6Error | None = None
     try:
-        _climb(given, board, programmer, networks, call.sources, lines, after)
+        elves = call.sources[: given.elves]
+        found = ask(
+            given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=True, after=after
+        )
+        found.raise_if_wrong()
     except N6Error as error:
         stopped = error
     is_virtual = given.target.probe == VIRTUAL
@@ -116,7 +104,7 @@ def make(call: Call) -> None:
         board=board.name,
         virtual=is_virtual,
         probe="" if is_virtual else hashed_serial(programmer.name),
-        rungs=results_of(climbed, epochs, stopped.id if stopped else "", served=served),
+        rungs=results_of(climbed, epochs, stopped, served=served),
         error=stopped.id if stopped else "",
         what=printable(clipped(stopped.what, _LONGEST_TEXT)) if stopped else "",
     )
@@ -129,43 +117,6 @@ def make(call: Call) -> None:
     if stopped:
         raise _failed(ladder, stopped)
     write_atomically(call.outputs[0], "")
-
-
-def _climb(
-    given: Parameters,
-    board: Board,
-    programmer: Programmer,
-    networks: Sequence[LinkedNetwork],
-    sources: Sequence[Path],
-    lines: list[str],
-    after: After,
-) -> None:
-    """lines: gets those of the console."""
-
-    def on_line(line: str) -> None:
-        lines.append(line)
-        show_line(line)
-
-    if given.target.probe == VIRTUAL:
-        with switched_on(given.target, board) as boot:
-            programs = sources[: given.elves]
-            run_on_linked_virtual_board(boot, networks, programs, on_line, after).raise_if_wrong()
-        return
-    port = given.console or console_of(programmer.name)
-    with board_lock(programmer):
-        run_on_real_board(
-            board, networks, port, lambda: begin(programmer, given.target.start, sources[0]), on_line, after
-        )
-
-
-def _epochs_of(figures: Path) -> tuple[RungEpoch, ...]:
-    """Raises N6-LADDER-002 where the file is not what backend neural_art writes."""
-    try:
-        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
-        return tuple(RungEpoch(str(each["kind"]), str(each["grade"])) for each in read["epochs"])
-    except WRONG_FIELDS as error:
-        what = "is not what backend neural_art writes"
-        raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
 
 
 def _say(index: int, outcome: NetworkOutcome) -> None:
