@@ -131,6 +131,7 @@ def test_the_networks_are_those_of_the_rungs() -> None:
         (Choices(backend="neural_art", loader="reloc"), ()),
         (Choices(backend="neural_art", appli="mine.elf"), ()),
         (Choices(backend="neural_art", runs=3), ()),
+        (Choices(backend="neural_art", dry=True), ("flash",)),
         (Choices(backend="neural_art", trace="npu"), ()),
         (Choices(backend="neural_art", modes=("no-flash",)), ()),
     ],

@@ -169,6 +169,7 @@ def check_ladder(choices: Choices, goals: Collection[str]) -> None:
         "fsbl, appli or a program": choices.is_foreign,
         "loader=reloc": choices.loader == "reloc",
         "option trust": choices.trust != "off",
+        "dry=1": choices.dry,
         "inputs, expected or runs": choices.inputs or choices.expected or choices.runs,
         "epochs, trace, until, audio or gdb": choices.epochs
         or choices.trace != "none"
