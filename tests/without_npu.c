@@ -4,13 +4,13 @@
  */
 #include "ll_aton_npu.h"
 
-bool n6_blobs_open(void)
+n6_blob_result_t n6_blobs_open(void)
 {
-    return false;
+    return (n6_blob_result_t){N6_BLOB_UNIT_NOT_READY, 0u, 0u};
 }
 
-bool n6_blob_run(uintptr_t blob)
+n6_blob_result_t n6_blob_run(uintptr_t blob)
 {
     (void)blob;
-    return false;
+    return n6_blobs_open();
 }

@@ -3,10 +3,14 @@
  * The application: gives the networks the memory of their plan, checks and places their weights, runs each on its test vectors
  * and prints what comes out.
  */
+#if !N6_RUNTIME_DRIVES_NPU
+#include "ll_aton_npu.h"
+#endif
 #include "n6_appli.h"
 #include "n6_board.h"
 #include "n6_cache.h"
 #include "n6_console.h"
+#include "n6_fault.h"
 #if N6_FIELD_REPORT
 #include "n6_field.h"
 #endif
@@ -35,6 +39,19 @@ static uint32_t epochs_of_all(void)
     }
     return count;
 }
+
+#if !N6_RUNTIME_DRIVES_NPU
+_Noreturn void n6_blob_failed(n6_blob_result_t why)
+{
+    n6_put("n6 appli error ");
+    n6_put(n6_blob_text(why.status));
+    n6_put_hex32(why.place);
+    n6_put(" is ");
+    n6_put_hex32(why.value);
+    n6_put_end();
+    n6_sleep_for_ever();
+}
+#endif
 
 static const n6_plan_network_t *network_at(uint32_t index)
 {
@@ -65,8 +82,10 @@ int main(void)
         if (!n6_inference_begin(&n6_plan_networks[i])) {
             n6_appli_stop("N6-FW-028 does not take its input and output buffers: ", n6_plan_networks[i].model);
         }
+#if !N6_ON_REQUEST
         runs += n6_appli_run(&n6_plan_networks[i], runs);
         n6_inference_restart(&n6_plan_networks[i]); /* for the sequence that comes over the link */
+#endif
     }
     n6_put("n6 done runs=");
     n6_put_u32(runs);

@@ -8,6 +8,7 @@
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 
+#include "n6_npu_blob.h"
 #include "n6_reg.h"
 #include "n6_soc.h"
 
@@ -17,6 +18,8 @@
 #define ALL_MASKED 0xFFFFFFFFu
 #define KIND_AND_VERSION 0xFFFFu
 #define HOST_LINES 4u
+/* Of the address of a blob. */
+#define ALIGNMENT 8u
 /* What the epoch controller may report besides the end of a blob. */
 #define ERRORS                                                                                                         \
     (N6_NPU_EPOCHCTRL_IRQ_ERR_BUSPORT | N6_NPU_EPOCHCTRL_IRQ_ERR_CONF | N6_NPU_EPOCHCTRL_IRQ_ERR_START |                \
@@ -32,41 +35,67 @@ static const struct {
 #undef N6_UNIT
 };
 
+static const n6_blob_result_t well = {N6_BLOB_OK, 0u, 0u};
+
+const char *n6_blob_text(n6_blob_status_t status)
+{
+    switch (status) {
+    case N6_BLOB_UNIT_NOT_READY:
+        return "N6-FW-060 a unit of the NPU does not become ready: CTRL at ";
+    case N6_BLOB_OTHER_VERSION:
+        return "N6-FW-061 a unit of the NPU is not the one that blobs are for: VERSION at ";
+    case N6_BLOB_NONE:
+        return "N6-FW-062 there is no blob where the network has one: the word at ";
+    case N6_BLOB_ERROR:
+        return "N6-FW-063 the epoch controller stopped with an error: IRQ in epoch ";
+    case N6_BLOB_TOO_LONG:
+        return "N6-FW-064 a blob does not end: CTRL of the epoch controller in epoch ";
+    default:
+        return "";
+    }
+}
+
 /* CLR, then CONFCLR: they clear themselves, and are the same bits in every unit. */
-static bool clear(uint32_t control)
+static n6_blob_result_t clear(uint32_t control)
 {
     static const uint32_t bits[] = {N6_NPU_EPOCHCTRL_CTRL_CLR, N6_NPU_EPOCHCTRL_CTRL_CONFCLR};
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         N6_REG32(control) = bits[i];
         if (!n6_wait_for(control, bits[i], 0u, READY_POLLS)) {
-            return false;
+            return (n6_blob_result_t){N6_BLOB_UNIT_NOT_READY, control, N6_REG32(control)};
         }
     }
-    return true;
+    return well;
 }
 
-static bool has_known_units(void)
+static n6_blob_result_t has_known_units(void)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if ((N6_REG32(units[i].version) & KIND_AND_VERSION) != units[i].expected) {
-            return false;
+        uint32_t version = N6_REG32(units[i].version);
+        if ((version & KIND_AND_VERSION) != units[i].expected) {
+            return (n6_blob_result_t){N6_BLOB_OTHER_VERSION, units[i].version, version};
         }
     }
-    return true;
+    return well;
 }
 
-bool n6_blobs_open(void)
+n6_blob_result_t n6_blobs_open(void)
 {
-    if (!clear(N6_NPU_CLKCTRL_CTRL)) {
-        return false;
+    n6_blob_result_t result = clear(N6_NPU_CLKCTRL_CTRL);
+    if (result.status != N6_BLOB_OK) {
+        return result;
     }
     N6_REG32(N6_NPU_CLKCTRL_CTRL) = N6_NPU_CLKCTRL_CTRL_EN;
     N6_REG32(N6_NPU_CLKCTRL_AGATES0) = ALL_MASKED;
     N6_REG32(N6_NPU_CLKCTRL_AGATES1) = ALL_MASKED;
     N6_REG32(N6_NPU_CLKCTRL_BGATES) = N6_NPU_EPOCHCTRL_GATE;
     n6_barrier();
-    if (!has_known_units() || !clear(N6_NPU_INTCTRL_CTRL)) {
-        return false;
+    result = has_known_units();
+    if (result.status == N6_BLOB_OK) {
+        result = clear(N6_NPU_INTCTRL_CTRL);
+    }
+    if (result.status != N6_BLOB_OK) {
+        return result;
     }
     for (uint32_t line = 0; line < HOST_LINES; line++) {
         N6_REG32(N6_NPU_INTCTRL_INTORMSK + 4u * line) = ALL_MASKED;
@@ -77,54 +106,59 @@ bool n6_blobs_open(void)
         N6_REG32(N6_NPU_BUSIF_CTRL + unit * N6_NPU_UNIT_BYTES) = N6_NPU_BUSIF_CTRL_EN;
     }
     n6_barrier();
-    return true;
+    return well;
 }
 
-/* Polls until the end of the blob or an error; true for an end without one. */
-static bool wait_for_end(void)
+/* Polls until the end of the blob or an error. */
+static n6_blob_result_t wait_for_end(void)
 {
     for (uint32_t polls = 0; polls < BLOB_POLLS; polls++) {
         uint32_t reported = N6_REG32(N6_NPU_EPOCHCTRL_IRQ);
         if ((reported & ERRORS) != 0u) {
-            return false;
+            return (n6_blob_result_t){N6_BLOB_ERROR, N6_REG32(N6_NPU_EPOCHCTRL_LABEL), reported};
         }
         if ((reported & N6_NPU_EPOCHCTRL_IRQ_IRQ) != 0u) {
-            return true;
+            return well;
         }
     }
-    return false;
+    return (n6_blob_result_t){N6_BLOB_TOO_LONG, N6_REG32(N6_NPU_EPOCHCTRL_LABEL), N6_REG32(N6_NPU_EPOCHCTRL_CTRL)};
 }
 
-bool n6_blob_run(uintptr_t blob)
+n6_blob_result_t n6_blob_run(uintptr_t blob)
 {
+    uint32_t first = *(const uint32_t *)(blob - blob % ALIGNMENT);
+    if (blob % ALIGNMENT != 0u || first != N6_NPU_BLOB_MAGIC) {
+        return (n6_blob_result_t){N6_BLOB_NONE, (uint32_t)blob, first};
+    }
     N6_REG32(N6_NPU_CLKCTRL_BGATES) |= N6_NPU_EPOCHCTRL_GATE;
-    if (!clear(N6_NPU_EPOCHCTRL_CTRL)) {
-        return false;
+    n6_blob_result_t result = clear(N6_NPU_EPOCHCTRL_CTRL);
+    if (result.status != N6_BLOB_OK) {
+        return result;
     }
     N6_REG32(N6_NPU_EPOCHCTRL_ADDR) = (uint32_t)blob;
     n6_barrier();
     N6_REG32(N6_NPU_EPOCHCTRL_CTRL) = N6_NPU_EPOCHCTRL_CTRL_EN;
-    bool well = wait_for_end();
+    result = wait_for_end();
     /* What it reports is cleared by writing it back; then the controller is switched off, whatever it is doing. */
     N6_REG32(N6_NPU_EPOCHCTRL_IRQ) = N6_REG32(N6_NPU_EPOCHCTRL_IRQ);
     N6_REG32(N6_NPU_INTCTRL_INTCLR) = N6_REG32(N6_NPU_INTCTRL_INTREG);
-    bool cleared = clear(N6_NPU_EPOCHCTRL_CTRL);
+    n6_blob_result_t cleared = clear(N6_NPU_EPOCHCTRL_CTRL);
     n6_barrier();
-    return well && cleared;
+    return result.status != N6_BLOB_OK ? result : cleared;
 }
 
 #else
 
 /* A host that runs a network for a test has no NPU. */
-bool n6_blobs_open(void)
+n6_blob_result_t n6_blobs_open(void)
 {
-    return false;
+    return (n6_blob_result_t){N6_BLOB_UNIT_NOT_READY, 0u, 0u};
 }
 
-bool n6_blob_run(uintptr_t blob)
+n6_blob_result_t n6_blob_run(uintptr_t blob)
 {
     (void)blob;
-    return false;
+    return n6_blobs_open();
 }
 
 #endif

@@ -10,8 +10,7 @@
 static TraceRuntime_FuncPtr_t runtime_callback;
 static bool npu_is_open;
 
-/* Stops, visibly as a fault, where results would be wrong: an epoch that is neither for the CPU nor a blob, an NPU that is not the one
- * that blobs are for, a blob that ends with an error or not at all. */
+/* Stops, visibly as a fault, where results would be wrong: an epoch that is neither for the CPU nor a blob. */
 static void require(bool condition)
 {
     if (!condition) {
@@ -27,13 +26,26 @@ static void tell(const NN_Instance_TypeDef *instance, LL_ATON_RT_Callbacktype_t 
     }
 }
 
+__attribute__((weak)) _Noreturn void n6_blob_failed(n6_blob_result_t why)
+{
+    (void)why;
+    __builtin_trap();
+}
+
+static void require_blob(n6_blob_result_t result)
+{
+    if (result.status != N6_BLOB_OK) {
+        n6_blob_failed(result);
+    }
+}
+
 static void run_blob(const EpochBlock_ItemTypeDef *block)
 {
     if (!npu_is_open) {
-        require(n6_blobs_open());
+        require_blob(n6_blobs_open());
         npu_is_open = true;
     }
-    require(n6_blob_run(block->blob_address));
+    require_blob(n6_blob_run(block->blob_address));
 }
 
 void LL_ATON_RT_SetRuntimeCallback(TraceRuntime_FuncPtr_t callback)

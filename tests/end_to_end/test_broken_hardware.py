@@ -10,6 +10,7 @@ from end_to_end.conftest import Project
 RELOC = ("loader=reloc",)
 MODEL = "appli_reloc/n6_model.c"
 PSRAM = "bring_up/n6_xspi_psram.c"
+NPU, FOR_NPU = "runtime/ll_aton_npu.c", ("backend=neural_art",)
 EXTRAM = ("board=stm32n6570-dk", "profile=extram")
 # Source, what stands there, what stands in its place, and options.
 CASES = {
@@ -57,6 +58,11 @@ CASES = {
         "input, trailer->test_input_bytes + 1u, &crc32",
         RELOC,
     ),
+    "N6-FW-060": (NPU, "bits[i], 0u, READY_POLLS", "bits[i], bits[i], READY_POLLS", FOR_NPU),
+    "N6-FW-061": (NPU, "!= units[i].expected", "== units[i].expected", FOR_NPU),
+    "N6-FW-062": (NPU, "first != N6_NPU_BLOB_MAGIC", "first == N6_NPU_BLOB_MAGIC", FOR_NPU),
+    "N6-FW-063": (NPU, "(reported & ERRORS) != 0u", "(reported & ERRORS) == 0u", FOR_NPU),
+    "N6-FW-064": (NPU, "polls < BLOB_POLLS", "polls + BLOB_POLLS < 1u", FOR_NPU),
     "N6-FW-082": (
         "trial/n6_trial.c",
         "switch (n6_trial_judge(&record, subject, image, N6_TRIAL_STARTS))",

@@ -26,6 +26,7 @@ from n6build.reloc.description import RelocDescription, description_json, read_d
 from n6build.report.figures import SizesFile, read_sizes, sizes_json
 from n6build.report.merge import merge_report
 from n6build.run.field_report import FieldReport, field_report_text, read_field_report
+from n6build.run.ladder import Ladder, ladder_lines, read_ladder
 from n6build.run.session import Outcome, read_outcome
 from n6build.run.table import run_junit
 from n6build.steps.foreign_image import Placed, placed_files
@@ -85,6 +86,11 @@ def _outcome(path: Path) -> None:
     outcome = read_outcome(path)
     run_junit(outcome)
     outcome.raise_if_wrong()
+
+
+def _ladder(path: Path) -> list[str]:
+    ladder = read_ladder(path)
+    return ladder_lines(ladder) if ladder else []
 
 
 def _sizes(path: Path) -> None:
@@ -175,5 +181,6 @@ RECORDS = (
         lambda: [b"# Text\n\n```json\n" + json_of(FieldReport, format="n6build field report", version=1) + b"\n```\n"],
         of_file("field_report.md", lambda path: field_report_text(read_field_report(path))),
     ),
+    Target("ladder", lambda: [json_of(Ladder)], of_file("ladder.json", _ladder)),
     Target("placed images", lambda: [json_of(Placed)], of_file("placed.json", lambda path: placed_files(path, path))),
 )

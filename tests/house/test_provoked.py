@@ -214,6 +214,7 @@ PROVOKED: dict[str, Callable[[Path], object]] = {
     "N6-NET-010": lambda p: initializer_pools([]),
     "N6-NET-014": a_network_of_a_strange_name,
     "N6-NET-022": without_pools,
+    "N6-LADDER-003": lambda p: planned("ladder", models=("keyword",), probe="virtual"),
     "N6-OPTION-007": lambda p: planned("run", models=("keyword", "anomaly"), probe="virtual", inputs="x.npy"),
     "N6-OPTION-011": lambda p: planned("run", models=("keyword",), probe="virtual", start="ram"),
     "N6-OPTION-012": lambda p: planned("run", models=(), probe="123", appli="theirs.elf"),

@@ -356,6 +356,7 @@ EDITS = (
     linked("formats/slot_trailer.py", 'MAGIC = b"N6IM"', 'MAGIC = b"N6IN"', "appli_image.bin"),
     split("formats/model_trailer.py", "LAYOUT = 1", "LAYOUT = 2", "model.bin"),
     of_board("formats/link.py", "VERSION = 2", "VERSION = 3", "common/appli/n6_link.o"),
+    of_board("formats/npu_blob.py", "0xCA05_7A7A", "0xCA05_7A7B", "common/runtime/ll_aton_npu.o"),
     of_board("formats/epoch_marker.py", "STIMULUS_PORT = 24", "STIMULUS_PORT = 25", "common/appli/n6_inference.o"),
     of_board("formats/appli_trailer.py", 'MAGIC = b"N6AT"', 'MAGIC = b"N6AU"', "include/n6_appli_trailer.h"),
     linked(

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most
+from n6build.formats.npu_blob import MAGIC
 
-MAGIC = 0xCA05_7A7A
 # The instruction that a blob ends with.
 END = 12
 CONTAINER = 0xECBF_0050

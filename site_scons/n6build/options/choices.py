@@ -75,8 +75,8 @@ class Choices:
 
     models: names, or paths relative to `launched`, the folder in which the command was typed. build: folder of all that is
     built. pair: of a matrix, in which each pair has its own virtual board. c_flags: of the surrounding project. debug_info:
-    of what is linked. field: the programs are for a field report. program: of the surrounding project, in place of the Appli;
-    None: the Appli is this project's.
+    of what is linked. field: the programs are for a field report. ladder: the networks are the rungs of target ladder.
+    program: of the surrounding project, in place of the Appli; None: the Appli is this project's.
     """
 
     board: str = word(
@@ -244,6 +244,7 @@ class Choices:
     log: str = path("file for the summary of target reloc", loader="reloc")
     debug_info: bool = True
     field: bool = False
+    ladder: bool = False
     build: str = "build"
     pair: str = ""
     c_flags: tuple[str, ...] = ()

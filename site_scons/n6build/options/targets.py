@@ -23,6 +23,8 @@ TARGETS = {
     "verify": "read back all that the flash manifest names, and say which sectors of the board differ; writes nothing to it",
     "run": "boot the board, run the model on its test vectors, compare with the reference interpreter",
     "field-report": "programs and runs the board once, and writes what only a real board knows into one file, to send or to keep",
+    "ladder": "with backend=neural_art: small networks for the NPU, from one unit to a whole network, one after the other on the "
+    "board until one differs; what that tells goes into a file, and into field-report",
     "time": "expected milliseconds of each epoch and in all, with their range, and what would help (clock, flash, board=all)",
     "report": "one page about the build: memory, epochs, flash, checks, versions, what was rebuilt",
     COMPILE_COMMANDS: "how each C file is compiled, for editors and analysers",

@@ -17,6 +17,7 @@ from n6build.base.files import read_at_most, sha256, to_json
 from n6build.run.console_log import EpochCycles
 from n6build.run.field_facts import FACTS, Evidence, Verdict
 from n6build.run.field_readings import Reading, is_reading
+from n6build.run.ladder import Ladder, ladder_lines
 from n6build.run.session import NetworkOutcome, Outcome
 
 FORMAT = "n6build field report"
@@ -65,7 +66,8 @@ class FieldReport:
     """probe: a hash of its serial number, by which reports about one board are known; empty for the virtual board. programmer:
     and what it says of its version. device: what the programmer found. clock_hz: of the CPU, as the board says; npu_hz,
     nor_hz: as it is described. counts: what cycles are. not_modelled: names of registers that the virtual board only
-    stores. stopped: None if the run got to its end."""
+    stores. stopped: None if the run got to its end. ladder: what target ladder has found on this board; None if it was not
+    run."""
 
     n6build: Text
     board: Text
@@ -87,6 +89,7 @@ class FieldReport:
     console: tuple[Text, ...]
     npu_hz: int = 0
     nor_hz: int = 0
+    ladder: Ladder | None = None
 
 
 class _Head(Struct):
@@ -182,6 +185,8 @@ def _for_people(report: FieldReport) -> str:
         lines += _inference_lines(each, report)
     if not report.inferences:
         lines.append("None was made.")
+    lines += ["", "## Blobs without ST's compiler (target ladder)", ""]
+    lines += ladder_lines(report.ladder) if report.ladder else ["`scons backend=neural_art ladder` was not run before."]
     lines += ["", "## Measurement", "", *measurement_lines(report)]
     lines += ["", "## Versions", ""]
     lines += [f"- {name}: {_code(version)}" for name, version in report.versions]

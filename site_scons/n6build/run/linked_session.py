@@ -75,20 +75,29 @@ class LinkedNetwork:
     runs: int
 
 
+# What is done after a network: its place, and what came of it.
+After = Callable[[int, NetworkOutcome], None]
+
+
+def go_on(_index: int, _outcome: NetworkOutcome) -> None:
+    """After a network, with the next one."""
+
+
 def run_on_real_board(
     board: Board,
     networks: Sequence[LinkedNetwork],
     port: str,
     begin: Callable[[], None],
     on_text: Callable[[str], None],
+    after: After = go_on,
 ) -> Outcome:
-    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed. Raises
-    N6-LINK-00x; N6-LINK-001 where the board says nothing; as `check_appli`."""
+    """port: of the console. begin: starts what is in flash; the console is open by then, so that nothing is missed. after: as of
+    `run_over_link`. Raises N6-LINK-00x; N6-LINK-001 where the board says nothing; as `check_appli`."""
     lines: list[str] = []
     with serial_link(port, board.console.baud, _noted(lines, on_text)) as link:
         begin()
         try:
-            clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S)
+            clock_hz, outcomes = run_over_link(link, networks, _REAL_PATIENCE_S, after)
         except N6Error as error:
             if error.id != "N6-LINK-001" or lines:
                 raise
@@ -104,9 +113,10 @@ def run_on_linked_virtual_board(
     networks: Sequence[LinkedNetwork],
     programs: Sequence[Path],
     on_text: Callable[[str], None],
+    after: After = go_on,
 ) -> Outcome:
-    """programs: ELF files, for source lines. Raises N6-RUN-004 where the link breaks on what the virtual board objects to, and as
-    `check_appli`."""
+    """programs: ELF files, for source lines. after: as of `run_over_link`. Raises N6-RUN-004 where the link breaks
+    on what the virtual board objects to, and as `check_appli`."""
     board = boot.board
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="n6virt-") as folder:
@@ -116,7 +126,7 @@ def run_on_linked_virtual_board(
         outcomes: tuple[NetworkOutcome, ...] = ()
         try:
             with virtual_link(find_emulator(board.soc), boot, path, _noted(lines, on_text)) as link:
-                clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S)
+                clock_hz, outcomes = run_over_link(link, networks, _VIRTUAL_PATIENCE_S, after)
         except N6Error as error:
             broken = error
         places = Places(programs)
@@ -142,10 +152,11 @@ def _noted(lines: list[str], on_text: Callable[[str], None]) -> Callable[[str], 
 
 
 def run_over_link(
-    link: Link, networks: Sequence[LinkedNetwork], patience_s: float
+    link: Link, networks: Sequence[LinkedNetwork], patience_s: float, after: After = go_on
 ) -> tuple[int, tuple[NetworkOutcome, ...]]:
-    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. Raises N6-LINK-004 where the board
-    runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size, and as `Link`."""
+    """Returns the CPU's clock in Hz, as the board has it, and what came of each network. after: called with each before the
+    next one is run, and again where the board has restarted; what it raises ends the run. Raises N6-LINK-004 where the
+    board runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size, and as `Link`."""
     # What it prints of its own test vectors before it answers.
     link.longest_line = longest_line([network.artifacts for network in networks])
     for attempt in range(1, _RESTARTS + 1):
@@ -154,7 +165,11 @@ def run_over_link(
             if hello.networks != len(networks):
                 what = f"the board has {hello.networks} networks, this application has {len(networks)}"
                 raise N6Error("N6-LINK-004", what, hint="scons flash programs the firmware of this build")
-            return hello.cpu_hz, tuple(_run_network(link, index, each) for index, each in enumerate(networks))
+            outcomes = []
+            for index, each in enumerate(networks):
+                outcomes.append(_run_network(link, index, each))
+                after(index, outcomes[-1])
+            return hello.cpu_hz, tuple(outcomes)
         except Restarted:
             say("Restarted", "the board", f"in the middle of a run, attempt {attempt} of {_RESTARTS}")
     raise N6Error(

@@ -24,7 +24,7 @@ from n6build.steps.firmware_hex import firmware_hex_step
 from n6build.steps.flash_manifest import flash_manifest_step
 from n6build.steps.host_library import check_library, host_library_plan
 from n6build.steps.images import Images, images_of, trial_of
-from n6build.steps.job import FIELD_REPORT, Job, boards_of, check_device, check_goals, job_of
+from n6build.steps.job import FIELD_REPORT, LADDER, Job, boards_of, check_device, check_goals, job_of
 from n6build.steps.lacking import lacking_step
 from n6build.steps.merge_report import merge_report_step
 from n6build.steps.network import network_steps
@@ -52,7 +52,7 @@ def application_plan(
     check_goals(choices, goals)
     boards = boards_of(choices)
     choices = replace(choices, board=boards[0])
-    job = job_of(replace(choices, field=FIELD_REPORT in goals), environment, notes)
+    job = job_of(replace(choices, field=FIELD_REPORT in goals, ladder=LADDER in goals), environment, notes)
     check_device(job, goals)
     if choices.program is not None and choices.program.is_linked_elsewhere:
         return host_library_plan(job)

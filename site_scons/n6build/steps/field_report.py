@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from n6build.base.console import clipped, say
@@ -16,7 +16,6 @@ from n6build.compiler.toolchain import compiler_version
 from n6build.flash.choose import chosen_programmer
 from n6build.flash.command_line import LIST_TIMEOUT_S, run_command
 from n6build.flash.probe_programmer import ProbeProgrammer
-from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
@@ -24,7 +23,7 @@ from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
-from n6build.plan.step import Call, Step, to_parameters
+from n6build.plan.step import Call, Step
 from n6build.run.field_facts import Evidence
 from n6build.run.field_readings import is_reading, readings_of
 from n6build.run.field_report import (
@@ -36,15 +35,15 @@ from n6build.run.field_report import (
     inferences_of,
     judged,
 )
-from n6build.run.linked_session import LinkedNetwork, console_of, run_on_linked_virtual_board, run_on_real_board
+from n6build.run.ladder import Ladder, read_ladder
+from n6build.run.linked_session import LinkedNetwork
 from n6build.run.session import Outcome, RunModel, show_line
-from n6build.steps.board import board_as_chosen, boards_folders
+from n6build.steps.ask_board import ask, asking_step
+from n6build.steps.board import board_as_chosen
 from n6build.steps.compiled_network import NetworkSteps
-from n6build.steps.emulator import emulator_files, emulator_templates, switched_on
 from n6build.steps.flash_board import Target
 from n6build.steps.reference_outputs import Expected
 from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
-from n6build.steps.start_board import begin, no_elf
 
 # Of a report: the text of an error may hold the output of a programmer.
 _LONGEST_TEXT = 2000
@@ -52,14 +51,15 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Parameters:
-    """networks: in the order of the Appli. report: its file. elves: number of ELF files, the first sources. console: serial port,
-    empty for the probe's. n6build: its version."""
+    """networks: in the order of the Appli. report: its file. ladder: record of target ladder. elves: number of ELF files,
+    the first sources. console: serial port, empty for the probe's. n6build: its version."""
 
     target: Target
     networks: tuple[NetworkOnBoard, ...]
     runtime: RuntimeVersion
     profile: str
     report: str
+    ladder: str
     elves: int
     console: str
     n6build: str
@@ -67,6 +67,7 @@ class Parameters:
 
 def field_report_step(
     report: str,
+    ladder: str,
     receipts: Sequence[str],
     networks: Sequence[tuple[NetworkSteps, Expected]],
     runtime: RuntimeVersion,
@@ -76,27 +77,13 @@ def field_report_step(
     target: Target,
     console: str,
 ) -> Step:
-    """report: file in Markdown, in a folder for nothing else. Raises N6-OPTION-014."""
-    if target.start == "ram" and "FSBL" not in elves:
-        raise no_elf()
-    described = tuple(network_on_board(each, expected) for each, expected in networks)
-    vectors = [file for each in described for file in (each.inputs, each.expected) if file]
-    files = dict.fromkeys((*(file for each, _ in networks for file in each.outputs), *vectors))
-    parameters = Parameters(target, described, runtime, profile, report, len(elves), console, version())
-    return Step(
-        verb="Ask",
-        stage="run",
-        # An output would be removed where the run fails, which is when it matters most.
-        outputs=(f"{report}.taken",),
-        sources=(*elves.values(), *receipts, *files, *emulator_files(target, board)),
-        parameters=to_parameters(parameters),
-        templates=emulator_templates(target),
-        state=(target.virtual_board, str(Path(report).parent), *boards_folders(board)),
-        function="n6build.steps.field_report:make",
-        # Asking for a report means asking the board.
-        always=True,
-        shared=False,
-    )
+    """report: file in Markdown, in a folder for nothing but what boards have said. ladder: record of target ladder, there. Raises
+    N6-OPTION-014."""
+    described = [(each, network_on_board(each, expected)) for each, expected in networks]
+    on_board = tuple(network for _, network in described)
+    parameters = Parameters(target, on_board, runtime, profile, report, ladder, len(elves), console, version())
+    function = "n6build.steps.field_report:make"
+    return asking_step("Ask", function, report, receipts, described, elves, board, target, parameters)
 
 
 def make(call: Call) -> None:
@@ -107,10 +94,18 @@ def make(call: Call) -> None:
     prepared = [as_run(each) for each in given.networks]
     networks = [_once(model, artifacts) for model, artifacts in prepared]
     lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        if not is_reading(line):
+            show_line(line)
+
     outcome: Outcome | None = None
     stopped: N6Error | None = None
     try:
-        outcome = _run(given, board, programmer, networks, call.sources, lines)
+        elves = call.sources[: given.elves]
+        # As the boot ROM is said to leave the chip, not as strictly as programs of ours are otherwise tried.
+        outcome = ask(given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=False)
     except N6Error as error:
         stopped = error
     readings = readings_of(lines, board.soc)
@@ -118,13 +113,14 @@ def make(call: Call) -> None:
     runtime = f"{version_text(given.runtime.version)} ({'n6build' if given.runtime.name == 'n6build' else 'ST'})"
     is_virtual = given.target.probe == VIRTUAL
     stored = {each.name.replace(" ", ".") for each in outcome.registers} if outcome else set()
+    probe = "" if is_virtual else hashed_serial(programmer.name)
     report = FieldReport(
         n6build=given.n6build,
         board=board.name,
         profile=given.profile,
         virtual=is_virtual,
         start=given.target.start,
-        probe="" if is_virtual else hashed_serial(programmer.name),
+        probe=probe,
         programmer=_programmer_version(programmer),
         device=_device(programmer),
         versions=(*dict.fromkeys(tools), ("ll_aton", runtime), ("compiler", compiler_version(read_environment()))),
@@ -139,6 +135,7 @@ def make(call: Call) -> None:
         console=console_lines(lines),
         npu_hz=board.clock.npu_hz,
         nor_hz=board.nor_clock_hz,
+        ladder=ladder_of(Path(given.ladder), board.name, probe, is_virtual=is_virtual),
     )
     file = Path(given.report)
     write_atomically(file, field_report_text(report))
@@ -151,39 +148,23 @@ def make(call: Call) -> None:
     write_atomically(call.outputs[0], "")
 
 
+def ladder_of(record: Path, board: str, probe: str, *, is_virtual: bool) -> Ladder | None:
+    """None where there is none of this very board."""
+    try:
+        ladder = read_ladder(record)
+    except N6Error as error:
+        say("Note", f"{record.name}: {error.what}", "the report goes without it")
+        return None
+    same = ladder and (ladder.board, ladder.virtual, ladder.probe) == (board, is_virtual, probe)
+    return ladder if same else None
+
+
 def _once(model: RunModel, artifacts: NetworkArtifacts) -> LinkedNetwork:
     """One inference, of zeros where the model has no inputs of its own."""
     if model.inputs:
         return linked_network(model, artifacts, Session(runs=1))
     size = sum(port.bytes for port in artifacts.inputs)
     return LinkedNetwork(model, artifacts, VectorSet("zeros", 1, size, bytes(size)), None, (), 1)
-
-
-def _run(
-    given: Parameters,
-    board: Board,
-    programmer: Programmer,
-    networks: list[LinkedNetwork],
-    sources: Sequence[Path],
-    lines: list[str],
-) -> Outcome:
-    """lines: gets those of the console, also where an error ends the run."""
-
-    def on_line(line: str) -> None:
-        lines.append(line)
-        if not is_reading(line):
-            show_line(line)
-
-    if given.target.probe == VIRTUAL:
-        # As the boot ROM is said to leave the chip, not as strictly as programs of ours are otherwise tried.
-        with switched_on(given.target, board) as boot:
-            lenient = replace(boot, strict_clocks=False)
-            return run_on_linked_virtual_board(lenient, networks, sources[: given.elves], on_line)
-    port = given.console or console_of(programmer.name)
-    with board_lock(programmer):
-        return run_on_real_board(
-            board, networks, port, lambda: begin(programmer, given.target.start, sources[0]), on_line
-        )
 
 
 def _without_serial(error: N6Error, programmer: Programmer) -> str:

@@ -185,7 +185,13 @@ def _linked_images(job: Job, networks: Sequence[NetworkSteps]) -> Images:
         job.folder, board, job.choices.profile, networks, runtime.identity, signed=job.trust is not None
     )
     firmware = board_firmware(
-        job.board_folder, board, job.toolchain, job.flags, field=job.choices.field, trust=job.trust
+        job.board_folder,
+        board,
+        job.toolchain,
+        job.flags,
+        on_request=job.choices.ladder,
+        field=job.choices.field,
+        trust=job.trust,
     )
     loader = _loader(job, lambda: fsbl(firmware))
     application = _application(job, lambda: appli(job.folder, firmware, runtime, networks, plan, job.choices.program))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from n6build.base.environment import Environment
 from n6build.base.errors import N6Error
+from n6build.base.paths import MODELS
 from n6build.compiler.toolchain import Toolchain, find_toolchain
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import FIELD, Board
@@ -17,14 +18,16 @@ from n6build.models.model import Model, load_model, models_folder
 from n6build.network.device_headers import check_device_header
 from n6build.network.runtimes import Runtime, own_runtime, st_runtime, without_unknown_flags
 from n6build.options.choices import Choices
+from n6build.run.rungs import RUNGS, WHOLE
 from n6build.steps.network import Stage1
 from n6build.steps.reloc import ModelOptions
 from n6build.steps.trust import trust_of
 from n6build.trust.choice import Trust
 
 FIELD_REPORT = "field-report"
+LADDER = "ladder"
 FLASHING = frozenset({"flash", "flash-all", "flash-model"})
-ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT}
+ON_A_BOARD = FLASHING | {"verify", "run", FIELD_REPORT, LADDER}
 # For which no firmware is compiled.
 _WITHOUT_FIRMWARE = frozenset({"network", "reloc", "romfs", "flash-model", "time"})
 ALL_BOARDS = "all"
@@ -83,7 +86,11 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     N6-TRUST-00x, N6-TOOL-00x, N6-LLATON-00x for what does not exist."""
     board = load_board(choices.board, home_of_board(choices.board))
     launched = Path(choices.launched)
-    models = tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
+    models = (
+        rungs()
+        if choices.ladder
+        else tuple(load_model(name, models_folder(name), relative_to=launched) for name in choices.models)
+    )
     if choices.name and models:
         models = (replace(models[0], network=replace(models[0].network, name=choices.name)), *models[1:])
     board.profile(choices.profile)
@@ -95,13 +102,19 @@ def job_of(choices: Choices, environment: Environment, notes: Path | None) -> Jo
     toolchain = find_toolchain(environment, notes)
     trust = trust_of(choices)
     board_folder = f"{choices.build}/{board.name}{FIELD if choices.field else ''}"
+    board_folder += f"-{LADDER}" if choices.ladder else ""
     board_folder += f"-trust-{trust.level}" if trust else ""
     profile = "" if choices.profile == "extflash" else f"-{choices.profile}"
     loader = "-reloc" if choices.loader == "reloc" else ""
     whose = f"-{choices.program.name}" if choices.program else "-foreign" if choices.is_foreign else ""
-    application = application_name([model.name for model in models])
+    application = LADDER if choices.ladder else application_name([model.name for model in models])
     folder = f"{board_folder}/{application}{profile}{loader}{whose}"
     return Job(choices, environment, board, models, runtime, toolchain, folder, board_folder, notes, trust)
+
+
+def rungs() -> tuple[Model, ...]:
+    """The networks of target ladder, in their order: small ones of their own, then a whole one that comes with n6build."""
+    return (*(load_model(each.name, MODELS / LADDER) for each in RUNGS), load_model(WHOLE, MODELS))
 
 
 def runtime_of(choices: Choices, environment: Environment) -> Runtime:
@@ -111,8 +124,8 @@ def runtime_of(choices: Choices, environment: Environment) -> Runtime:
 
 
 def check_goals(choices: Choices, goals: Collection[str]) -> None:
-    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-FLASH-023, N6-HOST-002 and
-    N6-ROMFS-007 for combinations that have no effect or make no sense."""
+    """Raises N6-OPTION-006 to -009, -011 to -013, -015 and -016, N6-TIME-004, N6-FIELD-001, N6-LADDER-003, N6-FLASH-023,
+    N6-HOST-002 and N6-ROMFS-007 for combinations that have no effect or make no sense."""
     flashing = FLASHING & set(goals)
     if "no-flash" in choices.modes and flashing:
         raise N6Error("N6-OPTION-008", "mode=no-flash programs nothing", hint="omit the flash targets")
@@ -140,8 +153,35 @@ def check_goals(choices: Choices, goals: Collection[str]) -> None:
     if FIELD_REPORT in goals and (choices.is_foreign or program):
         what = "a field report is made by this project's FSBL and Appli, which know what to ask the board"
         raise N6Error("N6-FIELD-001", what, hint="omit fsbl and appli")
-    if {"run", FIELD_REPORT} & set(goals):
+    if LADDER in goals:
+        check_ladder(choices, goals)
+    if {"run", FIELD_REPORT, LADDER} & set(goals):
         _check_run(choices)
+
+
+def check_ladder(choices: Choices, goals: Collection[str]) -> None:
+    """Raises N6-LADDER-003 for what does not go with target ladder."""
+    if choices.backend != "neural_art":
+        what = "target ladder tries what backend neural_art makes, which is never chosen by itself"
+        raise N6Error("N6-LADDER-003", what, hint="backend=neural_art")
+    others = {
+        **{f"target {each}": True for each in sorted(set(goals) - {LADDER, *FLASHING})},
+        "fsbl, appli or a program": choices.is_foreign,
+        "loader=reloc": choices.loader == "reloc",
+        "option trust": choices.trust != "off",
+        "dry=1": choices.dry,
+        "inputs, expected or runs": choices.inputs or choices.expected or choices.runs,
+        "epochs, trace, until, audio or gdb": choices.epochs
+        or choices.trace != "none"
+        or choices.until
+        or choices.audio
+        or choices.gdb,
+        "option mode": {"no-flash", "no-run"} & set(choices.modes),
+    }
+    for name, given in others.items():
+        if given:
+            what = f"target ladder programs and runs networks of its own, with which {name} does not go"
+            raise N6Error("N6-LADDER-003", what, hint="scons backend=neural_art ladder, with board and probe")
 
 
 def boards_of(choices: Choices) -> tuple[str, ...]:

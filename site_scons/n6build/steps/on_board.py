@@ -17,7 +17,8 @@ from n6build.steps.flash_board import Target, flash_board_step, target_of
 from n6build.steps.flash_manifest import FlashPart, flash_manifest_step
 from n6build.steps.flash_models import flash_models_step
 from n6build.steps.images import Images, trial_of
-from n6build.steps.job import FIELD_REPORT, FLASHING, ON_A_BOARD, Job, runs_until
+from n6build.steps.job import FIELD_REPORT, FLASHING, LADDER, ON_A_BOARD, Job, runs_until
+from n6build.steps.ladder import ladder_step, record_of
 from n6build.steps.part import Part
 from n6build.steps.reference_outputs import expected_outputs
 from n6build.steps.run_board import Session, run_board_step
@@ -78,6 +79,10 @@ def on_board(
         report = _field_report(job, networks, images, receipts, target)
         steps += report
         goals[FIELD_REPORT] = report[-1].outputs
+    if LADDER in asked:
+        climb = _ladder(job, networks, images, receipts, target)
+        steps.append(climb)
+        goals[LADDER] = climb.outputs
     return Part(tuple(steps), goals)
 
 
@@ -155,6 +160,7 @@ def _field_report(
     compared = [(each, expected_outputs(job.folder, each, "", "")) for each in networks]
     report = field_report_step(
         f"{job.choices.build}/field/{job.board.name}-{job.folder.rpartition('/')[2]}.md",
+        record_of(job.choices.build, job.board.name),
         [name for name in receipts if "/flash/" in name],
         compared,
         job.runtime.identity,
@@ -165,6 +171,21 @@ def _field_report(
         job.choices.console,
     )
     return [*(expected.step for _, expected in compared if expected.step), report]
+
+
+def _ladder(
+    job: Job, networks: Sequence[NetworkSteps], images: Images, receipts: Sequence[str], target: Target
+) -> Step:
+    """All rungs come with the outputs that are expected of them."""
+    return ladder_step(
+        record_of(job.choices.build, job.board.name),
+        [name for name in receipts if "/flash/" in name],
+        [(each, expected_outputs(job.folder, each, "", "")) for each in networks],
+        images.elves,
+        job.board,
+        target,
+        job.choices.console,
+    )
 
 
 def _run_steps(

@@ -18,7 +18,7 @@ from n6build.plan.remember import remembered_plan
 from n6build.steps.code_behind import with_code
 
 _PLANNER = "n6build.steps.application"
-_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report"})
+_ON_A_BOARD = frozenset({"flash", "flash-all", "flash-model", "verify", "run", "field-report", "ladder"})
 
 
 def planned(choices: Choices, targets: Collection[str], site: Site, *, keep: bool = True) -> Plan:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from n6build.formats.npu_blob import MAGIC
 from n6build.hardware.npu import Npu
 from n6build.network.neural_art.hardware_epoch import READ_AHEAD, HardwareEpoch, Limit, Setting, Unit, Value
 from n6build.network.neural_art.registers import (
@@ -21,7 +22,6 @@ from n6build.network.neural_art.registers import (
 )
 from n6build.network.reference.epochs import Address
 
-MAGIC = 0xCA05_7A7A
 _END = 12
 _WHOLE = 31
 # In every blob of ST's compiler; whether an interval or a time-out is not known.

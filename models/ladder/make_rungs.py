@@ -1,0 +1,142 @@
+"""Write the models of the rungs of target `ladder`: `python models/ladder/make_rungs.py` from the root.
+
+One operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in another
+way, or more than once, gets the same bytes, and a board that gets others has computed something else.
+"""
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import one_op_models as ops  # noqa: E402 - the writer of models that tests use.
+
+HERE = Path(__file__).parent
+VECTORS = 4
+# What the NPU reads as unsigned begins here.
+LEAST = -128
+
+
+@dataclass(frozen=True)
+class Rung:
+    """make: the model. shapes: of its inputs. low, high: of their values."""
+
+    what: str
+    make: Callable[[], bytes]
+    shapes: Sequence[tuple[int, ...]]
+    low: int = LEAST
+    high: int = 127
+
+
+def _weights(seed: int, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    return np.random.default_rng(seed).integers(-1, 2, shape, dtype=np.int8)
+
+
+def _bias(seed: int, count: int) -> NDArray[np.int32]:
+    return np.random.default_rng(seed).integers(-8, 9, count, dtype=np.int32)
+
+
+UNIT, FROM_LEAST = ops.Quantisation(1.0), ops.Quantisation(1.0, LEAST)
+
+
+def _pool() -> bytes:
+    return ops.pool_2d("MAX", (16, 16, 8), (2, 2), (2, 2), UNIT, padding="VALID")
+
+
+def _sum() -> bytes:
+    return ops.add((1, 8, 8, 8), (1, 8, 8, 8), UNIT, UNIT, UNIT)
+
+
+def _pointwise() -> bytes:
+    return ops.conv_2d((8, 8, 32), _weights(3, (16, 1, 1, 32)), _bias(3, 16), [1.0] * 16, FROM_LEAST, UNIT)
+
+
+def _depthwise() -> bytes:
+    return ops.depthwise_conv_2d((8, 8, 16), _weights(4, (1, 3, 3, 16)), _bias(4, 16), [1.0] * 16, FROM_LEAST, UNIT)
+
+
+def _chain() -> bytes:
+    return ops.conv_2d((8, 8, 16), _weights(5, (16, 3, 3, 16)), _bias(5, 16), [1.0] * 16, FROM_LEAST, UNIT)
+
+
+def _dense() -> bytes:
+    return ops.fully_connected(1, _weights(6, (16, 64)), _bias(6, 16), [1.0] * 16, FROM_LEAST, UNIT)
+
+
+def _mean() -> bytes:
+    return ops.pool_2d("AVERAGE", (8, 8, 8), (8, 8), (1, 1), UNIT, padding="VALID")
+
+
+# In the order in which a board climbs them.
+RUNGS = {
+    "sum": Rung("sum of two tensors, one epoch of one unit", _sum, [(1, 8, 8, 8)] * 2, -60, 60),
+    "mean": Rung("mean of an image", _mean, [(1, 8, 8, 8)]),
+    "pool": Rung("maximum of 2x2", _pool, [(1, 16, 16, 8)]),
+    "dense": Rung("fully connected", _dense, [(1, 64)], LEAST, LEAST + 3),
+    "pointwise": Rung("convolution 1x1", _pointwise, [(1, 8, 8, 32)], LEAST, LEAST + 5),
+    "depthwise": Rung("depthwise convolution 3x3", _depthwise, [(1, 8, 8, 16)], LEAST, LEAST + 7),
+    "chain": Rung("convolution 3x3, a chain of two units", _chain, [(1, 8, 8, 16)], LEAST, LEAST + 2),
+}
+
+
+def inputs_of(rung: Rung, seed: int) -> list[NDArray[np.int8]]:
+    """For each input, vectors x its shape without the batch."""
+    random = np.random.default_rng(seed)
+    made = [random.integers(rung.low, rung.high + 1, (VECTORS, *shape[1:]), dtype=np.int8) for shape in rung.shapes]
+    if rung is RUNGS["mean"]:
+        # Each image is of one value: its mean is no fraction.
+        made = [np.broadcast_to(values[:, :1, :1], values.shape).copy() for values in made]
+    return made
+
+
+def expected_of(model: bytes, inputs: Sequence[NDArray[np.int8]]) -> NDArray[np.int8]:
+    """vectors x the output's shape, by the reference kernels of LiteRT."""
+    interpreter = Interpreter(
+        model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF, num_threads=1
+    )
+    interpreter.allocate_tensors()
+    outputs = []
+    for index in range(VECTORS):
+        for port, values in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.set_tensor(port["index"], values[index][None])
+        interpreter.invoke()
+        outputs.append(interpreter.get_tensor(interpreter.get_output_details()[0]["index"])[0].copy())
+    return np.stack(outputs)
+
+
+def write(name: str, seed: int, folder: Path) -> None:
+    """Write the files of a rung into `folder`."""
+    rung = RUNGS[name]
+    model, inputs = rung.make(), inputs_of(rung, seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.tflite").write_bytes(model)
+    rows = inputs[0] if len(inputs) == 1 else np.concatenate([each.reshape(VECTORS, -1) for each in inputs], axis=1)
+    np.save(folder / "inputs.npy", rows)
+    np.save(folder / "expected.npy", expected_of(model, inputs))
+    lines = (
+        f"name: {name}",
+        f"file: {name}.tflite",
+        f'sha256: "{hashlib.sha256(model).hexdigest()}"',
+        f"description: {rung.what}",
+        "made_by: ../make_rungs.py",
+        "vectors: {inputs: inputs.npy, expected: expected.npy}",
+    )
+    (folder / "model.yaml").write_text("".join(f"{line}\n" for line in lines))
+
+
+def write_all(folder: Path) -> None:
+    """Write all rungs, each into a folder of its name."""
+    for seed, name in enumerate(RUNGS, 1):
+        write(name, seed, folder / name)
+
+
+if __name__ == "__main__":
+    write_all(HERE)

@@ -1,0 +1,161 @@
+"""What a board has made of the rungs of target ladder: a record, of which a field report is made, too.
+
+Nothing in it is of a model of the user: the networks come with n6build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
+from n6build.base.errors import N6Error
+from n6build.base.files import is_file, read_at_most, to_json
+from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
+from n6build.run.session import NetworkOutcome
+
+Text = Annotated[str, Meta(max_length=4096)]
+# near: not equal, but as near as the facts say of the NPU; of the whole network alone.
+Result = Literal["equal", "near", "differs", "stopped", "not reached"]
+CLIMBED: tuple[Result, ...] = ("equal", "near")
+_MOST_BYTES = 1 << 20
+_MOST_BYTES_OF_FIGURES = 4 << 20
+
+
+@dataclass(frozen=True)
+class RungEpoch:
+    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler."""
+
+    kind: Text
+    grade: Text
+
+
+@dataclass(frozen=True)
+class RungResult:
+    """name: of the rung. epochs: those on the NPU, of a network. vectors: how many were run. different_bytes: of all their
+    outputs. cycles: of the first one."""
+
+    name: Text
+    result: Result
+    epochs: tuple[RungEpoch, ...] = ()
+    vectors: int = 0
+    different_bytes: int = 0
+    cycles: int | None = None
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """probe: a hash of its serial number, empty for the virtual board. error: id of what ended it, empty where nothing did. what:
+    its text."""
+
+    n6build: Text
+    board: Text
+    virtual: bool
+    probe: Text
+    rungs: tuple[RungResult, ...]
+    error: Text = ""
+    what: Text = ""
+
+    @property
+    def failed(self) -> Rung | None:
+        """The first rung that was not climbed."""
+        rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
+        return next((rungs[each.name] for each in self.rungs if each.result not in CLIMBED), None)
+
+
+def results_of(
+    climbed: Sequence[NetworkOutcome],
+    epochs: Sequence[Sequence[RungEpoch]],
+    error: N6Error | None,
+    *,
+    served: bool,
+) -> tuple[RungResult, ...]:
+    """climbed: networks that have run to their end, of which the last may differ. epochs: of each network. error: that ended the
+    climb. served: whether the board had started and answered."""
+    networks = [_climbed(rung, outcome, own) for rung, outcome, own in zip(NETWORKS, climbed, epochs, strict=False)]
+    stopped = error is not None and all(each.result in CLIMBED for each in networks)
+    of_versions = error is not None and _is_of_versions(error)
+    start: Result = "equal" if served or climbed else "stopped"
+    versions: Result = "equal" if climbed else "stopped" if of_versions else "not reached"
+    if served and not climbed and not of_versions:
+        # It ended in the first network, behind the comparison of versions.
+        versions = "equal"
+    rest: list[RungResult] = []
+    for rung, own in list(zip(NETWORKS, epochs, strict=True))[len(networks) :]:
+        here = stopped and not rest and start == versions == "equal"
+        rest.append(RungResult(rung.name, "stopped" if here else "not reached", tuple(own)))
+    return RungResult(START.name, start), RungResult(VERSIONS.name, versions), *networks, *rest
+
+
+def _is_of_versions(error: N6Error) -> bool:
+    """Whether the runtime has found an NPU on which it starts no blob."""
+    return error.id == "N6-FW-060" or error.id == "N6-FW-061"  # noqa: PLR1714 - so that it shows as a question, not a source
+
+
+def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -> RungResult:
+    verdicts = outcome.verdicts
+    equal, passes = all(each.equal for each in verdicts), all(each.passes for each in verdicts)
+    return RungResult(
+        rung.name,
+        "equal" if equal else "near" if passes else "differs",
+        tuple(epochs),
+        len(verdicts),
+        sum(each.different_bytes for each in verdicts),
+        verdicts[0].cycles if verdicts else None,
+    )
+
+
+def counted(ladder: Ladder) -> tuple[str, ...]:
+    """For each grade, how many epochs have been climbed, failed or not been reached, in words."""
+    found: dict[str, dict[str, int]] = {}
+    for rung in ladder.rungs:
+        word = "confirmed" if rung.result == "equal" else rung.result
+        for epoch in rung.epochs:
+            of_grade = found.setdefault(epoch.grade, {})
+            of_grade[word] = of_grade.get(word, 0) + 1
+    return tuple(
+        f"{grade}: " + ", ".join(f"{count} {word}" for word, count in words.items()) for grade, words in found.items()
+    )
+
+
+def ladder_lines(ladder: Ladder) -> list[str]:
+    """For a report in Markdown."""
+    whose = "on the virtual board, which says nothing about a chip" if ladder.virtual else "on this board"
+    lines = [f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(counted(ladder))}.", ""]
+    lines += ["| rung | result | bytes that differ | epochs of the NPU, with their grades |", "|---|---|---|---|"]
+    for each in ladder.rungs:
+        epochs = "; ".join(f"{epoch.kind} ({epoch.grade})" for epoch in each.epochs)
+        lines.append(f"| {each.name} | **{each.result}** | {each.different_bytes if each.vectors else ''} | {epochs} |")
+    if failed := ladder.failed:
+        lines += ["", f"It ended with {ladder.error}: {failed.tells}."]
+    return [*lines, ""]
+
+
+def ladder_json(ladder: Ladder) -> str:
+    """The record as text."""
+    return to_json(asdict(ladder))
+
+
+def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
+    """figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend neural_art writes, N6-FILE-002 and
+    N6-FILE-003."""
+    try:
+        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
+        return tuple(RungEpoch(str(each["kind"]), str(each["grade"])) for each in read["epochs"])
+    except WRONG_FIELDS as error:
+        what = "is not what backend neural_art writes"
+        raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
+
+
+def read_ladder(path: Path) -> Ladder | None:
+    """None where there is none. Raises N6-LADDER-002 where the file is no such record, N6-FILE-002 and N6-FILE-003."""
+    if not is_file(path):
+        return None
+    try:
+        return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
+    except ValueError as error:
+        raise N6Error("N6-LADDER-002", f"is not a record of target ladder: {error}", where=str(path)) from error

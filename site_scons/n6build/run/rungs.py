@@ -1,0 +1,47 @@
+"""The rungs of target ladder, from what asks least of the NPU to a whole network, and what it tells when one of them fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rung:
+    """name: of its model in models/ladder. tells: what follows where this is the first rung that fails."""
+
+    name: str
+    tells: str
+
+
+# Before the first network: the programs start, and the runtime compares the versions of the NPU's units.
+START = Rung("start", "nothing is known of the NPU yet: the programs did not get as far as that")
+VERSIONS = Rung(
+    "versions", "the units of this NPU are not those that blobs are written for: no other rung would mean anything"
+)
+RUNGS = (
+    Rung(
+        "sum",
+        "one epoch of one ARITH: if nothing came back, the epoch controller, its clocks or its way to memory (RIF, caches) are "
+        "not as the virtual board has them; if other bytes did, how STRENG addresses memory, or how ARITH adds",
+    ),
+    Rung(
+        "mean",
+        "sums run, so that the start and the addresses are right: what differs is POOL, or the link from it to ARITH",
+    ),
+    Rung("pool", "POOL and ARITH can be linked: what differs is POOL with windows, or frames that repeat"),
+    Rung("dense", "the first CONVACC: deep mode, the layout of its kernels, or the epoch before it that adds 128"),
+    Rung("pointwise", "one pixel is right: what differs is how deep mode goes through an image"),
+    Rung("depthwise", "deep mode is right: what differs is a kernel of 3x3, its padding, or its line buffer"),
+    Rung(
+        "chain",
+        "one CONVACC is right: what differs are the sums that go from one to the next, or the frame that both take kernels from",
+    ),
+)
+# A network that comes with n6build, with the operators of all rungs before it.
+WHOLE = "keyword"
+_LAST = Rung(
+    WHOLE,
+    "every kind of epoch is right by itself: what differs are sizes that no rung has, or what one epoch leaves to the next "
+    "(memory that is used again, caches between the NPU and the CPU)",
+)
+NETWORKS = (*RUNGS, _LAST)

@@ -1,0 +1,136 @@
+"""Target ladder: runs one network for the NPU after another on a board, until one does not give the expected bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from n6build.base.console import clipped, printable, say
+from n6build.base.errors import N6Error
+from n6build.base.files import write_atomically
+from n6build.base.version import version
+from n6build.flash.choose import chosen_programmer
+from n6build.flash.receipt import VIRTUAL
+from n6build.hardware.board import Board
+from n6build.models.model import Model
+from n6build.plan.step import Call, Step
+from n6build.run.field_report import hashed_serial
+from n6build.run.ladder import Ladder, counted, ladder_json, read_epochs, results_of
+from n6build.run.rungs import NETWORKS, WHOLE
+from n6build.run.session import NetworkOutcome, raise_if_different, show_line
+from n6build.steps.ask_board import ask, asking_step
+from n6build.steps.board import board_as_chosen
+from n6build.steps.compiled_network import NetworkSteps
+from n6build.steps.flash_board import Target
+from n6build.steps.reference_outputs import Expected
+from n6build.steps.run_board import NetworkOnBoard, Session, as_run, linked_network, network_on_board
+
+_LONGEST_TEXT = 2000
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """networks: the rungs, in their order. record: file of what comes of them. elves: number of ELF files, the first sources.
+    console: serial port, empty for the probe's. n6build: its version."""
+
+    target: Target
+    networks: tuple[NetworkOnBoard, ...]
+    record: str
+    elves: int
+    console: str
+    n6build: str
+
+
+def record_of(build: str, board: str) -> str:
+    """The file that target ladder writes, and a field report reads."""
+    return f"{build}/field/{board}-ladder.json"
+
+
+def ladder_step(
+    record: str,
+    receipts: Sequence[str],
+    networks: Sequence[tuple[NetworkSteps, Expected]],
+    elves: Mapping[str, str],
+    board: Board,
+    target: Target,
+    console: str,
+) -> Step:
+    """record: as of `record_of`. networks: the rungs. Raises N6-OPTION-014."""
+    described = [(each, _to_the_byte(network_on_board(each, expected), each.model)) for each, expected in networks]
+    on_board = tuple(network for _, network in described)
+    parameters = Parameters(target, on_board, record, len(elves), console, version())
+    function = "n6build.steps.ladder:make"
+    return asking_step("Climb", function, record, receipts, described, elves, board, target, parameters)
+
+
+def _to_the_byte(network: NetworkOnBoard, model: Model) -> NetworkOnBoard:
+    """All but the whole network are made so that however the NPU rounds, there is one right result."""
+    return network if model.name == WHOLE else replace(network, exact=True)
+
+
+def make(call: Call) -> None:
+    """Writes the record, whatever comes of the climb. Raises N6-LADDER-001 afterwards where a rung fails."""
+    given = call.parameters_as(Parameters)
+    board = board_as_chosen(Path(given.target.file), given.target.board)
+    programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
+    networks = [linked_network(*as_run(each), Session()) for each in given.networks]
+    epochs = [read_epochs(Path(each.folder) / f"{each.name}_npu.json") for each in given.networks]
+    climbed: list[NetworkOutcome] = []
+    lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        show_line(line)
+
+    def after(index: int, outcome: NetworkOutcome) -> None:
+        climbed[index:] = [outcome]
+        _say(index, outcome)
+        raise_if_different(outcome)
+
+    stopped: N6Error | None = None
+    try:
+        elves = call.sources[: given.elves]
+        found = ask(
+            given.target, board, programmer, given.console, networks, elves, on_line, strict_clocks=True, after=after
+        )
+        found.raise_if_wrong()
+    except N6Error as error:
+        stopped = error
+    is_virtual = given.target.probe == VIRTUAL
+    served = any(line.startswith("n6 done ") for line in lines)
+    ladder = Ladder(
+        n6build=given.n6build,
+        board=board.name,
+        virtual=is_virtual,
+        probe="" if is_virtual else hashed_serial(programmer.name),
+        rungs=results_of(climbed, epochs, stopped, served=served),
+        error=stopped.id if stopped else "",
+        what=printable(clipped(stopped.what, _LONGEST_TEXT)) if stopped else "",
+    )
+    write_atomically(Path(given.record), ladder_json(ladder))
+    for line in counted(ladder):
+        say("Epochs", line)
+    say("Record", given.record, "scons field-report takes it along")
+    if is_virtual:
+        say("Note", "this is the virtual board", "it settles nothing about the chip")
+    if stopped:
+        raise _failed(ladder, stopped)
+    write_atomically(call.outputs[0], "")
+
+
+def _say(index: int, outcome: NetworkOutcome) -> None:
+    verdicts = outcome.verdicts
+    different = sum(each.different_bytes for each in verdicts)
+    equal = "equal" if not different else f"{different} bytes differ"
+    within = ", as near as the facts say" if different and all(each.passes for each in verdicts) else ""
+    say("Rung", f"{index + 1} of {len(NETWORKS)}, {outcome.model}", f"{len(verdicts)} vectors, {equal}{within}")
+
+
+def _failed(ladder: Ladder, error: N6Error) -> N6Error:
+    rung = ladder.failed
+    if rung is None:
+        # All of them were climbed; the virtual board objects to how.
+        return error
+    what = f"rung {rung.name} fails: {error.id}: {error.what}"
+    return N6Error("N6-LADDER-001", what, where=error.where, hint=rung.tells)

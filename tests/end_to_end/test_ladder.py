@@ -1,0 +1,69 @@
+"""Target ladder on the virtual board: all rungs, one that differs, and an NPU that is another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from n6build.run.field_report import read_field_report
+from n6build.run.ladder import read_ladder
+from n6build.run.rungs import NETWORKS, VERSIONS
+from programmer_stand_ins.board import make_desk
+
+from end_to_end.conftest import Project
+from end_to_end.test_real_boards import SETTINGS, console, scons, switch_off, switched_on
+
+CALL = ("backend=neural_art", "probe=virtual", "ladder")
+
+
+def result(project: Project) -> dict[str, str]:
+    record = read_ladder(project.root / "build/field/nucleo-n657-ladder.json")
+    assert record is not None
+    assert record.virtual
+    return {each.name: each.result for each in record.rungs}
+
+
+def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: Project) -> None:
+    climbed = project.scons(*CALL)
+    assert climbed.status == 0, climbed.output
+    assert set(result(project).values()) == {"equal", "near"}
+    assert "it settles nothing about the chip" in climbed.output
+    # Other bytes than expected: what comes after is not run, and what that tells is said.
+    expected = project.root / "models/ladder/pool/expected.npy"
+    changed = bytearray(expected.read_bytes())
+    changed[-1] ^= 1
+    expected.write_bytes(bytes(changed))
+    differs = project.scons(*CALL)
+    assert differs.status == 2, differs.output
+    assert "N6-LADDER-001: rung pool fails: N6-RUN-005" in differs.output
+    (pool,) = [rung for rung in NETWORKS if rung.name == "pool"]
+    assert pool.tells in differs.output
+    assert [name for name, each in result(project).items() if each == "differs"] == ["pool"]
+    assert result(project)["dense"] == "not reached"
+    assert "4 of 8, dense" not in differs.output
+    # Versions of another NPU.
+    project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
+    other = project.scons(*CALL)
+    assert other.status == 2, other.output
+    assert "N6-LADDER-001: rung versions fails: N6-FW-061" in other.output
+    assert VERSIONS.tells in other.output
+    assert result(project)["versions"] == "stopped"
+
+
+@pytest.mark.slow
+def test_of_a_board_on_a_cable_the_field_report_takes_it_along(project: Project, tmp_path: Path) -> None:
+    desk = make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
+    with console(b"") as (theirs, ours):
+        desk.set(switched_on(desk, theirs))
+        try:
+            climbed = scons(project, desk, "backend=neural_art", "ladder", f"console={ours}")
+            reported = scons(project, desk, "field-report", f"console={ours}")
+        finally:
+            switch_off(desk)
+    assert climbed.status == 0, climbed.output
+    assert "settles nothing" not in climbed.output
+    assert reported.status == 0, reported.output
+    record = read_ladder(project.root / "build/field/nucleo-n657-ladder.json")
+    assert record is not None
+    assert not record.virtual
+    assert read_field_report(project.root / "build/field/nucleo-n657-keyword.md").ladder == record

@@ -1,0 +1,46 @@
+"""The networks of target ladder: made by their script, all of them on the NPU, and each with one right result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from n6build.network.ll_aton import own_version
+from n6build.network.neural_art.compile import Request, compile_for_npu
+from n6build.network.neural_art.layer import Calibration
+from n6build.network.pools.board_pools import pools_of_networks
+from n6build.network.reference.compile import graph_of
+from n6build.own_blobs.envelope import Grade
+from n6build.own_blobs.grades import grades_of
+from n6build.own_blobs.proof import prove
+from n6build.own_blobs.reference_tensors import reference_tensors
+from n6build.run.rungs import RUNGS
+
+from models.ladder import make_rungs
+from own_blobs.compiled import BOARD, NPU, SEEN, program
+
+LADDER = Path(make_rungs.__file__).parent
+
+
+def test_the_script_writes_the_files_that_are_there(tmp_path: Path) -> None:
+    assert [rung.name for rung in RUNGS] == list(make_rungs.RUNGS)
+    make_rungs.write_all(tmp_path)
+    made = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
+    there = {
+        path.relative_to(LADDER): path.read_bytes() for path in LADDER.rglob("*/*.*") if "pycache" not in str(path)
+    }
+    assert made == there
+
+
+@pytest.mark.parametrize("name", list(make_rungs.RUNGS))
+def test_a_rung_is_on_the_npu_alone_as_seen_and_exact(name: str) -> None:
+    model = LADDER / name / f"{name}.tflite"
+    graph = graph_of(model)
+    vectors = reference_tensors(model, graph, model.with_name("inputs.npy"))
+    request = Request(model, "network", pools_of_networks(BOARD, "extflash", [{}])[0], own_version(), ())
+    network = compile_for_npu(NPU, request, graph, Calibration(vectors.values, 1.5), {})
+    assert network.lowered.on_cpu == ()
+    assert all(each.grade <= Grade.SMALLER for each in grades_of(network.blocks, NPU, SEEN))
+    proof = prove(program(), network, vectors)
+    # Equality can be asked of a board, since no rounding decides anything.
+    assert {each.equal for each in (*proof.forced, *proof.free)} == {1.0}

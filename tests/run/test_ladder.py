@@ -1,0 +1,146 @@
+"""The record of target ladder: which rung is the first to fail, what that tells, and what of it a field report has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from n6build.base.errors import N6Error
+from n6build.options.choices import Choices
+from n6build.run.compare import Verdict
+from n6build.run.ladder import (
+    Ladder,
+    RungEpoch,
+    counted,
+    ladder_json,
+    ladder_lines,
+    read_epochs,
+    read_ladder,
+    results_of,
+)
+from n6build.run.rungs import NETWORKS, START, VERSIONS
+from n6build.run.session import NetworkOutcome
+from n6build.steps.field_report import ladder_of
+from n6build.steps.job import check_ladder, rungs
+
+EPOCHS = [[RungEpoch("sum", "seen"), RungEpoch("+128", "smaller")] for _ in NETWORKS]
+
+
+def outcome(place: int, different: int = 0, *, passes: bool | None = None) -> NetworkOutcome:
+    equal = different == 0
+    verdict = Verdict(0, "", "", None, equal, different, 100, equal if passes is None else passes)
+    return NetworkOutcome(NETWORKS[place].name, (verdict,), {})
+
+
+def ladder(climbed: list[NetworkOutcome], error: str = "", *, served: bool = True, virtual: bool = False) -> Ladder:
+    rungs = results_of(climbed, EPOCHS, N6Error(error, "why") if error else None, served=served)
+    return Ladder("0.5", "nucleo-n657", virtual, "" if virtual else "abc", rungs, error, "why")
+
+
+def results(of: Ladder) -> dict[str, str]:
+    return {each.name: each.result for each in of.rungs}
+
+
+def test_a_board_that_climbs_all_rungs() -> None:
+    last = len(NETWORKS) - 1
+    whole = ladder([*(outcome(place) for place in range(last)), outcome(last, 7, passes=True)])
+    assert whole.failed is None
+    assert list(results(whole).values()) == ["equal"] * (2 + last) + ["near"]
+    # What is near has been confirmed by nobody.
+    assert counted(whole) == (f"seen: {last} confirmed, 1 near", f"smaller: {last} confirmed, 1 near")
+
+
+def test_a_rung_with_other_bytes_is_the_last_that_is_run() -> None:
+    found = ladder([outcome(0), outcome(1, 3)], "N6-RUN-005")
+    assert found.failed == NETWORKS[1]
+    assert list(results(found).values())[:5] == ["equal", "equal", "equal", "differs", "not reached"]
+    assert found.rungs[3].different_bytes == 3
+    text = "\n".join(ladder_lines(found))
+    assert f"It ended with N6-RUN-005: {NETWORKS[1].tells}." in text
+    assert "| mean | **differs** | 3 | sum (seen); +128 (smaller) |" in text
+
+
+def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
+    found = ladder([outcome(0)], "N6-FW-064")
+    assert found.failed == NETWORKS[1]
+    assert list(results(found).values())[:5] == ["equal", "equal", "equal", "stopped", "not reached"]
+
+
+@pytest.mark.parametrize("error", ["N6-FW-060", "N6-FW-061"])
+def test_an_npu_of_another_kind_stops_before_the_first_network(error: str) -> None:
+    found = ladder([], error)
+    assert found.failed == VERSIONS
+    assert list(results(found).values())[:3] == ["equal", "stopped", "not reached"]
+
+
+def test_a_first_network_that_does_not_end_is_not_a_matter_of_versions() -> None:
+    found = ladder([], "N6-FW-064")
+    assert found.failed == NETWORKS[0]
+    assert list(results(found).values())[:3] == ["equal", "equal", "stopped"]
+
+
+def test_a_board_that_says_nothing_tells_nothing_of_the_npu() -> None:
+    found = ladder([], "N6-LINK-001", served=False)
+    assert found.failed == START
+    assert set(results(found).values()) == {"stopped", "not reached"}
+
+
+def test_a_record_is_read_again_and_anything_else_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ladder.json"
+    assert read_ladder(file) is None
+    written = ladder([outcome(0)], "N6-FW-063")
+    file.write_text(ladder_json(written))
+    assert read_ladder(file) == written
+    file.write_text("{}")
+    with pytest.raises(N6Error) as caught:
+        read_ladder(file)
+    assert caught.value.id == "N6-LADDER-002"
+
+
+def test_grades_come_from_what_the_backend_wrote(tmp_path: Path) -> None:
+    figures = tmp_path / "network_npu.json"
+    figures.write_text('{"epochs": [{"kind": "sum", "grade": "seen"}]}')
+    assert read_epochs(figures) == (RungEpoch("sum", "seen"),)
+    figures.write_text('{"epochs": [{"kind": "sum"}]}')
+    with pytest.raises(N6Error) as caught:
+        read_epochs(figures)
+    assert caught.value.id == "N6-LADDER-002"
+
+
+def test_a_field_report_takes_the_record_of_its_own_board_alone(tmp_path: Path) -> None:
+    file = tmp_path / "ladder.json"
+    written = ladder([outcome(0)], "N6-FW-063")
+    file.write_text(ladder_json(written))
+    assert ladder_of(file, "nucleo-n657", "abc", is_virtual=False) == written
+    assert ladder_of(file, "nucleo-n657", "abd", is_virtual=False) is None
+    assert ladder_of(file, "nucleo-n657", "", is_virtual=True) is None
+    assert ladder_of(file, "stm32n6570-dk", "abc", is_virtual=False) is None
+    file.write_text("no record")
+    assert ladder_of(file, "nucleo-n657", "abc", is_virtual=False) is None
+
+
+def test_the_networks_are_those_of_the_rungs() -> None:
+    assert [model.name for model in rungs()] == [rung.name for rung in NETWORKS]
+
+
+@pytest.mark.parametrize(
+    ("choices", "goals"),
+    [
+        (Choices(), ()),
+        (Choices(backend="neural_art"), ("run",)),
+        (Choices(backend="neural_art", loader="reloc"), ()),
+        (Choices(backend="neural_art", appli="mine.elf"), ()),
+        (Choices(backend="neural_art", runs=3), ()),
+        (Choices(backend="neural_art", dry=True), ("flash",)),
+        (Choices(backend="neural_art", trace="npu"), ()),
+        (Choices(backend="neural_art", modes=("no-flash",)), ()),
+    ],
+)
+def test_what_does_not_go_with_the_ladder_is_refused(choices: Choices, goals: tuple[str, ...]) -> None:
+    with pytest.raises(N6Error) as caught:
+        check_ladder(choices, ("ladder", *goals))
+    assert caught.value.id == "N6-LADDER-003"
+
+
+def test_the_ladder_goes_with_a_board_and_a_probe() -> None:
+    check_ladder(Choices(backend="neural_art", board="stm32n6570-dk", probe="virtual"), ("ladder", "flash"))
