@@ -86,12 +86,8 @@ def _partial_frames(place: Address, pixels: int, sums: Sums) -> Frames:
 def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> None:
     how = sums.requantisation
     height, width, _ = image_shape(layer.operands.output)
-    pixels = height * width
-    scaled = by_channel(epoch, how.factors, None, pixels, sums.group, how.second)
-    epoch.link(last, scaled)
-    factors = [how.factor] * sums.count
-    moved = by_channel(epoch, factors, how.summands, pixels, sums.group, how.third)
-    epoch.link(scaled, moved)
+    moved = by_channel(epoch, how.factors, how.summands, height * width, sums.group, how.second)
+    epoch.link(last, moved)
     write_output(layer, epoch, moved, sums.group, sums.frames, sums.at, None if sums.whole else sums.count)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised
 from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
@@ -20,7 +23,8 @@ from n6build.network.neural_art.layer import (
     windows_pads,
 )
 from n6build.network.neural_art.requantise import largest_depthwise_sums
-from n6build.network.neural_art.units import Window
+from n6build.network.neural_art.units import MOST_COEFFICIENTS, Window
+from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 from n6build.network.reference.weights import WEIGHTS
 from n6build.network.reference.windows import window_options
@@ -49,16 +53,24 @@ def _lower(layer: Layer, made: Made) -> None:
     weights = kernels.weights[0]
     values = images(layer, operands.source)
     largest = largest_depthwise_sums(values, weights, strides[0], pads, ZERO_OF_UNSIGNED)
-    how = requantised(layer, largest, kernels.scales, kernels.biases)
+    whole = address(layer, UNSIGNED)
+    step = -(-(count // GROUP) // -(-count // MOST_COEFFICIENTS)) * GROUP
+    for first in range(0, count, step):
+        part = slice(first, first + step)
+        some = weights[..., part].astype("int8")
+        how = requantised(layer, largest[part], kernels.scales[part], kernels.biases[part])
+        source = Address(whole.name, whole.offset + first)
 
-    def one() -> tuple[EpochBuilder, Unit]:
-        epoch = begin(layer, "depthwise 3x3")
-        epoch.macs = operands.output.elements * rows * columns * GROUP
-        window = Window(rows, columns, strides[0], pads)
-        source = address(layer, UNSIGNED)
-        return epoch, depthwise_unit(layer, made, epoch, source, weights.astype("int8"), window, how.first, shape)
+        def one(
+            some: NDArray[np.int8] = some, source: Address = source, shift: int = how.first
+        ) -> tuple[EpochBuilder, Unit]:
+            taken = some.shape[2]
+            epoch = begin(layer, "depthwise 3x3", layer.useful * taken // count)
+            epoch.macs = operands.output.elements // count * taken * rows * columns * GROUP
+            window = Window(rows, columns, strides[0], pads)
+            return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, shape)
 
-    finish(layer, made, [one], Sums(how, GROUP, count))
+        finish(layer, made, [one], Sums(how, GROUP, some.shape[2], first, whole=step >= count))
 
 
 NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)
