@@ -8,21 +8,25 @@ from pathlib import Path
 
 import numpy as np
 import one_op_models as ops
+import pytest
 from n6build.network.neural_art.compile import CompiledForNpu
 from n6build.network.neural_art.units import MOST_COEFFICIENTS
 from n6build.network.reference.compile import graph_of
-from n6build.npu.blobs import read_blobs
+from n6build.npu.blobs import Blob, blob_of_words, read_blobs
 from n6build.npu.disassemble import blob_lines
+from n6build.npu.moved import bytes_moved
+from n6build.npu.settings import epochs_of_blob
 from n6build.own_blobs.envelope import Grade
 from n6build.own_blobs.grades import grades_of
 from n6build.own_blobs.proof import LEAST_EQUAL, prove
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
+from n6build.own_blobs.work import whole_work
 from network.network_models import chain
 from one_op_models import Quantisation
 from samples import sample
 
 from own_blobs import compiled as own
-from own_blobs.compiled import NPU, SEEN
+from own_blobs.compiled import NAMES, NPU, SEEN
 
 IMAGE, CUT_OFF, LINEAR = Quantisation(0.02, -1), Quantisation(0.02, -128), Quantisation(0.03, 5)
 SIZE = 16
@@ -89,8 +93,26 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
     assert sum(each.equal * each.elements for each in proof.forced) >= LEAST_EQUAL * elements
 
 
-def test_st_s_compiler_fills_as_many_coefficients() -> None:
-    blobs = sample("npu/reid-mobilenetv2-core-3.0/reid_ecblobs.h")
-    lines = [line for blob in read_blobs(blobs) for line in blob_lines(blob, own.NAMES)]
-    last = max(int(found[1]) for line in lines if (found := re.search(r"ARITH\d\.COEFF(\d+)\s", line)))
+@pytest.fixture(scope="module")
+def st() -> Blob:
+    (blob,) = read_blobs(sample("npu/reid-mobilenetv2-core-3.0/reid_ecblobs.h"))
+    return blob
+
+
+def test_st_s_compiler_fills_as_many_coefficients(st: Blob) -> None:
+    found = (re.search(r"ARITH\d\.COEFF(\d+)\s", line) for line in blob_lines(st, NAMES))
+    last = max(int(each[1]) for each in found if each)
     assert last // 2 < MOST_COEFFICIENTS <= last // 2 + 8
+
+
+def test_a_mobilenet_v2_moves_at_most_one_and_a_half_times_the_bytes_of_st_s(st: Blob, tmp_path: Path) -> None:
+    file = sample("npu/reid-mobilenetv2-core-3.0/mobilenetv2_a100_256_128_fft_int8.tflite")
+    graph = graph_of(file)
+    np.save(tmp_path / "inputs.npy", np.random.default_rng(1).integers(0, 256, (1, 256, 128, 3), dtype=np.uint8))
+    network = own.compile_file(file, graph, reference_tensors(file, graph, tmp_path / "inputs.npy"))
+    assert [each.operator for each in network.lowered.on_cpu] == ["QUANTIZE"]
+    ours = whole_work(network.lowered.hardware.values()).moved
+    assert ours <= 1.5 * bytes_moved(epochs_of_blob(st, NAMES))
+    # What is said of our epochs is what a reader of their registers finds.
+    (block,) = network.blocks
+    assert ours == bytes_moved(epochs_of_blob(blob_of_words(block.words, "blob"), NAMES))

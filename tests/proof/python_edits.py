@@ -146,6 +146,7 @@ EDITS = (
     ),
     for_npu("own_blobs/proof.py", "far <= 1", "far <= 2", "network_npu.json"),
     for_npu("own_blobs/reference_tensors.py", "MOST_VECTORS = 16", "MOST_VECTORS = 2", "network_npu.json"),
+    for_npu("own_blobs/work.py", '_together("all"', '_together("whole"', "network_npu.json"),
     # Headers and linker scripts.
     alone(
         "hardware/soc.py",
