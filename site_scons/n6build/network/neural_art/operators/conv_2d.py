@@ -12,6 +12,8 @@ from n6build.network.neural_art.convolving import (
     into_chain,
     kernels_of,
     requantised,
+    seen_3x3,
+    seen_stride,
     slices_of,
 )
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
@@ -77,27 +79,25 @@ def _lower(layer: Layer, made: Made) -> None:
     operands = layer.operands
     options = window_options(operands)
     height, width = _size(operands)
-    if (options.dilation_h, options.dilation_w) != (1, 1):
-        raise StaysOnCpu("dilation: no such convolution was seen")
+    stride = seen_stride(options)
     require_whole_range(operands, options.activation)
     if _is_large(operands):
         _large(layer, made)
-    elif options.stride_h != options.stride_w or options.stride_h not in (1, 2):
-        raise StaysOnCpu(f"strides {options.stride_h} and {options.stride_w}: only 1 and 2 were seen, both the same")
     elif (height, width) == (1, 1):
         _pointwise(layer, made)
     elif (height, width) == (3, 3):
         _spatial(layer, made)
     else:
-        raise StaysOnCpu(f"a kernel of {height}x{width}, stride {options.stride_h}: no such convolution was seen")
+        raise StaysOnCpu(f"a kernel of {height}x{width}, stride {stride}: no such convolution was seen")
 
 
 def _pointwise(layer: Layer, made: Made) -> None:
-    if any(windows_pads(layer.operands, window_options(layer.operands), 1, 1)):
+    options = window_options(layer.operands)
+    if any(windows_pads(layer.operands, options, 1, 1)):
         raise StaysOnCpu("a padded 1x1: no such convolution was seen")
     source = address(layer, UNSIGNED)
     values = images(layer, layer.operands.source)
-    if window_options(layer.operands).stride_h == 2:
+    if options.stride_h == 2:
         source = every_second(layer, made, source)
         values = values[:, ::2, ::2]
     pointwise(layer, made, source, values)
@@ -106,7 +106,7 @@ def _pointwise(layer: Layer, made: Made) -> None:
 def _spatial(layer: Layer, made: Made) -> None:
     """Eight channels a unit; with stride 1 chains of up to four units, with stride 2 one: a chain was not seen."""
     operands = layer.operands
-    options = window_options(operands)
+    window = seen_3x3(layer)
     wide = _is_wide(operands)
     zero = required_quantisation(operands.source).zero_point
     if zero != ZERO_OF_UNSIGNED and not wide:
@@ -117,16 +117,12 @@ def _spatial(layer: Layer, made: Made) -> None:
     frame = _WIDE_KERNELS if wide else _KERNELS
     if count % frame:
         raise StaysOnCpu(f"{count} kernels are no multiple of {frame}")
-    pads = windows_pads(operands, options, 3, 3)
-    if max(pads) > 3:
-        raise StaysOnCpu(f"a padding of {max(pads)}: at most 3 was seen")
     kernels = kernels_of(layer, count)
-    groups = chained(slices_of(channels, _CHANNELS), CHAIN if options.stride_h == 1 else 1)
+    groups = chained(slices_of(channels, _CHANNELS), CHAIN if window.stride == 1 else 1)
     ends = [(group[0][0], group[-1][1]) for group in groups]
     values = images(layer, operands.source)
-    largest = largest_sums(values, kernels.weights.transpose(1, 2, 3, 0), options.stride_h, pads, zero, ends)
+    largest = largest_sums(values, kernels.weights.transpose(1, 2, 3, 0), window.stride, window.pads, zero, ends)
     how = requantised(layer, largest, kernels.scales, kernels.biases, len(groups))
-    window = Window(3, 3, options.stride_h, pads)
     weights = kernels.weights.astype("int8")
     source = address(layer, _form(operands))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised
+from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised, seen_3x3
 from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
@@ -20,10 +20,9 @@ from n6build.network.neural_art.layer import (
     image_shape,
     images,
     require_whole_range,
-    windows_pads,
 )
 from n6build.network.neural_art.requantise import largest_depthwise_sums
-from n6build.network.neural_art.units import MOST_COEFFICIENTS, Window
+from n6build.network.neural_art.units import MOST_COEFFICIENTS
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 from n6build.network.reference.weights import WEIGHTS
@@ -36,23 +35,18 @@ def _lower(layer: Layer, made: Made) -> None:
     _, rows, columns, count = operands.required(WEIGHTS).shape
     shape = image_shape(operands.source)
     channels = shape[2]
-    strides = (options.stride_h, options.stride_w)
     require_whole_range(operands, options.activation)
-    if (options.dilation_h, options.dilation_w) != (1, 1) or (rows, columns) != (3, 3):
-        raise StaysOnCpu(f"a depthwise {rows}x{columns}: only 3x3 without dilation was seen")
-    if strides not in ((1, 1), (2, 2)):
-        raise StaysOnCpu(f"strides {strides[0]} and {strides[1]}: only 1 and 2 were seen, both the same")
+    if (rows, columns) != (3, 3):
+        raise StaysOnCpu(f"a depthwise {rows}x{columns}: only 3x3 was seen")
+    window = seen_3x3(layer)
     if count != channels or channels % GROUP:
         raise StaysOnCpu(f"{count} channels of {channels}: as many as before, in groups of {GROUP}, were seen")
     if required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED:
         raise StaysOnCpu("a depthwise convolution whose input has another zero point than -128 was not seen")
-    pads = windows_pads(operands, options, rows, columns)
-    if max(pads) > 3:
-        raise StaysOnCpu(f"a padding of {max(pads)}: at most 3 was seen")
     kernels = kernels_of(layer, count)
     weights = kernels.weights[0]
     values = images(layer, operands.source)
-    largest = largest_depthwise_sums(values, weights, strides[0], pads, ZERO_OF_UNSIGNED)
+    largest = largest_depthwise_sums(values, weights, window.stride, window.pads, ZERO_OF_UNSIGNED)
     whole = address(layer, UNSIGNED)
     step = -(-(count // GROUP) // -(-count // MOST_COEFFICIENTS)) * GROUP
     for first in range(0, count, step):
@@ -67,7 +61,6 @@ def _lower(layer: Layer, made: Made) -> None:
             taken = some.shape[2]
             epoch = begin(layer, "depthwise 3x3", layer.useful * taken // count)
             epoch.macs = operands.output.elements // count * taken * rows * columns * GROUP
-            window = Window(rows, columns, strides[0], pads)
             return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, shape)
 
         finish(layer, made, [one], Sums(how, GROUP, some.shape[2], first, whole=step >= count))
