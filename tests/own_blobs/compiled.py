@@ -52,10 +52,15 @@ def first(count: int, found: ReferenceTensors) -> ReferenceTensors:
 def compile_model(
     model: str, *, values: ReferenceTensors | None = None, margin: float = 1.5, kept: Mapping[int, str] | None = None
 ) -> CompiledForNpu:
+    return compile_file(model_file(model), graph(model), values or vectors(model), margin, kept)
+
+
+def compile_file(
+    file: Path, graph: Graph, values: ReferenceTensors, margin: float = 1.5, kept: Mapping[int, str] | None = None
+) -> CompiledForNpu:
     pools = pools_of_networks(BOARD, "extflash", [{}])[0]
-    request = Request(model_file(model), "network", pools, own_version(), ())
-    calibration = Calibration((values or vectors(model)).values, margin)
-    return compile_for_npu(NPU, request, graph(model), calibration, kept or {})
+    request = Request(file, "network", pools, own_version(), ())
+    return compile_for_npu(NPU, request, graph, Calibration(values.values, margin), kept or {})
 
 
 @cache

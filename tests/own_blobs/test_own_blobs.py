@@ -171,8 +171,17 @@ def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
     assert figures["ran_on_silicon"] is False
     assert {each["grade"] for each in figures["epochs"]} <= {"seen", "smaller"}
     assert figures["on_cpu"] == [{"operator": "SOFTMAX", "index": 11, "why": "no such operator was seen on the NPU"}]
+    # Of each operator, and of all.
+    assert [(each["name"], each["epochs"]) for each in figures["operators"]][:2] == [
+        ("Conv2D_0", 3),
+        ("DepthwiseConv2D_1", 1),
+    ]
+    for key in ("epochs", "macs", "useful", "moved"):
+        assert figures["all"][key] == sum(each[key] for each in figures["operators"])
+    assert figures["all"]["moved"] == sum(each["bytes"] for each in figures["epochs"])
     lines = listing(network, grades, NPU).splitlines()
     assert "nothing of it has run on silicon" in lines[0]
+    assert lines[2].split() == ["Conv2D_0", "3", "epochs", "112,657", "bytes", "48", "%", "of", "672,870", "MACs"]
     assert "; Conv2D_0_part_1 pad, seen" in lines
 
 

@@ -84,7 +84,7 @@ EDITS = (
     # Blobs of our own.
     for_npu("network/neural_art/blob_header.py", "_ON_A_LINE = 4", "_ON_A_LINE = 2", "network_ecblobs.h"),
     for_npu("network/neural_art/blocks.py", "_ec_blob_{network", "_ec_blob_of_{network", "network_ecblobs.h"),
-    for_npu("network/neural_art/compile.py", 'VERSION = "0.1"', 'VERSION = "0.2"', "network_c_info.json"),
+    for_npu("network/neural_art/compile.py", 'VERSION = "0.2"', 'VERSION = "0.3"', "network_c_info.json"),
     for_npu(
         "network/neural_art/convolving.py", "calibration.margin + 1", "calibration.margin * 4", "network_ecblobs.h"
     ),
@@ -103,7 +103,13 @@ EDITS = (
         "network_atonbuf.xSPI2.raw",
     ),
     for_npu("network/neural_art/lowering.py", "_part_{number}", "_piece_{number}", "network_c_info.json"),
-    for_npu("network/neural_art/operators/average_pool_2d.py", '"mean of the image"', '"mean"', "network_npu.json"),
+    for_npu("network/neural_art/averaging.py", '"mean of the image"', '"mean"', "network_npu.json"),
+    for_npu(
+        "network/neural_art/operators/average_pool_2d.py",
+        '"AVERAGE_POOL_2D", "average_pool_2d"',
+        '"AVERAGE_POOL_2D", "another"',
+        "network_ecblobs.h",
+    ),
     for_npu("network/neural_art/operators/conv_2d.py", "{columns} as ", "{columns} in ", "network_npu.json"),
     for_npu(
         "network/neural_art/operators/depthwise_conv_2d.py", '"depthwise 3x3"', '"3x3 by channel"', "network_npu.json"
@@ -122,8 +128,8 @@ EDITS = (
     for_npu("network/neural_art/registers.py", "gate.bit + index", "gate.bit + index + 1", "network_ecblobs.h"),
     for_npu(
         "network/neural_art/requantise.py",
-        "_LEAST_SECOND_SHIFT = 9",
-        "_LEAST_SECOND_SHIFT = 14",
+        "_MOST_SHIFTED = 22",
+        "_MOST_SHIFTED = 12",
         "network_ecblobs.h",
     ),
     for_npu("network/neural_art/streams.py", "frames.count == 1", "frames.count == 0", "network_ecblobs.h"),
@@ -140,6 +146,7 @@ EDITS = (
     ),
     for_npu("own_blobs/proof.py", "far <= 1", "far <= 2", "network_npu.json"),
     for_npu("own_blobs/reference_tensors.py", "MOST_VECTORS = 16", "MOST_VECTORS = 2", "network_npu.json"),
+    for_npu("own_blobs/work.py", '_together("all"', '_together("whole"', "network_npu.json"),
     # Headers and linker scripts.
     alone(
         "hardware/soc.py",
@@ -641,7 +648,7 @@ def _operators_without_kernels() -> Iterator[str]:
             yield f"n6build.network.reference.operators.{path.stem}"
 
 
-_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "subsampling")
+_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "operators.mean", "subsampling")
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
     "n6build.base.captured": "runs a tool, whose own bytes count",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from n6build.npu.settings import EpochSettings, UnitSettings
@@ -35,6 +36,11 @@ class Moves:
     number: int
     widest: int
     engines: tuple[Moved, ...]
+
+
+def bytes_moved(epochs: Iterable[EpochSettings]) -> int:
+    """By all engines, each time that a byte is read or written."""
+    return sum(moved.bytes for epoch in epochs for moved in moves_of(epoch).engines)
 
 
 def moves_of(epoch: EpochSettings) -> Moves:

@@ -17,6 +17,7 @@ from n6build.own_blobs.digests import digest
 from n6build.own_blobs.envelope import Envelope
 from n6build.own_blobs.grades import Graded
 from n6build.own_blobs.proof import Proof
+from n6build.own_blobs.work import whole_work, work_lines, work_of_operators
 
 
 def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], envelope: Envelope) -> str:
@@ -43,6 +44,8 @@ def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded
             "ran_on_silicon": False,
             "seen": {"networks": list(envelope.networks), "epochs": envelope.epochs},
             "epochs": epochs,
+            "operators": [asdict(each) for each in work_of_operators(hardware.values())],
+            "all": asdict(whole_work(hardware.values())),
             "on_cpu": [asdict(each) for each in compiled.lowered.on_cpu],
             "blobs": [_blob(block) for block in compiled.blocks],
             "kernels": len(compiled.kernels),
@@ -58,10 +61,11 @@ def _blob(block: Block) -> dict[str, Any]:
 
 
 def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu) -> str:
-    """<network>_npu.txt: each blob, disassembled, with a line in front of each epoch that says what it is."""
+    """<network>_npu.txt: what each operator costs; each blob, disassembled, with a line in front of each epoch that says what it
+    is."""
     names = names_of(npu)
     by_epoch = {each.epoch: each for each in grades}
-    lines = [f"{IDENTITY}: nothing of it has run on silicon"]
+    lines = [f"{IDENTITY}: nothing of it has run on silicon", "", *work_lines(compiled.lowered.hardware.values())]
     for block in compiled.blocks:
         blob = blob_of_words(block.words, block.blob.name)
         lines += ["", f"blob {blob.name}, {len(blob.words)} words"]

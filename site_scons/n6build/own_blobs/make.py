@@ -24,6 +24,7 @@ from n6build.own_blobs.model_program import find_program
 from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.own_blobs.structure import require_structure
+from n6build.own_blobs.work import whole_work, work_of_operators
 from n6build.plan.step import Call
 
 _SILICON = "experimental: nothing of it has run on silicon"
@@ -109,6 +110,10 @@ def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded]) -> N
     words = sum(len(block.words) for block in compiled.blocks)
     on_npu = f"{len(lowered.hardware)} of {len(lowered.network.epochs)} on the NPU"
     say("Epochs", on_npu, f"{len(compiled.blocks)} blobs of {words:,} words; {_SILICON}")
+    work, operators = whole_work(lowered.hardware.values()), work_of_operators(lowered.hardware.values())
+    each_takes = f"{work.epochs / len(operators):.1f} epochs an operator"
+    useful = f"{work.useful_text} are the model's; " if work.macs else ""
+    say("Work", f"{work.moved:,} bytes moved by the NPU", f"{each_takes}; {useful}scons time says how long it takes")
     for each in lowered.on_cpu:
         say("On CPU", f"operator {each.index} ({each.operator})", each.why)
     counted = Counter(each.grade for each in grades)

@@ -72,11 +72,18 @@ def prove(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) 
     made = _made_tensors(compiled, reference)
     forced = _agreements(made, _replayed(program, compiled, reference, made, forced=True))
     found = _replayed(program, compiled, reference, made, forced=False)
-    last = made[-1]
-    ours = [_signed(run[-1], last) for run in found]
-    theirs = [_signed(row.tobytes(), last) for row in last.wanted]
-    same = sum(int(a.argmax() == b.argmax()) for a, b in zip(ours, theirs, strict=True))
-    return Proof(reference.count, forced, _agreements(made, found), last.buffer.name, same)
+    last = made[-1].buffer.name
+    ours, theirs = _compared(made, found, -1)
+    same = int((ours.argmax(1) == theirs.argmax(1)).sum())
+    return Proof(reference.count, forced, _agreements(made, found), last, same)
+
+
+def free_outputs(
+    program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
+) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """The last tensor that blobs make in a free run, and LiteRT's: vectors x elements. Raises N6-NPU-011."""
+    made = _made_tensors(compiled, reference)
+    return _compared(made, _replayed(program, compiled, reference, made, forced=False), -1)
 
 
 def imprecise(proof: Proof, compiled: CompiledForNpu) -> dict[int, float]:
@@ -215,8 +222,7 @@ def _given(
 def _agreements(made: Sequence[_Made], found: Sequence[Sequence[bytes]]) -> tuple[Agreement, ...]:
     agreements = []
     for place, each in enumerate(made):
-        ours = np.stack([_signed(run[place], each) for run in found])
-        theirs = np.stack([_signed(row.tobytes(), each) for row in each.wanted])
+        ours, theirs = _compared(made, found, place)
         far = np.abs(ours - theirs)
         agreements.append(
             Agreement(
@@ -229,3 +235,12 @@ def _agreements(made: Sequence[_Made], found: Sequence[Sequence[bytes]]) -> tupl
             )
         )
     return tuple(agreements)
+
+
+def _compared(
+    made: Sequence[_Made], found: Sequence[Sequence[bytes]], place: int
+) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Of the tensor in this place, what the NPU makes and what LiteRT does: vectors x elements."""
+    ours = np.stack([_signed(run[place], made[place]) for run in found])
+    theirs = np.stack([_signed(row.tobytes(), made[place]) for row in made[place].wanted])
+    return ours, theirs

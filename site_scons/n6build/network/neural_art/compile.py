@@ -27,7 +27,7 @@ from n6build.network.reference.placement import Placement
 from n6build.network.reference.report import report
 
 # Of the generated files: raised with every change to them.
-VERSION = "0.1"
+VERSION = "0.2"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 

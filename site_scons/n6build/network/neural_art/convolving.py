@@ -11,24 +11,29 @@ from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
     Layer,
     Made,
+    StaysOnCpu,
     begin,
     image_shape,
     output_quantisation,
     scale_of,
+    windows_pads,
     write_output,
 )
 from n6build.network.neural_art.requantise import Floats, Integers, Requantisation, Scales, requantisation
 from n6build.network.neural_art.streams import Frames, read, write
-from n6build.network.neural_art.units import by_channel, sum_of_two
+from n6build.network.neural_art.units import Window, by_channel, sum_of_two
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.graph import Tensor
 from n6build.network.reference.operands import required_quantisation
 from n6build.network.reference.weights import BIAS, WEIGHTS
+from n6build.network.reference.windows import WindowOptions, window_options
 
 # Makes an epoch with its units, and the one that the sums come out of.
 Pass = Callable[[], tuple[EpochBuilder, Unit]]
 # Units of a chain.
 CHAIN = 4
+# Lines or columns of padding.
+_MOST_AROUND = 3
 
 
 @dataclass(frozen=True)
@@ -86,12 +91,8 @@ def _partial_frames(place: Address, pixels: int, sums: Sums) -> Frames:
 def _requantised(layer: Layer, epoch: EpochBuilder, last: Unit, sums: Sums) -> None:
     how = sums.requantisation
     height, width, _ = image_shape(layer.operands.output)
-    pixels = height * width
-    scaled = by_channel(epoch, how.factors, None, pixels, sums.group, how.second)
-    epoch.link(last, scaled)
-    factors = [how.factor] * sums.count
-    moved = by_channel(epoch, factors, how.summands, pixels, sums.group, how.third)
-    epoch.link(scaled, moved)
+    moved = by_channel(epoch, how.factors, how.summands, height * width, sums.group, how.second)
+    epoch.link(last, moved)
     write_output(layer, epoch, moved, sums.group, sums.frames, sums.at, None if sums.whole else sums.count)
 
 
@@ -102,6 +103,25 @@ def into_chain(epoch: EpochBuilder, unit: Unit, features: Unit, kernels: Unit, b
     if before:
         epoch.link(before, unit, 2)
     return unit
+
+
+def seen_stride(options: WindowOptions) -> int:
+    """Down and across. Raises StaysOnCpu for what was not seen, dilation too."""
+    if (options.dilation_h, options.dilation_w) != (1, 1):
+        raise StaysOnCpu("dilation: no such convolution was seen")
+    strides = (options.stride_h, options.stride_w)
+    if strides not in ((1, 1), (2, 2)):
+        raise StaysOnCpu(f"strides {strides[0]} and {strides[1]}: only 1 and 2 were seen, both the same")
+    return strides[0]
+
+
+def seen_3x3(layer: Layer) -> Window:
+    """With what is around the image. Raises StaysOnCpu for what was not seen."""
+    options = window_options(layer.operands)
+    pads = windows_pads(layer.operands, options, 3, 3)
+    if max(pads) > _MOST_AROUND:
+        raise StaysOnCpu(f"a padding of {max(pads)}: at most {_MOST_AROUND} was seen")
+    return Window(3, 3, seen_stride(options), pads)
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ def depthwise_unit(
     shift: int,
     shape: tuple[int, int, int],
 ) -> Unit:
-    """source: unsigned, shape: its height, width, channels. weights: height x width x channels. shift: of the sums."""
+    """source: unsigned, from the first channel on that is taken. shape: height, width, channels of all of it. weights: height x
+    width x channels, those that are taken. shift: of the sums."""
     height, width, channels = shape
     data = inflated(weights, GROUP)
     stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True)
-    frames = channels // GROUP
+    frames = weights.shape[2] // GROUP
     picture = Image(width, height, GROUP, channels, width * channels)
     given = read(epoch, Frames(source, picture, count=frames, step=GROUP, repeat=frames))
     unit = convolution(epoch, window, Features(width, height, GROUP), GROUP, shift)

@@ -1,6 +1,12 @@
-"""Convolutions of 1x1 and fully connected layers: deep mode, sixteen kernels a frame, up to 128 channels a unit."""
+"""Convolutions of 1x1 and fully connected layers: deep mode, 16 or 24 kernels a frame, up to 128 channels a unit.
+
+For each frame of kernels the input is read once more. A unit that has all channels reads them packed; of several, each reads its
+channels of a pixel from a new element of three bytes on.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +25,48 @@ from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import ZERO_OF_UNSIGNED, Layer, Made, StaysOnCpu, begin, image_shape
 from n6build.network.neural_art.layouts import deep, deep_set_bytes
 from n6build.network.neural_art.requantise import Floats, largest_sums
-from n6build.network.neural_art.streams import Frames, read
+from n6build.network.neural_art.streams import Frames, Image, read
 from n6build.network.neural_art.units import MOST_COEFFICIENTS, Features, Window, convolution
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 
-_FRAME = 16
-_CHANNELS = 128
+# Kernels of a frame: the more, the less often the input is read. Bytes of the largest sets that were seen: of a unit that has all
+# channels, and of one of several.
+_FRAMES = (24, 16)
+_LARGEST_SET, _LARGEST_SHARED_SET = 2048, 3072
+# Frames of kernels in an epoch.
+_MOST_FRAMES = 16
+# Channels of a unit; of several, at least so many.
+_CHANNELS, _LEAST_CHANNELS = 128, 32
+# Bytes of a stream's element.
+_ELEMENT = 3
 # What a value is away from its zero point, on average, at most: a channel that the calibration hardly moves may still move.
 _EXPECTED = 60
+
+
+@dataclass(frozen=True)
+class _Input:
+    """An unsigned image, pixel by pixel."""
+
+    address: Address
+    width: int
+    height: int
+    channels: int
+
+    def is_packed(self, channels: int) -> bool:
+        """Whether so many channels of all pixels follow each other."""
+        return channels == self.channels or self.width * self.height == 1
+
+    def frames(self, first: int, end: int, count: int) -> Frames:
+        """Channels first to end, for each of `count` frames of kernels."""
+        address = Address(self.address.name, self.address.offset + first)
+        elements: int | Image
+        if self.is_packed(end - first):
+            elements = -(-self.width * self.height * (end - first) // _ELEMENT)
+        else:
+            depth = -(-(end - first) // _ELEMENT)
+            elements = Image(self.width, self.height, depth, self.channels, self.width * self.channels)
+        return Frames(address, elements, size=_ELEMENT, count=count, step=0, repeat=count)
 
 
 def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8]) -> None:
@@ -38,13 +77,7 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
     pixels = height * width
     kernels = kernels_of(layer, count)
     weights = kernels.weights.reshape(count, channels)
-    units = -(-channels // _CHANNELS)
-    if channels % units:
-        raise StaysOnCpu(f"{channels} channels cannot be cut evenly for units that take {_CHANNELS}")
-    if pixels > 1 and units > 1:
-        raise StaysOnCpu(f"{channels} channels of several pixels: at most {_CHANNELS} were seen")
-    if pixels > 1 and count % _FRAME:
-        raise StaysOnCpu(f"{count} kernels are no multiple of {_FRAME}")
+    units, frame = _shape(channels, count, filled=pixels == 1)
     groups = chained(slices_of(channels, channels // units), CHAIN)
     ends = [(group[0][0], group[-1][1]) for group in groups]
     largest = largest_sums(values, weights.T[None, None], 1, (0, 0, 0, 0), ZERO_OF_UNSIGNED, ends)
@@ -54,75 +87,84 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
     # The units sum up unsigned values; what these differ from the zero point by belongs to the bias.
     zero = required_quantisation(operands.source).zero_point
     biases = kernels.biases - (zero - ZERO_OF_UNSIGNED) * weights.sum(1)
-    whole = -(-count // _FRAME) * _FRAME
-    step = min(whole, MOST_COEFFICIENTS)
-    if whole % step:
-        raise StaysOnCpu(f"{count} kernels are no multiple of {step}")
+    whole = -(-count // frame) * frame
+    step = _step(whole // frame, frame)
     all_weights = np.zeros((whole, channels), np.int8)
     all_weights[:count] = weights
     largest = _filled(largest, whole, 1.0)
     scales = _filled(kernels.scales, whole, float(kernels.scales.min()))
     biases = _filled(biases, whole, 0.0)
+    image = _Input(source, width, height, channels)
     for first in range(0, whole, step):
         part = slice(first, first + step)
-        how = requantised(layer, largest[part], scales[part], biases[part], len(groups))
-        sums = Sums(how, _FRAME, step, first, whole=step == whole)
         some = all_weights[part]
+        how = requantised(layer, largest[part], scales[part], biases[part], len(groups))
+        sums = Sums(how, frame, len(some), first, whole=step >= whole)
 
         def one(
-            group: list[tuple[int, int]],
-            some: NDArray[np.int8] = some,
-            shift: int = how.first,
-            step: int = step,
+            group: list[tuple[int, int]], some: NDArray[np.int8] = some, shift: int = how.first
         ) -> tuple[EpochBuilder, Unit]:
-            share = (group[-1][1] - group[0][0]) * step
+            share = (group[-1][1] - group[0][0]) * len(some)
             epoch = begin(layer, f"1x1 deep, chain of {len(group)}", layer.useful * share // (channels * whole))
             epoch.macs = pixels * share
-            return epoch, _chain(layer, made, epoch, source, some, group, pixels=(height, width), shift=shift)
+            return epoch, _chain(layer, made, epoch, image, some, group, frame=frame, shift=shift)
 
         finish(layer, made, [lambda group=group: one(group) for group in groups], sums)  # type: ignore[misc]
+
+
+def _shape(channels: int, count: int, *, filled: bool) -> tuple[int, int]:
+    """Units that take the same number of channels each, and kernels of a frame. filled: there may be kernels of zeros behind the
+    last one."""
+    least, most = -(-channels // _CHANNELS), max(1, channels // _LEAST_CHANNELS)
+    for units in range(least, most + 1):
+        largest = _LARGEST_SET if units == 1 else _LARGEST_SHARED_SET
+        for frame in _FRAMES:
+            fits = channels % units == 0 and frame * channels // units <= largest
+            if fits and (count % frame == 0 or (filled and frame == _FRAMES[-1])):
+                return units, frame
+    what = f"{count} kernels of {channels} channels cannot be cut evenly"
+    raise StaysOnCpu(
+        f"{what}: frames of 16 or 24 were seen, for units that take {_LEAST_CHANNELS} to {_CHANNELS} channels"
+    )
+
+
+def _step(frames: int, frame: int) -> int:
+    """Kernels of an epoch, where there are so many frames in all."""
+    most = min(_MOST_FRAMES, MOST_COEFFICIENTS // frame)
+    parts = -(-frames // most)
+    return -(-frames // parts) * frame
 
 
 def _chain(
     layer: Layer,
     made: Made,
     epoch: EpochBuilder,
-    source: Address,
+    image: _Input,
     weights: NDArray[np.int8],
     group: list[tuple[int, int]],
     *,
-    pixels: tuple[int, int],
+    frame: int,
     shift: int,
 ) -> Unit:
     """The last unit. weights: kernels x channels."""
-    height, width = pixels
-    frames = len(weights) // _FRAME
+    frames = len(weights) // frame
     depth = group[0][1] - group[0][0]
-    size = deep_set_bytes(_FRAME, depth)
-    sets = Frames(
-        made.constant(layer, deep(weights, _FRAME, group)), size // 3, size=3, count=frames * len(group), step=size
-    )
+    size = deep_set_bytes(frame, depth)
+    data = deep(weights, frame, group)
+    sets = Frames(made.constant(layer, data), size // _ELEMENT, size=_ELEMENT, count=frames * len(group), step=size)
     stream = read(epoch, sets, constant=True, goes_on=True)
     before: Unit | None = None
-    for place, (first, _) in enumerate(group):
-        frame = Frames(
-            Address(source.name, source.offset + first),
-            -(-height * width * depth // 3),
-            size=3,
-            count=frames,
-            step=0,
-            repeat=frames,
-        )
+    for place, (first, end) in enumerate(group):
         unit = convolution(
             epoch,
             Window(1, 1),
-            Features(width, height, depth),
-            _FRAME,
+            Features(image.width, image.height, depth, packed=image.is_packed(depth)),
+            frame,
             shift,
             position=(place, len(group)),
             deep=True,
         )
-        before = into_chain(epoch, unit, read(epoch, frame, bytewise=True), stream, before)
+        before = into_chain(epoch, unit, read(epoch, image.frames(first, end, frames), bytewise=True), stream, before)
     assert before is not None
     return before
 

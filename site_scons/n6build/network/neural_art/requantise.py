@@ -1,7 +1,7 @@
-"""From sums of a convolution to int8, in three roundings as ST's compiler has them, and how large the sums may become.
+"""From sums of a convolution to int8, in two roundings as ST's compiler has them, and how large the sums may become.
 
-sums >> s1 to 16 bits; times a factor of the channel, >> s2 to 16 bits; times one factor, plus a summand of the channel, >> s3 to
-int8. What LiteRT rounds once is rounded three times: results differ by one now and then.
+sums >> s1 to 16 bits; times a factor of the channel, plus a summand of the channel, >> s2 to int8. What LiteRT rounds once is
+rounded twice: results differ by one now and then.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _LARGEST = 32767
 _INT8_MIN, _INT8_MAX = -128, 127
-_LEAST_SECOND_SHIFT = 9
+_LARGEST_SUMMAND = 2**31 - 1
+# Of a sum that was multiplied: the most that was seen.
+_MOST_SHIFTED = 22
 _FRACTION_BITS = 14
 
 
 @dataclass(frozen=True)
 class Requantisation:
-    """first, second, third: the shifts. factors: of the channels. factor: of all. summands: of the channels, 32 bits."""
+    """first, second: the shifts. factors, summands: of the channels, 16 and 32 bits."""
 
     first: int
     factors: tuple[int, ...]
-    second: int
-    factor: int
     summands: tuple[int, ...]
-    third: int
+    second: int
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,17 @@ def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts:
     memory, where they must not saturate; a whole sum may, beyond what the output can say."""
     needed = np.minimum(largest, _sayable(scales, biases))
     first = excess_bits(float((largest if in_parts else needed).max()))
-    exponent = math.floor(math.log2(_LARGEST / scales.weights.max()))
-    factors = np.maximum(1, np.round(scales.weights * 2.0**exponent)).astype(np.int64)
-    second = max(_LEAST_SECOND_SHIFT, excess_bits(float((needed / 2.0**first * factors).max())))
-    factor, third = as_fraction(scales.source / scales.target * 2.0 ** (first + second - exponent))
+    real = scales.source * scales.weights / scales.target * 2.0**first
     offsets = biases * scales.source * scales.weights / scales.target + scales.zero_point
-    summands = np.round(offsets * 2.0**third)
-    while np.abs(summands).max() >= 2**31:
-        factor, third = round(factor / 2), third - 1
-        summands = np.round(offsets * 2.0**third)
-    return Requantisation(
-        first, tuple(map(int, factors)), second, factor, tuple(int(value) for value in summands), third
+    # As many bits as factors, summands and the shift have room for.
+    second = min(
+        math.floor(math.log2(_LARGEST / real.max())),
+        math.floor(math.log2(_LARGEST_SUMMAND / max(1.0, np.abs(offsets).max()))),
+        _MOST_SHIFTED,
     )
+    factors = np.round(real * 2.0**second).astype(np.int64)
+    summands = np.round(offsets * 2.0**second).astype(np.int64)
+    return Requantisation(first, tuple(map(int, factors)), tuple(map(int, summands)), second)
 
 
 def _sayable(scales: Scales, biases: Floats) -> Floats:

@@ -12,8 +12,8 @@ from n6build.network.neural_art.registers import packed, register
 _NO_SHIFT = 16
 # x + 128 without saturation: 16384 * x + (128 << 14), shifted right by 14.
 _ONE, _ONE_BITS = 16384, 14
-# Entries of ARITH's memory of coefficients that are written from this register on.
-MOST_COEFFICIENTS = 128
+# Channels whose coefficients ARITH was seen to hold in an epoch: the 768 registers of its memory, two a channel.
+MOST_COEFFICIENTS = 384
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Window:
 @dataclass(frozen=True)
 class Features:
     """What a convolution reads: frames of width x height pixels of `depth` channels. size: bytes of a value; zero: subtracted
-    from each. fill: value around the image where it is not 0, None for the unit's own padding."""
+    from each. fill: value around the image where it is not 0, None for the unit's own padding. packed: in deep mode, pixels
+    follow each other within elements of three bytes."""
 
     width: int
     height: int
@@ -38,6 +39,7 @@ class Features:
     size: int = 1
     zero: int = 0
     fill: int | None = None
+    packed: bool = False
 
 
 def convolution(
@@ -83,7 +85,7 @@ def convolution(
         SAT=1,
         OBYTES=result if last else 3,
         RAW=int(not last),
-        FBYTES=3 if deep else features.size,
+        FBYTES=3 if features.packed else features.size,
         FSHIFT=_NO_SHIFT,
     )
     share = field("KFILT", TOT=length * kernels, FIRST=place * kernels, LAST=place * kernels + kernels - 1)
@@ -134,32 +136,17 @@ def _shifts(epoch: EpochBuilder, **fields: int) -> Setting:
 
 
 def by_channel(
-    epoch: EpochBuilder,
-    factors: Sequence[int],
-    summands: Sequence[int] | None,
-    pixels: int,
-    group: int,
-    shift: int,
+    epoch: EpochBuilder, factors: Sequence[int], summands: Sequence[int], pixels: int, group: int, shift: int
 ) -> Unit:
-    """(factor * x + summand) >> shift for each channel of a stream of 16 bits: frames of `pixels`, each of `group` channels that
-    follow those of the frame before. summands: 32 bits each, and 8 bits come out; None: 16 bits do."""
+    """(factor * x + summand) >> shift, 8 bits, for each channel of a stream of 16 bits: frames of `pixels`, each of `group`
+    channels that follow those of the frame before. summands: 32 bits each."""
     npu, channels = epoch.npu, len(factors)
     if channels > MOST_COEFFICIENTS:
         raise ValueError(f"{channels} channels in one epoch; {MOST_COEFFICIENTS} coefficients were seen")
-    control = {
-        "CNT1": 1,
-        "CNT2": 1,
-        "CNT3": 1,
-        "ROUND": 1,
-        "SAT": 1,
-        "COEFFA": 1,
-        "COEFFB": 1,
-        "COEFFC": 1,
-        "OBYTES": 2 if summands is None else 1,
-        "COMBINEBC": 0 if summands is None else 1,
-    }
+    steps = dict.fromkeys(("CNT1", "CNT2", "CNT3", "COEFFA", "COEFFB", "COEFFC"), 1)
+    control = {**steps, "ROUND": 1, "SAT": 1, "OBYTES": 1, "COMBINEBC": 1}
     table: list[int] = []
-    for factor, summand in zip(factors, summands or [0] * channels, strict=True):
+    for factor, summand in zip(factors, summands, strict=True):
         table += [factor & 0xFFFF | summand & 0xFFFF_0000, summand & 0xFFFF]
     offsets = packed(npu, "ARITH", "ADDROFFSET", OFFSET1=1 - group, OFFSET2=1, OFFSET3=1 - channels)
     counts = (0, group - 1, pixels * group - 1, pixels * channels - 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from n6build.network.neural_art.convolving import (
     CHAIN,
     Sums,
@@ -10,6 +12,8 @@ from n6build.network.neural_art.convolving import (
     into_chain,
     kernels_of,
     requantised,
+    seen_3x3,
+    seen_stride,
     slices_of,
 )
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
@@ -40,8 +44,9 @@ from n6build.network.reference.operands import Operands, required_quantisation
 from n6build.network.reference.weights import WEIGHTS
 from n6build.network.reference.windows import window_options
 
-# Channels of a unit, and kernels of a frame, of a 3x3.
+# Channels of a unit, and kernels of a frame, of a 3x3; and where each value is two bytes, its zero point subtracted.
 _CHANNELS, _KERNELS = 8, 8
+_WIDE_CHANNELS, _WIDE_KERNELS = 3, 4
 # A large kernel is cut into units of so many rows and columns, with so many kernels a frame, and so many frames an epoch.
 _ROWS, _COLUMNS, _LARGE_KERNELS, _LARGE_FRAMES = 3, 7, 2, 24
 
@@ -58,35 +63,41 @@ def _is_large(operands: Operands) -> bool:
     return image_shape(operands.source)[2] == 1 and height > _ROWS and width <= _COLUMNS and strides == (2, 2)
 
 
+def _is_wide(operands: Operands) -> bool:
+    """Of a 3x3 that units read signed, as they do where zero is not -128: an image, mostly."""
+    options = window_options(operands)
+    seen = (_size(operands), options.stride_h, options.stride_w) == ((3, 3), 2, 2)
+    small = image_shape(operands.source)[2] <= _WIDE_CHANNELS
+    return seen and small and required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
+
+
 def _form(operands: Operands) -> str:
-    return SIGNED if _is_large(operands) else UNSIGNED
+    return SIGNED if _is_large(operands) or _is_wide(operands) else UNSIGNED
 
 
 def _lower(layer: Layer, made: Made) -> None:
     operands = layer.operands
     options = window_options(operands)
     height, width = _size(operands)
-    if (options.dilation_h, options.dilation_w) != (1, 1):
-        raise StaysOnCpu("dilation: no such convolution was seen")
+    stride = seen_stride(options)
     require_whole_range(operands, options.activation)
     if _is_large(operands):
         _large(layer, made)
-    elif options.stride_h != options.stride_w or options.stride_h not in (1, 2):
-        raise StaysOnCpu(f"strides {options.stride_h} and {options.stride_w}: only 1 and 2 were seen, both the same")
     elif (height, width) == (1, 1):
         _pointwise(layer, made)
     elif (height, width) == (3, 3):
         _spatial(layer, made)
     else:
-        raise StaysOnCpu(f"a kernel of {height}x{width}, stride {options.stride_h}: no such convolution was seen")
+        raise StaysOnCpu(f"a kernel of {height}x{width}, stride {stride}: no such convolution was seen")
 
 
 def _pointwise(layer: Layer, made: Made) -> None:
-    if any(windows_pads(layer.operands, window_options(layer.operands), 1, 1)):
+    options = window_options(layer.operands)
+    if any(windows_pads(layer.operands, options, 1, 1)):
         raise StaysOnCpu("a padded 1x1: no such convolution was seen")
     source = address(layer, UNSIGNED)
     values = images(layer, layer.operands.source)
-    if window_options(layer.operands).stride_h == 2:
+    if options.stride_h == 2:
         source = every_second(layer, made, source)
         values = values[:, ::2, ::2]
     pointwise(layer, made, source, values)
@@ -95,54 +106,44 @@ def _pointwise(layer: Layer, made: Made) -> None:
 def _spatial(layer: Layer, made: Made) -> None:
     """Eight channels a unit; with stride 1 chains of up to four units, with stride 2 one: a chain was not seen."""
     operands = layer.operands
-    options = window_options(operands)
-    if required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED:
-        raise StaysOnCpu("a 3x3 whose input has another zero point than -128: no such convolution was seen")
+    window = seen_3x3(layer)
+    wide = _is_wide(operands)
+    zero = required_quantisation(operands.source).zero_point
+    if zero != ZERO_OF_UNSIGNED and not wide:
+        seen = f"with stride 2 and {_WIDE_CHANNELS} channels alone"
+        raise StaysOnCpu(f"a 3x3 whose input has another zero point than -128: such a convolution was seen {seen}")
     height, width, channels = image_shape(operands.source)
     count = operands.output.shape[3]
-    if count % _KERNELS:
-        raise StaysOnCpu(f"{count} kernels are no multiple of {_KERNELS}")
-    pads = windows_pads(operands, options, 3, 3)
-    if max(pads) > 3:
-        raise StaysOnCpu(f"a padding of {max(pads)}: at most 3 was seen")
+    frame = _WIDE_KERNELS if wide else _KERNELS
+    if count % frame:
+        raise StaysOnCpu(f"{count} kernels are no multiple of {frame}")
     kernels = kernels_of(layer, count)
-    groups = chained(slices_of(channels, _CHANNELS), CHAIN if options.stride_h == 1 else 1)
+    groups = chained(slices_of(channels, _CHANNELS), CHAIN if window.stride == 1 else 1)
     ends = [(group[0][0], group[-1][1]) for group in groups]
-    largest = largest_sums(
-        images(layer, operands.source),
-        kernels.weights.transpose(1, 2, 3, 0),
-        options.stride_h,
-        pads,
-        ZERO_OF_UNSIGNED,
-        ends,
-    )
+    values = images(layer, operands.source)
+    largest = largest_sums(values, kernels.weights.transpose(1, 2, 3, 0), window.stride, window.pads, zero, ends)
     how = requantised(layer, largest, kernels.scales, kernels.biases, len(groups))
-    window = Window(3, 3, options.stride_h, pads)
     weights = kernels.weights.astype("int8")
-    source = address(layer, UNSIGNED)
+    source = address(layer, _form(operands))
 
     def one(group: list[tuple[int, int]]) -> tuple[EpochBuilder, Unit]:
         epoch = begin(layer, f"3x3, chain of {len(group)}", layer.useful * (group[-1][1] - group[0][0]) // channels)
-        data = plain(weights, _KERNELS, group)
-        stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True)
+        data = plain(weights, frame, group)
+        stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True, signed=wide)
         before: Unit | None = None
         for place, (first, end) in enumerate(group):
-            frames = _whole_image(source, height, width, channels, first, end, count // _KERNELS)
-            unit = convolution(
-                epoch,
-                window,
-                Features(width, height, end - first),
-                _KERNELS,
-                how.first,
-                position=(place, len(group)),
-            )
-            before = into_chain(epoch, unit, read(epoch, frames), stream, before)
+            frames = _whole_image(source, height, width, channels, first, end, count // frame)
+            features = Features(width, height, end - first)
+            if wide:
+                features = replace(features, signed=True, size=2, zero=zero)
+            unit = convolution(epoch, window, features, frame, how.first, position=(place, len(group)))
+            before = into_chain(epoch, unit, read(epoch, frames, signed=wide), stream, before)
             epoch.macs += layer.operands.output.elements * 9 * (end - first)
         assert before is not None
         return epoch, before
 
     passes = [lambda group=group: one(group) for group in groups]
-    finish(layer, made, passes, Sums(how, _KERNELS, count))
+    finish(layer, made, passes, Sums(how, frame, count))
 
 
 def _whole_image(source: Address, height: int, width: int, channels: int, first: int, end: int, frames: int) -> Frames:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised
+import numpy as np
+from numpy.typing import NDArray
+
+from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised, seen_3x3
 from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
@@ -17,10 +20,10 @@ from n6build.network.neural_art.layer import (
     image_shape,
     images,
     require_whole_range,
-    windows_pads,
 )
 from n6build.network.neural_art.requantise import largest_depthwise_sums
-from n6build.network.neural_art.units import Window
+from n6build.network.neural_art.units import MOST_COEFFICIENTS
+from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
 from n6build.network.reference.weights import WEIGHTS
 from n6build.network.reference.windows import window_options
@@ -32,33 +35,35 @@ def _lower(layer: Layer, made: Made) -> None:
     _, rows, columns, count = operands.required(WEIGHTS).shape
     shape = image_shape(operands.source)
     channels = shape[2]
-    strides = (options.stride_h, options.stride_w)
     require_whole_range(operands, options.activation)
-    if (options.dilation_h, options.dilation_w) != (1, 1) or (rows, columns) != (3, 3):
-        raise StaysOnCpu(f"a depthwise {rows}x{columns}: only 3x3 without dilation was seen")
-    if strides not in ((1, 1), (2, 2)):
-        raise StaysOnCpu(f"strides {strides[0]} and {strides[1]}: only 1 and 2 were seen, both the same")
+    if (rows, columns) != (3, 3):
+        raise StaysOnCpu(f"a depthwise {rows}x{columns}: only 3x3 was seen")
+    window = seen_3x3(layer)
     if count != channels or channels % GROUP:
         raise StaysOnCpu(f"{count} channels of {channels}: as many as before, in groups of {GROUP}, were seen")
     if required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED:
         raise StaysOnCpu("a depthwise convolution whose input has another zero point than -128 was not seen")
-    pads = windows_pads(operands, options, rows, columns)
-    if max(pads) > 3:
-        raise StaysOnCpu(f"a padding of {max(pads)}: at most 3 was seen")
     kernels = kernels_of(layer, count)
     weights = kernels.weights[0]
     values = images(layer, operands.source)
-    largest = largest_depthwise_sums(values, weights, strides[0], pads, ZERO_OF_UNSIGNED)
-    how = requantised(layer, largest, kernels.scales, kernels.biases)
+    largest = largest_depthwise_sums(values, weights, window.stride, window.pads, ZERO_OF_UNSIGNED)
+    whole = address(layer, UNSIGNED)
+    step = -(-(count // GROUP) // -(-count // MOST_COEFFICIENTS)) * GROUP
+    for first in range(0, count, step):
+        part = slice(first, first + step)
+        some = weights[..., part].astype("int8")
+        how = requantised(layer, largest[part], kernels.scales[part], kernels.biases[part])
+        source = Address(whole.name, whole.offset + first)
 
-    def one() -> tuple[EpochBuilder, Unit]:
-        epoch = begin(layer, "depthwise 3x3")
-        epoch.macs = operands.output.elements * rows * columns * GROUP
-        window = Window(rows, columns, strides[0], pads)
-        source = address(layer, UNSIGNED)
-        return epoch, depthwise_unit(layer, made, epoch, source, weights.astype("int8"), window, how.first, shape)
+        def one(
+            some: NDArray[np.int8] = some, source: Address = source, shift: int = how.first
+        ) -> tuple[EpochBuilder, Unit]:
+            taken = some.shape[2]
+            epoch = begin(layer, "depthwise 3x3", layer.useful * taken // count)
+            epoch.macs = operands.output.elements // count * taken * rows * columns * GROUP
+            return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, shape)
 
-    finish(layer, made, [one], Sums(how, GROUP, count))
+        finish(layer, made, [one], Sums(how, GROUP, some.shape[2], first, whole=step >= count))
 
 
 NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)

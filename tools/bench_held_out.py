@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""How well blobs of backend neural_art do the tasks of the project's models: a table for docs/neural-art-compiler.md.
+
+Clips are those that neither training nor calibration saw.
+
+tools/bench_held_out.py [--clips 240] [MODEL...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+from n6build.hardware.boards import load_board
+from n6build.models.model import load_model
+from n6build.network.ll_aton import own_version
+from n6build.network.neural_art.compile import Request
+from n6build.network.neural_art.layer import Calibration
+from n6build.network.pools.board_pools import pools_of_networks
+from n6build.network.reference.compile import graph_of
+from n6build.own_blobs.make import Attempt, compiled_and_proved
+from n6build.own_blobs.model_program import find_program
+from n6build.own_blobs.proof import free_outputs
+from n6build.own_blobs.reference_tensors import MOST_VECTORS, reference_tensors
+from numpy.typing import NDArray
+
+from models.int8_model import Int8Model
+from models.quality import TASKS, area_under_roc
+from models.splits import TEST, clips
+
+_HEADER = "| task | clips | same class | NPU | LiteRT | last tensor: equal, within 1, furthest |"
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Of a task. same: clips that get the same class; None of an autoencoder. npu, litert: accuracy, or the area under the ROC
+    curve of an autoencoder's error. far: how far elements of the last tensor are apart."""
+
+    clips: int
+    same: int | None
+    npu: float
+    litert: float
+    far: NDArray[np.int16]
+
+
+def held_out(name: str, count: int, folder: Path) -> HeldOut:
+    """Free runs in the model of the NPU; what stays on the CPU in between is LiteRT's. Calibrated on the model's own vectors."""
+    model, board = load_model(name), load_board("nucleo-n657")
+    assert model.file is not None
+    assert model.inputs is not None
+    graph, task, int8 = graph_of(model.file), TASKS[name], Int8Model(model.file)
+    own = reference_tensors(model.file, graph, model.inputs)
+    request = Request(model.file, "network", pools_of_networks(board, "extflash", [{}])[0], own_version(), ())
+    program = find_program(board.soc)
+    compiled, _ = compiled_and_proved(Attempt(board.soc, program, request, graph, Calibration(own.values, 1.5), own))
+    features, labels = clips(task, TEST, count)
+    inputs = int8.quantised(features)
+    parts = []
+    for first in range(0, count, MOST_VECTORS):
+        np.save(folder / "part.npy", inputs[first : first + MOST_VECTORS])
+        parts.append(free_outputs(program, compiled, reference_tensors(model.file, graph, folder / "part.npy")))
+    ours, theirs = (np.concatenate(each) for each in zip(*parts, strict=True))
+
+    far = np.abs(ours - theirs)
+    if ours.shape[1] == len(task.CLASSES):
+        found, wanted = ours.argmax(1), theirs.argmax(1)
+        same = int((found == wanted).sum())
+        return HeldOut(count, same, float((found == labels).mean()), float((wanted == labels).mean()), far)
+    areas = [area_under_roc(int8.reconstruction_error(inputs, outputs), labels) for outputs in (ours, theirs)]
+    return HeldOut(count, None, areas[0], areas[1], far)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=list(TASKS), metavar="MODEL")
+    parser.add_argument("--clips", type=int, default=240)
+    given = parser.parse_args(arguments)
+    print(_HEADER)
+    print("|" + "---|" * (_HEADER.count("|") - 1))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.models:
+            found = held_out(name, given.clips, Path(folder))
+            far = f"{100 * (found.far == 0).mean():.1f} %, {100 * (found.far <= 1).mean():.1f} %, {found.far.max()}"
+            print(f"| {name} | {found.clips} | {found.same or '-'} | {found.npu:.4f} | {found.litert:.4f} | {far} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
