@@ -17,7 +17,7 @@ VENV = Path(sys.prefix)
 # tools/setup.py installs both.
 NEWEST, OLDEST = VENV / "bin/cmake", VENV / "oldest/cmake/cmake/data/bin/cmake"
 _STEP = re.compile(
-    r"^ +(Network|Plan|Compile|Archive|Link|Header|Image|Place|Weights|Vectors|Manifest|Check) (\S+)$", re.M
+    r"^ +(Network|Plan|Compile|Archive|Link|Header|Image|Place|Weights|Vectors|Manifest|Sizes|Check) (\S+)$", re.M
 )
 
 

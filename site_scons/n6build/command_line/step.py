@@ -1,10 +1,11 @@
 """A single step of a plan: for other build systems, for machines that share the work, and for finding errors.
 
-It makes what SCons would make, and does not check what is up to date. The inputs of the step have to exist.
+It makes what SCons would make, and does not check what is up to date unless it is asked to. The inputs of the step have to exist.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from n6build.base.uses import line_of
 from n6build.command_line.arguments import CommandParser, add_build
 from n6build.plan.depfile import first_rule
 from n6build.plan.local import do_step, local_site, read_plan_file
+from n6build.plan.perform import Site, is_current
 from n6build.plan.plan import Plan, step_for
 from n6build.plan.progress import shown_line
 from n6build.plan.step import Step
@@ -30,15 +32,19 @@ def step(words: Sequence[str]) -> None:
     options = step_parser().parse_args(words)
     plan = read_plan_file(options.plan)
     one = step_for(options.name, plan)
-    _do(one, plan, Path(options.build))
+    if not _do(one, plan, Path(options.build), if_changed=options.if_changed):
+        return
     if options.plain_depfile and one.depfile:
         depfile = Path(one.depfile)
         write_atomically(depfile, first_rule(depfile.read_bytes()) + b"\n")
 
 
-def _do(one: Step, plan: Plan, build: Path) -> None:
+def _do(one: Step, plan: Plan, build: Path, *, if_changed: bool) -> bool:
+    """Whether it was done, and not only given the time at which it would have been."""
     site = local_site(build, dict(read_environment().commands))
     site.plan = plan
+    if if_changed and _renewed(one, site):
+        return False
     shown = shown_line(one, verbose=False)
     if shown is not None:
         show(shown)
@@ -54,6 +60,16 @@ def _do(one: Step, plan: Plan, build: Path) -> None:
             where=_line_of(error) or None,
             hint="scons plan writes the plan again; if it still fails, it is an error in the step",
         ) from error
+    return True
+
+
+def _renewed(one: Step, site: Site) -> bool:
+    """Whether the step would make what is there, which then is as young as if it had."""
+    if (one.depfile and not Path(one.depfile).is_file()) or not is_current(one, site):
+        return False
+    for output in one.outputs:
+        os.utime(output)
+    return True
 
 
 def _line_of(error: BaseException) -> str:
@@ -70,6 +86,11 @@ def step_parser() -> CommandParser:
     parser.add_argument("name", metavar="NAME", help="an output of the step, such as build/nucleo-n657/fsbl/fsbl.elf")
     parser.add_argument(
         "--plan", metavar="FILE", type=Path, required=True, help="written by n6build plan or scons plan"
+    )
+    parser.add_argument(
+        "--if-changed",
+        action="store_true",
+        help="where the step would make what is there, gives that the present time: for build systems that compare times",
     )
     parser.add_argument(
         "--plain-depfile",

@@ -129,7 +129,7 @@ def _rule(step: Step, build: HostBuild) -> str:
     command = words("step", step.name, "--plan", build.plan_file, "--build", build.folder)
     rule = f"{' '.join(outputs)}{separator} {_names(inputs_of(step, build))}"
     rule += f" | {_names(before)}\n" if before else "\n"
-    rule += f"\t@$(N6BUILD) {command}\n"
+    rule += f"\t@$(N6BUILD) {command} $(n6_if_changed)\n"
     return rule + (f"-include {name(step.depfile)}\n" if step.depfile else "")
 
 

@@ -32,7 +32,10 @@ N6_GIVEN = $(strip $(call n6_given,board,$(N6_BOARD)) $(call n6_given,model,$(N6
 .PHONY: n6-plan-again n6-flash n6-run n6-clean $(N6_CLEAN)
 
 # Of make itself: -n, -q and -t are to change nothing.
-n6_dry := $(strip $(foreach n6_flag,n q t,$(findstring $(n6_flag),$(filter-out --%,$(firstword -$(MAKEFLAGS))))))
+n6_flags := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+n6_dry := $(strip $(foreach n6_flag,n q t,$(findstring $(n6_flag),$(n6_flags))))
+# make compares times: what came out as before is no reason to do more. -B wants everything done.
+n6_if_changed := $(if $(findstring B,$(n6_flags)),,--if-changed)
 
 # make makes what it includes; a target that only cleans needs no plan.
 ifneq ($(filter-out $(N6_CLEAN) n6-clean,$(or $(MAKECMDGOALS),all)),)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
@@ -154,20 +153,23 @@ class OfSlots:
     slots: Slots
 
 
+Constants = OfBoard | OfConsole | OfNor | OfPsram | OfSlots
+
+
 @dataclass(frozen=True)
 class BoardHeader:
-    """name: of the file. kind: dataclass with its constants, which have the name of the board. of: makes them."""
+    """name: of the file. kind: dataclass with its constants. of: takes them from a board."""
 
     name: str
-    kind: type[Any]
-    of: Callable[[Board], Any]
+    kind: type[Constants]
+    of: Callable[[Board], Constants]
 
     @property
     def template(self) -> Path:
         """Of the header."""
         return TEMPLATES / f"{self.name}.j2"
 
-    def text(self, constants: Any) -> str:
+    def text(self, constants: Constants) -> str:
         """constants: of its kind."""
         return render(self.template, {field.name: getattr(constants, field.name) for field in fields(constants)})
 
