@@ -129,7 +129,7 @@ EDITS = (
     for_npu(
         "network/neural_art/requantise.py",
         "_MOST_SHIFTED = 22",
-        "_MOST_SHIFTED = 12",
+        "_MOST_SHIFTED = 18",
         "network_ecblobs.h",
     ),
     for_npu("network/neural_art/streams.py", "frames.count == 1", "frames.count == 0", "network_ecblobs.h"),
