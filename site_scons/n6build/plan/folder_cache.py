@@ -120,7 +120,8 @@ class FolderStore:
             if too_much <= 0:
                 break
             with suppress(OSError):
-                os.unlink(path)
+                # What another one has removed is room, too.
+                Path(path).unlink(missing_ok=True)
                 too_much -= size
 
     def _entries(self) -> Iterator[tuple[int, int, str]]:

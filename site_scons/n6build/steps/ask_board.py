@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from n6build.flash.program import board_lock
 from n6build.flash.programmer import Programmer
@@ -38,7 +37,7 @@ def asking_step(
     elves: Mapping[str, str],
     board: Board,
     target: Target,
-    parameters: Any,
+    parameters: object,
 ) -> Step:
     """file: that `function` writes, also where it then raises, in a folder for nothing but what boards have said. networks: as
     they are made, and as they are run. elves: at hand, by name; the first sources. Raises N6-OPTION-014."""
