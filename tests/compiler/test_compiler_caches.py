@@ -49,7 +49,7 @@ def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / COMPILER).symlink_to(program)
     path = os.pathsep.join([str(tmp_path / "bin"), str(Path(compiler).parent), "/usr/bin", "/bin"])
-    environment = {"PATH": path, "HOME": str(tmp_path)}
+    environment = {"PATH": path, "HOME": str(tmp_path), "CCACHE_DIR": str(tmp_path / "ccache")}
     environment |= {"SCCACHE_SERVER_PORT": str(free_port()), "SCCACHE_DIR": str(tmp_path / "sccache")}
     front = Front(program, environment, "--print-stats" if request.param == "ccache" else "--show-stats")
     yield front
