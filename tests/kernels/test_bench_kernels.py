@@ -18,6 +18,7 @@ LAYERS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_layer_costs_the_instructions_that_the_machine_counted(
     machine: cortex_m55.Machine, runners: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

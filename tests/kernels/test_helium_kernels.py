@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from slow_rows import slow_rows
 
 from kernels import cortex_m55, kernel_cases
 from kernels.cortex_m55 import Call
@@ -30,7 +31,7 @@ def assert_equals_twins(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("optimisation", ["-O0", "-Os", "-O2", "-O3"])
+@pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O0", "-Os", "-O2")])
 def test_random_operators_equal_the_plain_twins(
     kernel: str,
     optimisation: str,

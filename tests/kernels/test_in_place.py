@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from n6build.network.reference.kinds import all_kernels
+from slow_rows import slow_rows
 
 from kernels import cortex_m55, kernel_cases, onnx_cases
 from kernels.cortex_m55 import Call
@@ -49,7 +50,7 @@ def test_plain_twins_in_place(host_kernels: HostKernels, kernel: str, member: st
         assert host_kernels.run(case).tobytes() == elsewhere.tobytes(), f"{case} in the place of {member}"
 
 
-@pytest.mark.parametrize("optimisation", ["-O2", "-O3"])
+@pytest.mark.parametrize("optimisation", ["-O3", *slow_rows("-O2")])
 @pytest.mark.parametrize(("kernel", "member"), IN_PLACE)
 def test_helium_kernels_in_place(
     host_kernels: HostKernels,
