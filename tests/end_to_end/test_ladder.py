@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from n6build.own_blobs.board_record import read_ladder
 from n6build.run.field_report import read_field_report
-from n6build.run.ladder import read_ladder
 from n6build.run.rungs import NETWORKS, VERSIONS
 from programmer_stand_ins.board import make_desk
 

@@ -675,6 +675,8 @@ WITHOUT_BYTES = {
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
     "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
+    "n6build.own_blobs.board_record": "records of boards, of which these builds have none",
+    "n6build.own_blobs.confirmed": "records of boards, of which these builds have none",
     "n6build.own_blobs.structure": _REFUSES,
     "n6build.network.artifacts.buffer_lives": "a picture in the page about a build",
     "n6build.network.artifacts.made_buffers": _OF_A_BOARD,

@@ -1,4 +1,4 @@
-"""What a board has made of the rungs of target ladder: a record, of which a field report is made, too.
+"""What a board has made of the rungs of target ladder, as a record, of which a field report is made, too.
 
 Nothing in it is of a model of the user: the networks come with n6build.
 """
@@ -6,65 +6,25 @@ Nothing in it is of a model of the user: the networks come with n6build.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from msgspec import Meta
-
-from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
+from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_at_most, to_json
+from n6build.base.files import read_at_most, to_json
+from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
 from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
 from n6build.run.session import NetworkOutcome
 
-Text = Annotated[str, Meta(max_length=4096)]
-# near: not equal, but as near as the facts say of the NPU; of the whole network alone.
-Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 CLIMBED: tuple[Result, ...] = ("equal", "near")
-_MOST_BYTES = 1 << 20
 _MOST_BYTES_OF_FIGURES = 4 << 20
 
 
-@dataclass(frozen=True)
-class RungEpoch:
-    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler."""
-
-    kind: Text
-    grade: Text
-
-
-@dataclass(frozen=True)
-class RungResult:
-    """name: of the rung. epochs: those on the NPU, of a network. vectors: how many were run. different_bytes: of all their
-    outputs. cycles: of the first one."""
-
-    name: Text
-    result: Result
-    epochs: tuple[RungEpoch, ...] = ()
-    vectors: int = 0
-    different_bytes: int = 0
-    cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """probe: a hash of its serial number, empty for the virtual board. error: id of what ended it, empty where nothing did. what:
-    its text."""
-
-    n6build: Text
-    board: Text
-    virtual: bool
-    probe: Text
-    rungs: tuple[RungResult, ...]
-    error: Text = ""
-    what: Text = ""
-
-    @property
-    def failed(self) -> Rung | None:
-        """The first rung that was not climbed."""
-        rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
-        return next((rungs[each.name] for each in self.rungs if each.result not in CLIMBED), None)
+def first_failed(ladder: Ladder) -> Rung | None:
+    """The first rung that was not climbed."""
+    rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
+    return next((rungs[each.name] for each in ladder.rungs if each.result not in CLIMBED), None)
 
 
 def results_of(
@@ -130,7 +90,7 @@ def ladder_lines(ladder: Ladder) -> list[str]:
     for each in ladder.rungs:
         epochs = "; ".join(f"{epoch.kind} ({epoch.grade})" for epoch in each.epochs)
         lines.append(f"| {each.name} | **{each.result}** | {each.different_bytes if each.vectors else ''} | {epochs} |")
-    if failed := ladder.failed:
+    if failed := first_failed(ladder):
         lines += ["", f"It ended with {ladder.error}: {failed.tells}."]
     return [*lines, ""]
 
@@ -145,17 +105,7 @@ def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
     N6-FILE-003."""
     try:
         read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
-        return tuple(RungEpoch(str(each["kind"]), str(each["grade"])) for each in read["epochs"])
+        return tuple(RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"])) for each in read["epochs"])
     except WRONG_FIELDS as error:
         what = "is not what backend neural_art writes"
         raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
-
-
-def read_ladder(path: Path) -> Ladder | None:
-    """None where there is none. Raises N6-LADDER-002 where the file is no such record, N6-FILE-002 and N6-FILE-003."""
-    if not is_file(path):
-        return None
-    try:
-        return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
-    except ValueError as error:
-        raise N6Error("N6-LADDER-002", f"is not a record of target ladder: {error}", where=str(path)) from error

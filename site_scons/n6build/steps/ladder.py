@@ -14,9 +14,10 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.models.model import Model
+from n6build.own_blobs.board_record import Ladder
 from n6build.plan.step import Call, Step
 from n6build.run.field_report import hashed_serial
-from n6build.run.ladder import Ladder, counted, ladder_json, read_epochs, results_of
+from n6build.run.ladder import counted, first_failed, ladder_json, read_epochs, results_of
 from n6build.run.rungs import NETWORKS, WHOLE
 from n6build.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.steps.ask_board import ask, asking_step
@@ -128,7 +129,7 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
 
 
 def _failed(ladder: Ladder, error: N6Error) -> N6Error:
-    rung = ladder.failed
+    rung = first_failed(ladder)
     if rung is None:
         # All of them were climbed; the virtual board objects to how.
         return error
