@@ -33,11 +33,12 @@ SUM, PAD, DEEP = RungEpoch("sum", "seen", "a1"), RungEpoch("+128", "seen", "b2")
 DEEP_LARGER = replace(DEEP, form="c4")
 
 
-def record(
-    *rungs: tuple[str, Result, tuple[RungEpoch, ...]], virtual: bool = False, error: str = "N6-RUN-005"
-) -> Ladder:
-    results = tuple(RungResult(name, result, epochs) for name, result, epochs in rungs)
-    return Ladder("0.5", "nucleo-n657", virtual, "" if virtual else "abc", results, error)
+def record(*rungs: tuple[str, Result, tuple[RungEpoch, ...]], virtual: bool = False) -> Ladder:
+    results = tuple(
+        RungResult(name, result, tuple(replace(each, result=each.result or result) for each in epochs))
+        for name, result, epochs in rungs
+    )
+    return Ladder("0.5", "nucleo-n657", virtual, "" if virtual else "abc", results)
 
 
 CLIMBED = record(("sum", "equal", (SUM,)), ("dense", "equal", (PAD, DEEP)))
@@ -47,8 +48,9 @@ def test_forms_of_rungs_whose_bytes_are_all_equal_are_confirmed_and_no_others() 
     assert confirmed_by([CLIMBED]).forms == {"a1", "b2", "c3"}
     others: tuple[Result, ...] = ("near", "differs", "stopped", "not reached")
     assert all(confirmed_by([record(("sum", each, (SUM,)))]).forms == frozenset() for each in others)
-    # A record of before there were forms.
-    assert confirmed_by([record(("sum", "equal", (replace(SUM, form=""),)))]).forms == frozenset()
+    # A record of before there were forms, and results of epochs.
+    earlier = RungResult("sum", "equal", (RungEpoch("sum", "seen"),))
+    assert confirmed_by([replace(CLIMBED, rungs=(earlier,))]) == Confirmed()
 
 
 def test_kinds_of_a_rung_that_failed_are_warned_of_but_what_the_same_board_has_confirmed_is_not() -> None:
@@ -66,11 +68,14 @@ def test_what_one_board_confirms_and_another_fails_with_is_not_confirmed() -> No
     assert found.warnings("sum", "a1") == ("sum on nucleo-n657",)
 
 
-@pytest.mark.parametrize(
-    ("error", "warned"), [("N6-FW-063", True), ("N6-FW-064", True), ("N6-LINK-001", True), ("N6-LINK-009", False)]
-)
-def test_a_rung_that_stops_is_a_matter_of_its_blob_unless_the_cable_was_pulled(error: str, *, warned: bool) -> None:
-    assert bool(confirmed_by([record(("sum", "stopped", (SUM,)), error=error)]).failed) is warned
+def test_where_outputs_tell_which_epoch_differs_those_before_are_confirmed_and_only_that_is_warned_of() -> None:
+    marked = tuple(
+        replace(each, result=result)
+        for each, result in ((SUM, "equal"), (PAD, "equal"), (DEEP, "differs"), (DEEP_LARGER, "not reached"))
+    )
+    found = confirmed_by([record(("layers", "differs", marked))])
+    assert found.forms == {"a1", "b2"}
+    assert set(found.failed) == {"1x1 deep"}
 
 
 def test_a_virtual_board_confirms_nothing_and_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,11 +96,12 @@ def test_a_file_that_is_no_record_is_refused_by_name(tmp_path: Path) -> None:
 
 
 _TEXT = st.text(max_size=80)
-_EPOCH = st.builds(RungEpoch, kind=_TEXT, grade=_TEXT, form=_TEXT)
+_RESULT = st.sampled_from(["equal", "near", "differs", "stopped", "not reached"])
+_EPOCH = st.builds(RungEpoch, kind=_TEXT, grade=_TEXT, form=_TEXT, result=st.none() | _RESULT)
 _RUNG = st.builds(
     RungResult,
     name=_TEXT,
-    result=st.sampled_from(["equal", "near", "differs", "stopped", "not reached"]),
+    result=_RESULT,
     epochs=st.lists(_EPOCH, max_size=4).map(tuple),
 )
 _LADDER = st.builds(
@@ -105,14 +111,13 @@ _LADDER = st.builds(
     virtual=st.booleans(),
     probe=_TEXT,
     rungs=st.lists(_RUNG, max_size=4).map(tuple),
-    error=st.sampled_from(["", "N6-FW-064", "N6-LINK-009"]),
 )
 
 
 @given(st.lists(_LADDER, max_size=3))
 def test_no_record_confirms_what_no_real_board_gave_equal_bytes_of(records: list[Ladder]) -> None:
-    real = [rung for each in records if not each.virtual for rung in each.rungs]
-    equal = {epoch.form for rung in real if rung.result == "equal" for epoch in rung.epochs} - {""}
+    real = [epoch for each in records if not each.virtual for rung in each.rungs for epoch in rung.epochs]
+    equal = {epoch.form for epoch in real if epoch.result == "equal"} - {""}
     found = confirmed_by(records)
     assert found.forms <= equal
     # Whatever a record calls itself, it stays one short line.

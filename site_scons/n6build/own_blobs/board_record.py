@@ -23,12 +23,15 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class RungEpoch:
-    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler. form: as of `form_of`,
-    empty in records that have none."""
+    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler. form: as of `form_of`.
+    node: of the network, that it is a part of. result: of the rung, or of this epoch where outputs tell it; stopped: by something
+    that its blob may have caused. Records of earlier versions have neither form, node nor result."""
 
     kind: Text
     grade: Text
     form: Text = ""
+    node: Text = ""
+    result: Result | None = None
 
 
 @dataclass(frozen=True)
@@ -65,4 +68,9 @@ def read_ladder(path: Path) -> Ladder | None:
     try:
         return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
     except ValueError as error:
-        raise N6Error("N6-LADDER-002", f"is not a record of target ladder: {error}", where=str(path)) from error
+        raise unreadable(path, f"is not a record of target ladder: {error}") from error
+
+
+def unreadable(path: Path, what: str) -> N6Error:
+    """For a file that the ladder has something to do with."""
+    return N6Error("N6-LADDER-002", what, where=str(path), hint="remove it, so that it is made again")

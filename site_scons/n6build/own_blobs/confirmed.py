@@ -9,9 +9,7 @@ from pathlib import Path
 from n6build.base.console import clipped, printable, say
 from n6build.own_blobs.board_record import Ladder, RungEpoch, read_ladder
 
-# What may end a rung, besides other bytes, that is a matter of its blob: the epoch controller reports an error or does not end,
-# or nothing comes from the board any more, as when a bus never answers. A cable that is pulled is not.
-_OF_THE_BLOB = frozenset({"N6-FW-063", "N6-FW-064", "N6-LINK-001"})
+_FAILED = ("differs", "stopped")
 _LONGEST_NAME = 60
 
 
@@ -37,7 +35,7 @@ def confirmed_by(records: Iterable[Ladder]) -> Confirmed:
     for record in records:
         if record.virtual:
             continue
-        own = {epoch.form for rung in record.rungs if rung.result == "equal" for epoch in rung.epochs} - {""}
+        own = {epoch.form for rung in record.rungs for epoch in rung.epochs if epoch.result == "equal"} - {""}
         forms |= own
         for rung, epoch in _suspects(record, own):
             suspect.add(epoch.form)
@@ -52,9 +50,8 @@ def _suspects(record: Ladder, confirmed: set[str]) -> list[tuple[str, RungEpoch]
     return [
         (f"{_name(rung.name)} on {_name(record.board)}", epoch)
         for rung in record.rungs
-        if rung.result == "differs" or (rung.result == "stopped" and record.error in _OF_THE_BLOB)
         for epoch in rung.epochs
-        if epoch.form not in confirmed
+        if epoch.result in _FAILED and epoch.form not in confirmed
     ]
 
 

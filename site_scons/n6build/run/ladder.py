@@ -6,14 +6,15 @@ Nothing in it is of a model of the user: the networks come with n6build.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, to_json
-from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
+from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult, unreadable
+from n6build.run.compare import Verdict
 from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
 from n6build.run.session import NetworkOutcome
 
@@ -47,7 +48,9 @@ def results_of(
     rest: list[RungResult] = []
     for rung, own in list(zip(NETWORKS, epochs, strict=True))[len(networks) :]:
         here = stopped and not rest and start == versions == "equal"
-        rest.append(RungResult(rung.name, "stopped" if here else "not reached", tuple(own)))
+        result: Result = "stopped" if here and error and _is_of_the_blob(error) else "not reached"
+        marked = tuple(replace(each, result=result) for each in own)
+        rest.append(RungResult(rung.name, "stopped" if here else "not reached", marked))
     return RungResult(START.name, start), RungResult(VERSIONS.name, versions), *networks, *rest
 
 
@@ -56,25 +59,51 @@ def _is_of_versions(error: N6Error) -> bool:
     return error.id == "N6-FW-060" or error.id == "N6-FW-061"  # noqa: PLR1714 - so that it shows as a question, not a source
 
 
+def _is_of_the_blob(error: N6Error) -> bool:
+    """Whether a blob may have caused it: the epoch controller reports an error or does not end, or nothing comes from the board
+    any more, as when a bus never answers. A cable that is pulled is something else."""
+    return error.id == "N6-FW-063" or error.id == "N6-FW-064" or error.id == "N6-LINK-001"  # noqa: PLR1714 - as above
+
+
 def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -> RungResult:
     verdicts = outcome.verdicts
     equal, passes = all(each.equal for each in verdicts), all(each.passes for each in verdicts)
+    result: Result = "equal" if equal else "near" if passes else "differs"
     return RungResult(
         rung.name,
-        "equal" if equal else "near" if passes else "differs",
-        tuple(epochs),
+        result,
+        _located(epochs, verdicts) if result == "differs" else tuple(replace(each, result=result) for each in epochs),
         len(verdicts),
         sum(each.different_bytes for each in verdicts),
         verdicts[0].cycles if verdicts else None,
     )
 
 
+def _located(epochs: Sequence[RungEpoch], verdicts: Sequence[Verdict]) -> tuple[RungEpoch, ...]:
+    """Of a rung that differs, by its outputs: what comes behind the last equal one and up to the first other one is what differs.
+    Of what follows, which has read wrong numbers, nothing is known."""
+    outputs = [each for verdict in verdicts for each in verdict.outputs]
+    wrong = {_maker(each.name) for each in outputs if each.equal < each.elements}
+    right = {_maker(each.name) for each in outputs} - wrong
+    first = next((place for place, each in enumerate(epochs) if each.node in wrong), len(epochs) - 1)
+    good = max((place for place, each in enumerate(epochs[:first]) if each.node in right), default=-1)
+    results: list[Result] = ["equal"] * (good + 1) + ["differs"] * (first - good)
+    results += ["not reached"] * (len(epochs) - len(results))
+    return tuple(replace(each, result=result) for each, result in zip(epochs, results, strict=True))
+
+
+def _maker(output: str) -> str:
+    """The node whose epoch completes an output."""
+    return output.removesuffix("_out_0")
+
+
 def counted(ladder: Ladder) -> tuple[str, ...]:
     """For each grade, how many epochs have been climbed, failed or not been reached, in words."""
     found: dict[str, dict[str, int]] = {}
     for rung in ladder.rungs:
-        word = "confirmed" if rung.result == "equal" else rung.result
         for epoch in rung.epochs:
+            result = epoch.result or rung.result
+            word = "confirmed" if result == "equal" else result
             of_grade = found.setdefault(epoch.grade, {})
             of_grade[word] = of_grade.get(word, 0) + 1
     return tuple(
@@ -105,7 +134,9 @@ def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
     N6-FILE-003."""
     try:
         read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
-        return tuple(RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"])) for each in read["epochs"])
+        return tuple(
+            RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"]), str(each["node"]))
+            for each in read["epochs"]
+        )
     except WRONG_FIELDS as error:
-        what = "is not what backend neural_art writes"
-        raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
+        raise unreadable(figures, "is not what backend neural_art writes") from error

@@ -36,12 +36,21 @@ RUNGS = (
         "chain",
         "one CONVACC is right: what differs are the sums that go from one to the next, or the frame that both take kernels from",
     ),
+    Rung(
+        "layers",
+        "every kind of epoch is right by itself, and the output that is named is the first one that is not: what differs is a "
+        "size that no rung has, or what the epochs before it leave behind",
+    ),
+    Rung(
+        "logits",
+        "the same layers are right where each keeps its result: what differs is memory that is used again, or an epoch that "
+        "leaves its result in the unsigned form alone",
+    ),
 )
 # A network that comes with n6build, with the operators of all rungs before it.
 WHOLE = "keyword"
 _LAST = Rung(
     WHOLE,
-    "every kind of epoch is right by itself: what differs are sizes that no rung has, or what one epoch leaves to the next "
-    "(memory that is used again, caches between the NPU and the CPU)",
+    "all that the NPU does is right: what differs is what the CPU makes of it at the end, or caches between the two",
 )
 NETWORKS = (*RUNGS, _LAST)
