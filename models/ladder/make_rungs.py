@@ -1,10 +1,10 @@
 """Write the models of the rungs of target `ladder`: `python models/ladder/make_rungs.py` from the root.
 
-First of one operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in another
-way, or more than once, gets the same bytes, and a board that gets others has computed something else.
+First of one operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in
+another way, or more than once, gets the same bytes, and a board that gets others has computed something else.
 
-Then what the NPU makes of model keyword, whose sums are rounded: the right bytes are those of the model of the NPU. In `layers` the
-result of each operator is an output, so that a board tells where it first differs; `logits` is the one blob that keyword has.
+Then what the NPU makes of model keyword, whose sums are rounded: the right bytes are those of the model of the NPU. In `layers`
+the result of each operator is an output, so that a board tells where it first differs; `logits` is the one blob that keyword has.
 """
 
 import hashlib
@@ -82,6 +82,10 @@ def _chain() -> bytes:
     return ops.conv_2d((8, 8, 16), _weights(5, (16, 3, 3, 16)), _bias(5, 16), [1.0] * 16, FROM_LEAST, UNIT)
 
 
+def _pad() -> bytes:
+    return ops.pad((1, 8, 8, 8), ((0, 0), (1, 1), (1, 1), (0, 0)), FROM_LEAST)
+
+
 def _dense() -> bytes:
     return ops.fully_connected(1, _weights(6, (16, 64)), _bias(6, 16), [1.0] * 16, FROM_LEAST, UNIT)
 
@@ -95,6 +99,7 @@ RUNGS = {
     "sum": Rung("sum of two tensors, one epoch of one unit", _sum, [(1, 8, 8, 8)] * 2, -60, 60),
     "mean": Rung("mean of an image", _mean, [(1, 8, 8, 8)]),
     "pool": Rung("maximum of 2x2", _pool, [(1, 16, 16, 8)]),
+    "pad": Rung("padding of an image", _pad, [(1, 8, 8, 8)]),
     "dense": Rung("fully connected", _dense, [(1, 64)], LEAST, LEAST + 3),
     "pointwise": Rung("convolution 1x1", _pointwise, [(1, 8, 8, 32)], LEAST, LEAST + 5),
     "depthwise": Rung("depthwise convolution 3x3", _depthwise, [(1, 8, 8, 16)], LEAST, LEAST + 7),

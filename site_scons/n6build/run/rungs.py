@@ -29,7 +29,14 @@ RUNGS = (
         "sums run, so that the start and the addresses are right: what differs is POOL, or the link from it to ARITH",
     ),
     Rung("pool", "POOL and ARITH can be linked: what differs is POOL with windows, or frames that repeat"),
-    Rung("dense", "the first CONVACC: deep mode, the layout of its kernels, or the epoch before it that adds 128"),
+    Rung(
+        "pad",
+        "the first CONVACC, with one weight: what differs is how it takes kernels, or the frame that it puts around an image",
+    ),
+    Rung(
+        "dense",
+        "CONVACC runs: what differs is deep mode, the layout of its kernels, or the epoch before it that adds 128",
+    ),
     Rung("pointwise", "one pixel is right: what differs is how deep mode goes through an image"),
     Rung("depthwise", "deep mode is right: what differs is a kernel of 3x3, its padding, or its line buffer"),
     Rung(
