@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from n6build.base.errors import N6Error
 from n6build.options.choices import Choices
-from n6build.own_blobs.board_record import Ladder, RungEpoch, read_ladder
+from n6build.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
 from n6build.run.compare import ComparedOutput, Verdict
-from n6build.run.ladder import counted, first_failed, ladder_json, ladder_lines, read_epochs, results_of
+from n6build.run.ladder import counted, first_failed, ladder_json, ladder_lines, results_of
 from n6build.run.rungs import NETWORKS, START, VERSIONS
 from n6build.run.session import NetworkOutcome
 from n6build.steps.field_report import ladder_of
@@ -126,8 +126,8 @@ def test_a_record_is_read_again_and_anything_else_is_refused(tmp_path: Path) -> 
 
 def test_grades_come_from_what_the_backend_wrote(tmp_path: Path) -> None:
     figures = tmp_path / "network_npu.json"
-    figures.write_text('{"epochs": [{"kind": "sum", "grade": "seen", "form": "f0", "node": "Add_0"}]}')
-    assert read_epochs(figures) == (RungEpoch("sum", "seen", "f0", "Add_0"),)
+    figures.write_text('{"epochs": [{"epoch": 3, "kind": "sum", "grade": "seen", "form": "f0", "node": "Add_0"}]}')
+    assert read_epochs(figures) == {3: RungEpoch("sum", "seen", "f0", "Add_0")}
     figures.write_text('{"epochs": [{"kind": "sum"}]}')
     with pytest.raises(N6Error) as caught:
         read_epochs(figures)

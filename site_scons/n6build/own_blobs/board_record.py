@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from n6build.base.bounded import decode_json
+from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
 from n6build.base.errors import N6Error
 from n6build.base.files import is_file, read_at_most
 
@@ -19,6 +19,7 @@ Text = Annotated[str, Meta(max_length=4096)]
 # near: not equal, but as near as the facts say of the NPU; of the whole network alone.
 Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 _MOST_BYTES = 1 << 20
+_MOST_BYTES_OF_FIGURES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,21 @@ def read_ladder(path: Path) -> Ladder | None:
     try:
         return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
     except ValueError as error:
-        raise unreadable(path, f"is not a record of target ladder: {error}") from error
+        raise _unreadable(path, f"is not a record of target ladder: {error}") from error
 
 
-def unreadable(path: Path, what: str) -> N6Error:
-    """For a file that the ladder has something to do with."""
+def read_epochs(figures: Path) -> dict[int, RungEpoch]:
+    """By the numbers of the epochs. figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend
+    neural_art writes, N6-FILE-002 and N6-FILE-003."""
+    try:
+        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
+        return {
+            int(each["epoch"]): RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"]), str(each["node"]))
+            for each in read["epochs"]
+        }
+    except WRONG_FIELDS as error:
+        raise _unreadable(figures, "is not what backend neural_art writes") from error
+
+
+def _unreadable(path: Path, what: str) -> N6Error:
     return N6Error("N6-LADDER-002", what, where=str(path), hint="remove it, so that it is made again")

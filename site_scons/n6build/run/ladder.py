@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any
 
-from n6build.base.bounded import WRONG_FIELDS, parse_json
 from n6build.base.errors import N6Error
-from n6build.base.files import read_at_most, to_json
-from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult, unreadable
+from n6build.base.files import to_json
+from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
 from n6build.run.compare import Verdict
 from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
 from n6build.run.session import NetworkOutcome
 
 CLIMBED: tuple[Result, ...] = ("equal", "near")
-_MOST_BYTES_OF_FIGURES = 4 << 20
 
 
 def first_failed(ladder: Ladder) -> Rung | None:
@@ -117,7 +113,10 @@ def ladder_lines(ladder: Ladder) -> list[str]:
     lines = [f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(counted(ladder))}.", ""]
     lines += ["| rung | result | bytes that differ | epochs of the NPU, with their grades |", "|---|---|---|---|"]
     for each in ladder.rungs:
-        epochs = "; ".join(f"{epoch.kind} ({epoch.grade})" for epoch in each.epochs)
+        epochs = "; ".join(
+            f"{epoch.kind} ({epoch.grade}{f', {epoch.result}' if epoch.result not in (None, each.result) else ''})"
+            for epoch in each.epochs
+        )
         lines.append(f"| {each.name} | **{each.result}** | {each.different_bytes if each.vectors else ''} | {epochs} |")
     if failed := first_failed(ladder):
         lines += ["", f"It ended with {ladder.error}: {failed.tells}."]
@@ -127,16 +126,3 @@ def ladder_lines(ladder: Ladder) -> list[str]:
 def ladder_json(ladder: Ladder) -> str:
     """The record as text."""
     return to_json(asdict(ladder))
-
-
-def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
-    """figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend neural_art writes, N6-FILE-002 and
-    N6-FILE-003."""
-    try:
-        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
-        return tuple(
-            RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"]), str(each["node"]))
-            for each in read["epochs"]
-        )
-    except WRONG_FIELDS as error:
-        raise unreadable(figures, "is not what backend neural_art writes") from error

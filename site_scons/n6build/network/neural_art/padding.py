@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import Layer, Made, begin
 from n6build.network.neural_art.streams import Frames, Image, read, write
@@ -9,18 +11,25 @@ from n6build.network.neural_art.units import Features, Window, convolution, iden
 from n6build.network.reference.epochs import Address
 
 
-def begin_padding(
-    layer: Layer,
-    made: Made,
-    source: Address,
-    shape: tuple[int, int, int],
-    pads: tuple[int, int, int, int],
-    value: int,
-) -> tuple[EpochBuilder, Unit]:
-    """An epoch that lacks its writer, and what is to be written: the padded image, channel by channel. source: int8. shape:
-    height, width, channels, of the source. pads: top, bottom, left, right."""
-    height, width, channels = shape
-    tall, wide = _padded_size(shape, pads)
+@dataclass(frozen=True)
+class Around:
+    """shape: height, width, channels, of the image. pads: top, bottom, left, right. value: of the padding."""
+
+    shape: tuple[int, int, int]
+    pads: tuple[int, int, int, int]
+    value: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width with the padding."""
+        top, bottom, left, right = self.pads
+        return self.shape[0] + top + bottom, self.shape[1] + left + right
+
+
+def begin_padding(layer: Layer, made: Made, source: Address, around: Around) -> tuple[EpochBuilder, Unit]:
+    """An epoch that lacks its writer, and what is to be written: the padded image, channel by channel. source: int8."""
+    height, width, channels = around.shape
+    tall, wide = around.size
     epoch = begin(layer, "pad", 0)
     ones = made.constant(layer, bytes([1]) * channels)
     stream = read(epoch, Frames(ones, channels), constant=True, goes_on=True)
@@ -29,8 +38,8 @@ def begin_padding(
     else:
         image = Image(width, height, 1, channels, width * channels)
         given = Frames(source, image, count=channels, repeat=1, repeat_step=1)
-    features = Features(width, height, 1, signed=True, fill=value)
-    unit = convolution(epoch, Window(1, 1, 1, pads), features, 1, 0, result=1)
+    features = Features(width, height, 1, signed=True, fill=around.value)
+    unit = convolution(epoch, Window(1, 1, 1, around.pads), features, 1, 0, result=1)
     epoch.link(read(epoch, given), unit)
     epoch.link(stream, unit, 1)
     same = identity(epoch)
@@ -47,11 +56,12 @@ def padded(
     pads: tuple[int, int, int, int],
     value: int,
 ) -> Address:
-    """A buffer with the padded image; as `begin_padding`."""
+    """A buffer with the padded image. source: int8. shape, pads, value: as of `Around`."""
+    around = Around(shape, pads, value)
     channels = shape[2]
-    tall, wide = _padded_size(shape, pads)
+    tall, wide = around.size
     place = made.temporary(layer, tall * wide * channels)
-    epoch, same = begin_padding(layer, made, source, shape, pads, value)
+    epoch, same = begin_padding(layer, made, source, around)
     if channels == 1:
         result = Frames(place, tall * wide)
     else:
@@ -67,9 +77,3 @@ def padded(
     write(epoch, result, same)
     made.epochs.append(epoch.done())
     return place
-
-
-def _padded_size(shape: tuple[int, int, int], pads: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Height and width."""
-    top, bottom, left, right = pads
-    return shape[0] + top + bottom, shape[1] + left + right

@@ -12,7 +12,7 @@ from n6build.network.neural_art.layer import (
     image_shape,
     write_output,
 )
-from n6build.network.neural_art.padding import begin_padding
+from n6build.network.neural_art.padding import Around, begin_padding
 from n6build.network.reference.operators.pad import padding_of
 from n6build.network.reference.paddings import paddings_of
 
@@ -28,7 +28,8 @@ def _lower(layer: Layer, made: Made) -> None:
     shape = image_shape(layer.operands.source)
     if max(top, bottom, left, right) > _MOST_AROUND or shape[0] > _HIGHEST or shape[1] > _WIDEST or padding.value == 0:
         raise StaysOnCpu("such a padding, or of such an image, was not seen")
-    epoch, result = begin_padding(layer, made, address(layer, SIGNED), shape, (top, bottom, left, right), padding.value)
+    around = Around(shape, (top, bottom, left, right), padding.value)
+    epoch, result = begin_padding(layer, made, address(layer, SIGNED), around)
     write_output(layer, epoch, result, 1, shape[2])
     made.epochs.append(epoch.done())
 
