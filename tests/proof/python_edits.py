@@ -722,6 +722,7 @@ WITHOUT_BYTES = {
     "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
+    "n6build.steps.ask_board": _OF_A_BOARD,
     "n6build.steps.compiled_network": _SHAPES,
     "n6build.trust.choice": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,
