@@ -1,7 +1,10 @@
 """Write the models of the rungs of target `ladder`: `python models/ladder/make_rungs.py` from the root.
 
-One operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in another
-way, or more than once, gets the same bytes, and a board that gets others has computed something else.
+First of one operator each. All scales are 1 and inputs are small, so that no result lies between two integers: whoever rounds in
+another way, or more than once, gets the same bytes, and a board that gets others has computed something else.
+
+Then what the NPU makes of model keyword, whose sums are rounded: the right bytes are those of the model of the NPU. In `layers`
+the result of each operator is an output, so that a board tells where it first differs; `logits` is the one blob that keyword has.
 """
 
 import hashlib
@@ -15,9 +18,21 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "site_scons")]
 
+import flatbuffers  # noqa: E402
 import one_op_models as ops  # noqa: E402 - the writer of models that tests use.
+from ai_edge_litert import schema_py_generated as schema  # noqa: E402
+from n6build.hardware.boards import load_board  # noqa: E402
+from n6build.network.ll_aton import own_version  # noqa: E402
+from n6build.network.neural_art.compile import Request, compile_for_npu  # noqa: E402
+from n6build.network.neural_art.layer import Calibration  # noqa: E402
+from n6build.network.neural_art.options import NpuOptions  # noqa: E402
+from n6build.network.pools.board_pools import pools_of_networks  # noqa: E402
+from n6build.network.reference.compile import graph_of  # noqa: E402
+from n6build.own_blobs.model_program import find_program  # noqa: E402
+from n6build.own_blobs.proof import free_tensors  # noqa: E402
+from n6build.own_blobs.reference_tensors import reference_tensors  # noqa: E402
 
 HERE = Path(__file__).parent
 VECTORS = 4
@@ -67,6 +82,10 @@ def _chain() -> bytes:
     return ops.conv_2d((8, 8, 16), _weights(5, (16, 3, 3, 16)), _bias(5, 16), [1.0] * 16, FROM_LEAST, UNIT)
 
 
+def _pad() -> bytes:
+    return ops.pad((1, 8, 8, 8), ((0, 0), (1, 1), (1, 1), (0, 0)), FROM_LEAST)
+
+
 def _dense() -> bytes:
     return ops.fully_connected(1, _weights(6, (16, 64)), _bias(6, 16), [1.0] * 16, FROM_LEAST, UNIT)
 
@@ -80,6 +99,7 @@ RUNGS = {
     "sum": Rung("sum of two tensors, one epoch of one unit", _sum, [(1, 8, 8, 8)] * 2, -60, 60),
     "mean": Rung("mean of an image", _mean, [(1, 8, 8, 8)]),
     "pool": Rung("maximum of 2x2", _pool, [(1, 16, 16, 8)]),
+    "pad": Rung("padding of an image", _pad, [(1, 8, 8, 8)]),
     "dense": Rung("fully connected", _dense, [(1, 64)], LEAST, LEAST + 3),
     "pointwise": Rung("convolution 1x1", _pointwise, [(1, 8, 8, 32)], LEAST, LEAST + 5),
     "depthwise": Rung("depthwise convolution 3x3", _depthwise, [(1, 8, 8, 16)], LEAST, LEAST + 7),
@@ -113,29 +133,93 @@ def expected_of(model: bytes, inputs: Sequence[NDArray[np.int8]]) -> NDArray[np.
 
 
 def write(name: str, seed: int, folder: Path) -> None:
-    """Write the files of a rung into `folder`."""
+    """Write the files of a rung of one operator into `folder`."""
     rung = RUNGS[name]
     model, inputs = rung.make(), inputs_of(rung, seed)
+    rows = inputs[0] if len(inputs) == 1 else np.concatenate([each.reshape(VECTORS, -1) for each in inputs], axis=1)
+    _write(folder, name, rung.what, model, rows)
+    np.save(folder / "expected.npy", expected_of(model, inputs))
+
+
+def _write(folder: Path, name: str, what: str, model: bytes, rows: NDArray[np.int8], more: str = "") -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.tflite").write_bytes(model)
-    rows = inputs[0] if len(inputs) == 1 else np.concatenate([each.reshape(VECTORS, -1) for each in inputs], axis=1)
     np.save(folder / "inputs.npy", rows)
-    np.save(folder / "expected.npy", expected_of(model, inputs))
     lines = (
         f"name: {name}",
         f"file: {name}.tflite",
         f'sha256: "{hashlib.sha256(model).hexdigest()}"',
-        f"description: {rung.what}",
+        f"description: {what}",
         "made_by: ../make_rungs.py",
         "vectors: {inputs: inputs.npy, expected: expected.npy}",
     )
-    (folder / "model.yaml").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "model.yaml").write_text("".join(f"{line}\n" for line in lines) + more)
+
+
+WHOLE = ROOT / "models" / "keyword"
+
+
+@dataclass(frozen=True)
+class Part:
+    """every: the result of each operator is an output, not only that of the last one. vectors: of keyword's that are run."""
+
+    what: str
+    every: bool
+    vectors: int
+
+
+# Of keyword, without the SOFTMAX at its end. A board takes seconds to tell all results of one vector.
+PARTS = {
+    "layers": Part("keyword without its softmax, with the result of each operator", every=True, vectors=1),
+    "logits": Part("keyword without its softmax", every=False, vectors=10),
+}
+
+
+def part_of_keyword(part: Part) -> bytes:
+    """The model, with other outputs."""
+    model = schema.ModelT.InitFromPackedBuf((WHOLE / "keyword.tflite").read_bytes())
+    (graph,) = model.subgraphs
+    made = [int(operator.outputs[0]) for operator in graph.operators[:-1]]
+    (softmax,) = graph.operators[-1].outputs
+    graph.operators = graph.operators[:-1]
+    del graph.tensors[softmax]
+    assert softmax == len(graph.tensors)
+    graph.outputs = made if part.every else made[-1:]
+    model.signatureDefs = []
+    builder = flatbuffers.Builder(1 << 16)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def write_part(name: str, folder: Path) -> None:
+    """Write the files of a part of keyword into `folder`. Its sums are scaled as those of keyword are."""
+    part = PARTS[name]
+    calibration = np.load(WHOLE / "inputs.npy")
+    more = "network: {neural_art: {calibration: calibration.npy}}\n"
+    _write(folder, name, part.what, part_of_keyword(part), calibration[: part.vectors], more)
+    np.save(folder / "calibration.npy", calibration)
+    np.save(folder / "expected.npy", _by_the_npu(folder, name))
+
+
+def _by_the_npu(folder: Path, name: str) -> NDArray[np.int8]:
+    """vectors x all outputs, as the model of the NPU computes them on its own results."""
+    board = load_board("nucleo-n657")
+    file = folder / f"{name}.tflite"
+    graph = graph_of(file)
+    calibration = Calibration(reference_tensors(file, graph, folder / "calibration.npy").values, NpuOptions().margin)
+    request = Request(file, "network", pools_of_networks(board, "extflash", [{}])[0], own_version(), ())
+    compiled = compile_for_npu(board.soc.npu, request, graph, calibration, {})
+    found = free_tensors(find_program(board.soc), compiled, reference_tensors(file, graph, folder / "inputs.npy"))
+    outputs = [found[port.buffer][0] for port in compiled.lowered.network.outputs]
+    return np.concatenate(outputs, axis=1).astype(np.int8)
 
 
 def write_all(folder: Path) -> None:
     """Write all rungs, each into a folder of its name."""
     for seed, name in enumerate(RUNGS, 1):
         write(name, seed, folder / name)
+    for name in PARTS:
+        write_part(name, folder / name)
 
 
 if __name__ == "__main__":

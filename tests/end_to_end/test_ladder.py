@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from n6build.own_blobs.board_record import read_ladder
 from n6build.run.field_report import read_field_report
-from n6build.run.ladder import read_ladder
 from n6build.run.rungs import NETWORKS, VERSIONS
 from programmer_stand_ins.board import make_desk
 
@@ -51,7 +51,9 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
 
 
 @pytest.mark.slow
-def test_of_a_board_on_a_cable_the_field_report_takes_it_along(project: Project, tmp_path: Path) -> None:
+def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
+    project: Project, tmp_path: Path
+) -> None:
     desk = make_desk(tmp_path / "desk", SETTINGS, "stm32cubeprogrammer")
     with console(b"") as (theirs, ours):
         desk.set(switched_on(desk, theirs))
@@ -67,3 +69,13 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along(project: Project,
     assert record is not None
     assert not record.virtual
     assert read_field_report(project.root / "build/field/nucleo-n657-keyword.md").ladder == record
+    # By this record keyword is confirmed, since rung logits has all of its forms.
+    confirmed = project.root / "boards/npu/confirmed/mine.json"
+    confirmed.write_bytes((project.root / "build/field/nucleo-n657-ladder.json").read_bytes())
+    keyword = ("backend=neural_art", "model=keyword", "build")
+    graded = project.scons(*keyword)
+    assert "Record mine.json, nucleo-n657: forms confirmed" in graded.output
+    assert "Grades 13 confirmed on silicon" in graded.output
+    assert project.scons(*keyword).actions == []
+    confirmed.unlink()
+    assert "Grades 11 seen, 2 smaller" in project.scons(*keyword).output

@@ -13,8 +13,9 @@ from end_to_end.conftest import make_project
 def test_a_model_becomes_blobs_that_run_on_the_virtual_board(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     arguments = ("backend=neural_art", "model=keyword", "probe=virtual", "flash", "run")
-    result = project.scons(*arguments)
+    result = project.scons(*arguments, "report")
     assert result.status == 0, result.output
+    assert "depthwise 3x3: seen</td>" in (project.root / "build/nucleo-n657/keyword/report.html").read_text()
     # Said, and said again.
     assert result.output.count("nothing of it has run on silicon") >= 2
     assert "On CPU operator 11 (SOFTMAX), no such operator was seen on the NPU" in result.output

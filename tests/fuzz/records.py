@@ -21,12 +21,14 @@ from n6build.matrix.shard_results import ShardResults, read_shard, shard_json
 from n6build.matrix.trends import trends_of
 from n6build.memory_plan.plan import MemoryPlan, plan_json, read_plan
 from n6build.origin.provenance import BUILD_TYPE, PREDICATE, STATEMENT, Kind, read_provenance
+from n6build.own_blobs.board_record import Ladder, read_ladder
+from n6build.own_blobs.confirmed import confirmed_by
 from n6build.plan.known_files import remember_known_files
 from n6build.reloc.description import RelocDescription, description_json, read_description
 from n6build.report.figures import SizesFile, read_sizes, sizes_json
 from n6build.report.merge import merge_report
 from n6build.run.field_report import FieldReport, field_report_text, read_field_report
-from n6build.run.ladder import Ladder, ladder_lines, read_ladder
+from n6build.run.ladder import ladder_lines
 from n6build.run.session import Outcome, read_outcome
 from n6build.run.table import run_junit
 from n6build.steps.foreign_image import Placed, placed_files
@@ -90,7 +92,10 @@ def _outcome(path: Path) -> None:
 
 def _ladder(path: Path) -> list[str]:
     ladder = read_ladder(path)
-    return ladder_lines(ladder) if ladder else []
+    if not ladder:
+        return []
+    confirmed_by([ladder])
+    return ladder_lines(ladder)
 
 
 def _sizes(path: Path) -> None:

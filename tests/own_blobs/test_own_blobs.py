@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from n6build.base.errors import N6Error
 from n6build.network.neural_art.hardware_epoch import READ_AHEAD
+from n6build.own_blobs.confirmed import Confirmed
 from n6build.own_blobs.digests import require_proved
 from n6build.own_blobs.envelope import Grade
 from n6build.own_blobs.figures import figures_json, listing
@@ -129,7 +130,7 @@ def check_flips(tmp_path: Path, count: int) -> dict[str, int]:
     network = own.compiled("keyword")
     before = prove(own.program(), network, own.first(1, own.vectors("keyword")))
     (tmp_path / "network_npu.json").write_text(
-        figures_json(network, before, grades_of(network.blocks, NPU, SEEN), SEEN)
+        figures_json(network, before, grades_of(network.blocks, NPU, SEEN), SEEN, Confirmed())
     )
     found: dict[str, int] = {}
     for flip in flips(count):
@@ -167,7 +168,7 @@ def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
     network = own.compiled("keyword")
     grades = grades_of(network.blocks, NPU, SEEN)
     proof = Proof(1, (), (), "", 1)
-    figures = json.loads(figures_json(network, proof, grades, SEEN))
+    figures = json.loads(figures_json(network, proof, grades, SEEN, Confirmed()))
     assert figures["ran_on_silicon"] is False
     assert {each["grade"] for each in figures["epochs"]} <= {"seen", "smaller"}
     assert figures["on_cpu"] == [{"operator": "SOFTMAX", "index": 11, "why": "no such operator was seen on the NPU"}]
@@ -179,7 +180,7 @@ def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
     for key in ("epochs", "macs", "useful", "moved"):
         assert figures["all"][key] == sum(each[key] for each in figures["operators"])
     assert figures["all"]["moved"] == sum(each["bytes"] for each in figures["epochs"])
-    lines = listing(network, grades, NPU).splitlines()
+    lines = listing(network, grades, NPU, Confirmed()).splitlines()
     assert "nothing of it has run on silicon" in lines[0]
     assert lines[2].split() == ["Conv2D_0", "3", "epochs", "112,657", "bytes", "48", "%", "of", "672,870", "MACs"]
     assert "; Conv2D_0_part_1 pad, seen" in lines

@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import one_op_models as ops
 import pytest
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
@@ -13,6 +15,7 @@ from n6build.network.backend import ModelSource
 from n6build.network.backends import backend_for
 from n6build.network.neural_art.backend import BACKEND
 from n6build.network.pools.board_pools import pools_of_networks, relocatable
+from n6build.network.reference.compile import graph_of
 from n6build.own_blobs import model_program
 from n6build.own_blobs.model_program import Exchange, Run, find_program, replay
 from n6build.own_blobs.reference_tensors import reference_tensors
@@ -46,6 +49,27 @@ def test_blobs_have_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [pools])
     with pytest.raises(N6Error, match="N6-NET-031: memory pool .* has no address"):
         own.compile_model("keyword")
+
+
+@pytest.mark.parametrize(
+    ("shape", "around", "zero", "why"),
+    [
+        ((8, 8, 4), ((1, 1), (1, 1), (1, 0)), -128, "more than height and width"),
+        ((8, 8, 4), ((7, 1), (1, 1), (0, 0)), -128, "such a padding"),
+        ((129, 8, 1), ((1, 1), (1, 1), (0, 0)), -128, "such a padding"),
+        ((8, 65, 1), ((1, 1), (1, 1), (0, 0)), -128, "such a padding"),
+        ((8, 8, 4), ((1, 1), (1, 1), (0, 0)), 0, "such a padding"),
+    ],
+)
+def test_a_pad_that_was_not_seen_stays_on_the_cpu(
+    shape: tuple[int, ...], around: tuple[tuple[int, int], ...], zero: int, why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "pad.tflite").write_bytes(ops.pad((1, *shape), ((0, 0), *around), ops.Quantisation(1.0, zero)))
+    np.save(tmp_path / "inputs.npy", np.zeros((1, *shape), np.int8))
+    graph = graph_of(tmp_path / "pad.tflite")
+    values = reference_tensors(tmp_path / "pad.tflite", graph, tmp_path / "inputs.npy")
+    with pytest.raises(N6Error, match=f"N6-NET-030(.|\n)*{why}"):
+        own.compile_file(tmp_path / "pad.tflite", graph, values)
 
 
 def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:

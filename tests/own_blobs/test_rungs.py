@@ -12,24 +12,41 @@ from n6build.network.pools.board_pools import pools_of_networks
 from n6build.network.reference.compile import graph_of
 from n6build.own_blobs.envelope import Grade
 from n6build.own_blobs.grades import grades_of
-from n6build.own_blobs.proof import prove
+from n6build.own_blobs.proof import imprecise, prove, require_agreement
 from n6build.own_blobs.reference_tensors import reference_tensors
 from n6build.run.rungs import RUNGS
 
 from models.ladder import make_rungs
+from own_blobs import compiled as own
 from own_blobs.compiled import BOARD, NPU, SEEN, program
 
 LADDER = Path(make_rungs.__file__).parent
 
 
 def test_the_script_writes_the_files_that_are_there(tmp_path: Path) -> None:
-    assert [rung.name for rung in RUNGS] == list(make_rungs.RUNGS)
+    assert [rung.name for rung in RUNGS] == [*make_rungs.RUNGS, *make_rungs.PARTS]
     make_rungs.write_all(tmp_path)
     made = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
     there = {
         path.relative_to(LADDER): path.read_bytes() for path in LADDER.rglob("*/*.*") if "pycache" not in str(path)
     }
     assert made == there
+
+
+@pytest.mark.parametrize("name", list(make_rungs.PARTS))
+def test_a_part_of_keyword_is_on_the_npu_alone_and_in_the_forms_of_keyword(name: str) -> None:
+    model = LADDER / name / f"{name}.tflite"
+    graph = graph_of(model)
+    calibrated = reference_tensors(model, graph, model.with_name("calibration.npy"))
+    network = own.compile_file(model, graph, calibrated)
+    proof = prove(program(), network, reference_tensors(model, graph, model.with_name("inputs.npy")))
+    # As the step asks, so that nothing stays on the CPU.
+    require_agreement(proof, name)
+    assert (network.lowered.on_cpu, imprecise(proof, network)) == ((), {})
+    grades = grades_of(network.blocks, NPU, SEEN)
+    assert all(each.grade <= Grade.SMALLER for each in grades)
+    whole = {each.form for each in grades_of(own.compiled("keyword").blocks, NPU, SEEN)}
+    assert ({each.form for each in grades} == whole) == (name == "logits")
 
 
 @pytest.mark.parametrize("name", list(make_rungs.RUNGS))

@@ -648,7 +648,7 @@ def _operators_without_kernels() -> Iterator[str]:
             yield f"n6build.network.reference.operators.{path.stem}"
 
 
-_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "operators.mean", "subsampling")
+_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "operators.mean", "operators.pad", "subsampling")
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
     "n6build.base.captured": "runs a tool, whose own bytes count",
@@ -675,6 +675,8 @@ WITHOUT_BYTES = {
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
     "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
+    "n6build.own_blobs.board_record": "records of boards, of which these builds have none",
+    "n6build.own_blobs.confirmed": "records of boards, of which these builds have none",
     "n6build.own_blobs.structure": _REFUSES,
     "n6build.network.artifacts.buffer_lives": "a picture in the page about a build",
     "n6build.network.artifacts.made_buffers": _OF_A_BOARD,
@@ -720,6 +722,7 @@ WITHOUT_BYTES = {
     "n6build.memory_plan.whole_image": _REFUSES,
     "n6build.reloc.loader": _REFUSES,
     "n6build.reloc.verify": _REFUSES,
+    "n6build.steps.ask_board": _OF_A_BOARD,
     "n6build.steps.compiled_network": _SHAPES,
     "n6build.trust.choice": _SHAPES,
     "n6build.steps.emulator": _OF_A_BOARD,

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from n6build.base.errors import N6Error
 from n6build.options.choices import Choices
-from n6build.run.compare import Verdict
-from n6build.run.ladder import (
-    Ladder,
-    RungEpoch,
-    counted,
-    ladder_json,
-    ladder_lines,
-    read_epochs,
-    read_ladder,
-    results_of,
-)
+from n6build.own_blobs.board_record import Ladder, RungEpoch, read_epochs, read_ladder
+from n6build.run.compare import ComparedOutput, Verdict
+from n6build.run.ladder import counted, first_failed, ladder_json, ladder_lines, results_of
 from n6build.run.rungs import NETWORKS, START, VERSIONS
 from n6build.run.session import NetworkOutcome
 from n6build.steps.field_report import ladder_of
@@ -44,7 +37,7 @@ def results(of: Ladder) -> dict[str, str]:
 def test_a_board_that_climbs_all_rungs() -> None:
     last = len(NETWORKS) - 1
     whole = ladder([*(outcome(place) for place in range(last)), outcome(last, 7, passes=True)])
-    assert whole.failed is None
+    assert first_failed(whole) is None
     assert list(results(whole).values()) == ["equal"] * (2 + last) + ["near"]
     # What is near has been confirmed by nobody.
     assert counted(whole) == (f"seen: {last} confirmed, 1 near", f"smaller: {last} confirmed, 1 near")
@@ -52,7 +45,7 @@ def test_a_board_that_climbs_all_rungs() -> None:
 
 def test_a_rung_with_other_bytes_is_the_last_that_is_run() -> None:
     found = ladder([outcome(0), outcome(1, 3)], "N6-RUN-005")
-    assert found.failed == NETWORKS[1]
+    assert first_failed(found) == NETWORKS[1]
     assert list(results(found).values())[:5] == ["equal", "equal", "equal", "differs", "not reached"]
     assert found.rungs[3].different_bytes == 3
     text = "\n".join(ladder_lines(found))
@@ -62,26 +55,60 @@ def test_a_rung_with_other_bytes_is_the_last_that_is_run() -> None:
 
 def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
     found = ladder([outcome(0)], "N6-FW-064")
-    assert found.failed == NETWORKS[1]
+    assert first_failed(found) == NETWORKS[1]
     assert list(results(found).values())[:5] == ["equal", "equal", "equal", "stopped", "not reached"]
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        ("N6-FW-063", "stopped"),
+        ("N6-FW-064", "stopped"),
+        ("N6-LINK-001", "stopped"),
+        # The cable was pulled: that tells nothing of an epoch.
+        ("N6-LINK-009", "not reached"),
+    ],
+)
+def test_epochs_are_to_blame_for_a_stop_that_a_blob_may_cause(error: str, result: str) -> None:
+    found = ladder([outcome(0)], error)
+    assert found.rungs[3].result == "stopped"
+    assert {each.result for each in found.rungs[3].epochs} == {result}
+    assert {each.result for each in found.rungs[2].epochs} == {"equal"}
+
+
+def test_outputs_tell_which_epoch_is_the_first_that_differs() -> None:
+    nodes = ("Input_unsigned", "Conv2D_0_part_1", "Conv2D_0", "Conv2D_1_part_1", "Conv2D_1", "Conv2D_2")
+    epochs = [tuple(RungEpoch("any", "seen", node, node) for node in nodes)]
+    outputs = [ComparedOutput(f"Conv2D_{place}_out_0", "int8", 9, 9 - place, 9, place, 1.0, None) for place in range(3)]
+    verdict = replace(outcome(0, 3).verdicts[0], outputs=tuple(outputs))
+    differs = replace(outcome(0, 3), verdicts=(verdict,))
+    (rung,) = (
+        each
+        for each in results_of([differs], [*epochs, *EPOCHS[1:]], N6Error("N6-RUN-005", "why"), served=True)
+        if each.result == "differs"
+    )
+    # With Conv2D_0 what it has read is right, too; what comes behind Conv2D_1 has read wrong numbers.
+    assert [each.result for each in rung.epochs] == ["equal"] * 3 + ["differs"] * 2 + ["not reached"]
+    # Where the one output is wrong, nothing is known of what comes before it.
+    assert {each.result for each in ladder([outcome(0, 3)], "N6-RUN-005").rungs[2].epochs} == {"differs"}
 
 
 @pytest.mark.parametrize("error", ["N6-FW-060", "N6-FW-061"])
 def test_an_npu_of_another_kind_stops_before_the_first_network(error: str) -> None:
     found = ladder([], error)
-    assert found.failed == VERSIONS
+    assert first_failed(found) == VERSIONS
     assert list(results(found).values())[:3] == ["equal", "stopped", "not reached"]
 
 
 def test_a_first_network_that_does_not_end_is_not_a_matter_of_versions() -> None:
     found = ladder([], "N6-FW-064")
-    assert found.failed == NETWORKS[0]
+    assert first_failed(found) == NETWORKS[0]
     assert list(results(found).values())[:3] == ["equal", "equal", "stopped"]
 
 
 def test_a_board_that_says_nothing_tells_nothing_of_the_npu() -> None:
     found = ladder([], "N6-LINK-001", served=False)
-    assert found.failed == START
+    assert first_failed(found) == START
     assert set(results(found).values()) == {"stopped", "not reached"}
 
 
@@ -99,8 +126,8 @@ def test_a_record_is_read_again_and_anything_else_is_refused(tmp_path: Path) -> 
 
 def test_grades_come_from_what_the_backend_wrote(tmp_path: Path) -> None:
     figures = tmp_path / "network_npu.json"
-    figures.write_text('{"epochs": [{"kind": "sum", "grade": "seen"}]}')
-    assert read_epochs(figures) == (RungEpoch("sum", "seen"),)
+    figures.write_text('{"epochs": [{"epoch": 3, "kind": "sum", "grade": "seen", "form": "f0", "node": "Add_0"}]}')
+    assert read_epochs(figures) == {3: RungEpoch("sum", "seen", "f0", "Add_0")}
     figures.write_text('{"epochs": [{"kind": "sum"}]}')
     with pytest.raises(N6Error) as caught:
         read_epochs(figures)

@@ -6,6 +6,7 @@ names (tools/npu_envelope.py).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -44,8 +45,9 @@ Word = Annotated[int, Range(0, _WORD)]
 
 
 class Grade(IntEnum):
-    """Of an epoch: the worst of what is found in it."""
+    """Of an epoch: the worst of what is found in it; CONFIRMED, whatever is found, where a board has run one of its form."""
 
+    CONFIRMED = -1
     SEEN = 0
     SMALLER = 1
     LARGER = 2
@@ -54,7 +56,7 @@ class Grade(IntEnum):
     @property
     def word(self) -> str:
         """For people, and for model.yaml."""
-        return self.name.lower()
+        return "confirmed on silicon" if self is Grade.CONFIRMED else self.name.lower()
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,14 @@ def judged(epoch: EpochSettings, names: Names, envelope: Envelope) -> list[Findi
     for unit, register, word in control_words(epoch, names):
         found += _of_word(unit, register, word, bits.get((unit, register)))
     return list(dict.fromkeys(found))
+
+
+def form_of(epoch: EpochSettings, names: Names) -> str:
+    """A digest of all that is judged: two epochs of one form have the same kinds of units and links, the same sizes and shifts,
+    and set their units to work in the same way. Addresses and coefficients play no part."""
+    features = [(each.unit, each.kind, *sorted(each.sizes.items())) for each in features_of(epoch, names)]
+    words = [each for each in control_words(epoch, names) if each[:2] in WHOLE | BITWISE]
+    return hashlib.sha256(repr((sorted(features), sorted(words))).encode()).hexdigest()
 
 
 def grade_of(findings: Iterable[Finding]) -> Grade:

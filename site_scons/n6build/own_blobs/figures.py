@@ -13,14 +13,17 @@ from n6build.network.neural_art.compile import IDENTITY, CompiledForNpu
 from n6build.npu.blobs import blob_of_words
 from n6build.npu.disassemble import Label, instruction_lines, instructions
 from n6build.npu.names import names_of
+from n6build.own_blobs.confirmed import Confirmed
 from n6build.own_blobs.digests import digest
 from n6build.own_blobs.envelope import Envelope
-from n6build.own_blobs.grades import Graded
+from n6build.own_blobs.grades import Graded, silicon_text
 from n6build.own_blobs.proof import Proof
 from n6build.own_blobs.work import whole_work, work_lines, work_of_operators
 
 
-def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], envelope: Envelope) -> str:
+def figures_json(
+    compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], envelope: Envelope, confirmed: Confirmed
+) -> str:
     """<network>_npu.json."""
     hardware = compiled.lowered.hardware
     by_epoch = {each.epoch: each for each in grades}
@@ -34,6 +37,8 @@ def figures_json(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded
             "useful_macs": epoch.useful,
             "bytes": epoch.moved,
             "grade": by_epoch[index].grade.word,
+            "form": by_epoch[index].form,
+            "failed_on_board": list(confirmed.warnings(epoch.kind, by_epoch[index].form)),
             "not_seen": [finding.what for finding in by_epoch[index].findings],
         }
         for index, epoch in sorted(hardware.items())
@@ -60,18 +65,20 @@ def _blob(block: Block) -> dict[str, Any]:
     return {"name": block.blob.name, "words": len(words), "sha256": digest(words)}
 
 
-def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu) -> str:
+def listing(compiled: CompiledForNpu, grades: Sequence[Graded], npu: Npu, confirmed: Confirmed) -> str:
     """<network>_npu.txt: what each operator costs; each blob, disassembled, with a line in front of each epoch that says what it
     is."""
     names = names_of(npu)
     by_epoch = {each.epoch: each for each in grades}
-    lines = [f"{IDENTITY}: nothing of it has run on silicon", "", *work_lines(compiled.lowered.hardware.values())]
+    lines = [f"{IDENTITY}: {silicon_text(grades)}", "", *work_lines(compiled.lowered.hardware.values())]
     for block in compiled.blocks:
         blob = blob_of_words(block.words, block.blob.name)
         lines += ["", f"blob {blob.name}, {len(blob.words)} words"]
         for instruction in instructions(blob):
             if isinstance(instruction, Label):
                 epoch = compiled.lowered.hardware[instruction.number]
-                lines.append(f"; {epoch.label}, {by_epoch[instruction.number].grade.word}")
+                graded = by_epoch[instruction.number]
+                lines.append(f"; {epoch.label}, {graded.grade.word}")
+                lines += [f"; its kind failed in rung {each}" for each in confirmed.warnings(epoch.kind, graded.form)]
             lines += instruction_lines(instruction, names)
     return "".join(f"{line}\n" for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from n6build.hardware.npu import Npu
@@ -10,16 +10,17 @@ from n6build.network.neural_art.blocks import Block
 from n6build.npu.blobs import blob_of_words
 from n6build.npu.names import names_of
 from n6build.npu.settings import epochs_of_blob
-from n6build.own_blobs.envelope import Envelope, Finding, Grade, grade_of, judged
+from n6build.own_blobs.envelope import Envelope, Finding, Grade, form_of, grade_of, judged
 
 
 @dataclass(frozen=True)
 class Graded:
-    """findings: what of the epoch was not seen as it is."""
+    """findings: what of the epoch was not seen as it is. form: as of `form_of`."""
 
     epoch: int
     grade: Grade
     findings: tuple[Finding, ...]
+    form: str = ""
 
     @property
     def worst(self) -> tuple[Finding, ...]:
@@ -27,12 +28,25 @@ class Graded:
         return tuple(each for each in self.findings if each.grade == self.grade)
 
 
-def grades_of(blocks: Sequence[Block], npu: Npu, envelope: Envelope) -> tuple[Graded, ...]:
-    """In the order of the epochs. Raises N6-NPU-002, N6-NPU-003 for words that are no blob."""
+def grades_of(
+    blocks: Sequence[Block], npu: Npu, envelope: Envelope, confirmed: Collection[str] = frozenset()
+) -> tuple[Graded, ...]:
+    """In the order of the epochs. confirmed: forms that a board has run. Raises N6-NPU-002, N6-NPU-003 for words that are no
+    blob."""
     names = names_of(npu)
     graded = []
     for block in blocks:
         for epoch in epochs_of_blob(blob_of_words(block.words, block.blob.name), names):
             findings = judged(epoch, names, envelope)
-            graded.append(Graded(epoch.number, grade_of(findings), tuple(findings)))
+            form = form_of(epoch, names)
+            grade = Grade.CONFIRMED if form in confirmed else grade_of(findings)
+            graded.append(Graded(epoch.number, grade, tuple(findings), form))
     return tuple(graded)
+
+
+def silicon_text(grades: Sequence[Graded]) -> str:
+    """How much of blobs is known to be something that an NPU does."""
+    confirmed = sum(each.grade == Grade.CONFIRMED for each in grades)
+    if not confirmed:
+        return "nothing of it has run on silicon"
+    return f"{confirmed} of {len(grades)} epochs are of a form that a board has run, the others have not run on silicon"

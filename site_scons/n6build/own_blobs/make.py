@@ -17,9 +17,10 @@ from n6build.network.neural_art.compile import CompiledForNpu, Request, compile_
 from n6build.network.neural_art.layer import Calibration
 from n6build.network.reference.compile import graph_of
 from n6build.network.reference.graph import Graph
+from n6build.own_blobs.confirmed import Confirmed, read_confirmed
 from n6build.own_blobs.envelope import Grade, read_envelope
 from n6build.own_blobs.figures import figures_json, listing
-from n6build.own_blobs.grades import Graded, grades_of
+from n6build.own_blobs.grades import Graded, grades_of, silicon_text
 from n6build.own_blobs.model_program import find_program
 from n6build.own_blobs.proof import LEAST_EQUAL, Proof, imprecise, prove, require_agreement
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
@@ -43,12 +44,13 @@ class Attempt:
 
 
 def make(call: Call) -> None:
-    """Raises N6-MODEL-006, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-015."""
+    """Raises N6-MODEL-006, N6-LADDER-002, what `compile_for_npu` and `reference_tensors` raise, N6-NPU-010 to N6-NPU-015."""
     given = call.parameters_as(Parameters)
     model, calibration_file, vectors_file, envelope_file = call.sources[:4]
     soc = load_soc(next(path for path in call.sources if path.name == CHIP.name))
     check_sha256(model, given.sha256)
     envelope = read_envelope(envelope_file)
+    confirmed = read_confirmed(call.sources[4 : 4 + given.records])
     say("Backend", "neural_art", _SILICON)
     graph = graph_of(model)
     vectors = reference_tensors(model, graph, vectors_file)
@@ -59,13 +61,13 @@ def make(call: Call) -> None:
     compiled, proof = compiled_and_proved(Attempt(soc, find_program(soc), request, graph, calibration, vectors))
     require_agreement(proof, model.name)
     require_structure(compiled.blocks, soc.npu)
-    grades = grades_of(compiled.blocks, soc.npu, envelope)
-    _tell(compiled, proof, grades)
+    grades = grades_of(compiled.blocks, soc.npu, envelope, confirmed.forms)
+    _tell(compiled, proof, grades, confirmed)
     require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)
     files = {
         **compiled.files,
-        f"{given.name}_npu.json": figures_json(compiled, proof, grades, envelope),
-        f"{given.name}_npu.txt": listing(compiled, grades, soc.npu),
+        f"{given.name}_npu.json": figures_json(compiled, proof, grades, envelope, confirmed),
+        f"{given.name}_npu.txt": listing(compiled, grades, soc.npu, confirmed),
     }
     remove_others(call.outputs[0].parent, {path.name for path in call.outputs})
     for path in call.outputs:
@@ -105,11 +107,11 @@ def require_grades(grades: Sequence[Graded], allowed: set[Grade], model: str) ->
     raise N6Error("N6-NPU-013", what, where=model, hint=hint)
 
 
-def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded]) -> None:
+def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], confirmed: Confirmed) -> None:
     lowered = compiled.lowered
     words = sum(len(block.words) for block in compiled.blocks)
     on_npu = f"{len(lowered.hardware)} of {len(lowered.network.epochs)} on the NPU"
-    say("Epochs", on_npu, f"{len(compiled.blocks)} blobs of {words:,} words; {_SILICON}")
+    say("Epochs", on_npu, f"{len(compiled.blocks)} blobs of {words:,} words; experimental: {silicon_text(grades)}")
     work, operators = whole_work(lowered.hardware.values()), work_of_operators(lowered.hardware.values())
     each_takes = f"{work.epochs / len(operators):.1f} epochs an operator"
     useful = f"{work.useful_text} are the model's; " if work.macs else ""
@@ -122,6 +124,9 @@ def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded]) -> N
     for graded in grades:
         if graded.grade > Grade.SMALLER:
             say("Grade", f"epoch {graded.epoch} {graded.grade.word}", "; ".join(each.what for each in graded.worst))
+        for rung in confirmed.warnings(lowered.hardware[graded.epoch].kind, graded.form):
+            kind = lowered.hardware[graded.epoch].kind
+            say("Warning", f"epoch {graded.epoch}, {kind}", f"a board failed with this kind, in rung {rung}")
     _tell_proof(proof)
 
 

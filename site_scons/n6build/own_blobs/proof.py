@@ -82,8 +82,18 @@ def free_outputs(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """The last tensor that blobs make in a free run, and LiteRT's: vectors x elements. Raises N6-NPU-011."""
+    *_, last = free_tensors(program, compiled, reference).values()
+    return last
+
+
+def free_tensors(
+    program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
+) -> dict[str, tuple[NDArray[np.int16], NDArray[np.int16]]]:
+    """By buffer, in the order in which they are complete, the tensors that blobs make in a free run, and LiteRT's: vectors x
+    elements, as int8 has them. Raises N6-NPU-011."""
     made = _made_tensors(compiled, reference)
-    return _compared(made, _replayed(program, compiled, reference, made, forced=False), -1)
+    found = _replayed(program, compiled, reference, made, forced=False)
+    return {each.buffer.name: _compared(made, found, place) for place, each in enumerate(made)}
 
 
 def imprecise(proof: Proof, compiled: CompiledForNpu) -> dict[int, float]:

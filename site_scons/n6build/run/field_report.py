@@ -14,10 +14,11 @@ from n6build.base.bounded import decode_json
 from n6build.base.console import clipped, printable
 from n6build.base.errors import N6Error
 from n6build.base.files import read_at_most, sha256, to_json
+from n6build.own_blobs.board_record import Ladder
 from n6build.run.console_log import EpochCycles
 from n6build.run.field_facts import FACTS, Evidence, Verdict
 from n6build.run.field_readings import Reading, is_reading
-from n6build.run.ladder import Ladder, ladder_lines
+from n6build.run.ladder import ladder_lines
 from n6build.run.session import NetworkOutcome, Outcome
 
 FORMAT = "n6build field report"

@@ -1,4 +1,4 @@
-"""What a board has made of the rungs of target ladder: a record, of which a field report is made, too.
+"""What a board has made of the rungs of target ladder, as a record, of which a field report is made, too.
 
 Nothing in it is of a model of the user: the networks come with n6build.
 """
@@ -6,65 +6,22 @@ Nothing in it is of a model of the user: the networks come with n6build.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from dataclasses import asdict, replace
 
-from msgspec import Meta
-
-from n6build.base.bounded import WRONG_FIELDS, decode_json, parse_json
 from n6build.base.errors import N6Error
-from n6build.base.files import is_file, read_at_most, to_json
+from n6build.base.files import to_json
+from n6build.own_blobs.board_record import Ladder, Result, RungEpoch, RungResult
+from n6build.run.compare import Verdict
 from n6build.run.rungs import NETWORKS, START, VERSIONS, Rung
 from n6build.run.session import NetworkOutcome
 
-Text = Annotated[str, Meta(max_length=4096)]
-# near: not equal, but as near as the facts say of the NPU; of the whole network alone.
-Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 CLIMBED: tuple[Result, ...] = ("equal", "near")
-_MOST_BYTES = 1 << 20
-_MOST_BYTES_OF_FIGURES = 4 << 20
 
 
-@dataclass(frozen=True)
-class RungEpoch:
-    """kind: what an epoch of the NPU does. grade: how it compares with what was seen of ST's compiler."""
-
-    kind: Text
-    grade: Text
-
-
-@dataclass(frozen=True)
-class RungResult:
-    """name: of the rung. epochs: those on the NPU, of a network. vectors: how many were run. different_bytes: of all their
-    outputs. cycles: of the first one."""
-
-    name: Text
-    result: Result
-    epochs: tuple[RungEpoch, ...] = ()
-    vectors: int = 0
-    different_bytes: int = 0
-    cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """probe: a hash of its serial number, empty for the virtual board. error: id of what ended it, empty where nothing did. what:
-    its text."""
-
-    n6build: Text
-    board: Text
-    virtual: bool
-    probe: Text
-    rungs: tuple[RungResult, ...]
-    error: Text = ""
-    what: Text = ""
-
-    @property
-    def failed(self) -> Rung | None:
-        """The first rung that was not climbed."""
-        rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
-        return next((rungs[each.name] for each in self.rungs if each.result not in CLIMBED), None)
+def first_failed(ladder: Ladder) -> Rung | None:
+    """The first rung that was not climbed."""
+    rungs = {each.name: each for each in (START, VERSIONS, *NETWORKS)}
+    return next((rungs[each.name] for each in ladder.rungs if each.result not in CLIMBED), None)
 
 
 def results_of(
@@ -87,7 +44,9 @@ def results_of(
     rest: list[RungResult] = []
     for rung, own in list(zip(NETWORKS, epochs, strict=True))[len(networks) :]:
         here = stopped and not rest and start == versions == "equal"
-        rest.append(RungResult(rung.name, "stopped" if here else "not reached", tuple(own)))
+        result: Result = "stopped" if here and error and _is_of_the_blob(error) else "not reached"
+        marked = tuple(replace(each, result=result) for each in own)
+        rest.append(RungResult(rung.name, "stopped" if here else "not reached", marked))
     return RungResult(START.name, start), RungResult(VERSIONS.name, versions), *networks, *rest
 
 
@@ -96,25 +55,51 @@ def _is_of_versions(error: N6Error) -> bool:
     return error.id == "N6-FW-060" or error.id == "N6-FW-061"  # noqa: PLR1714 - so that it shows as a question, not a source
 
 
+def _is_of_the_blob(error: N6Error) -> bool:
+    """Whether a blob may have caused it: the epoch controller reports an error or does not end, or nothing comes from the board
+    any more, as when a bus never answers. A cable that is pulled is something else."""
+    return error.id == "N6-FW-063" or error.id == "N6-FW-064" or error.id == "N6-LINK-001"  # noqa: PLR1714 - as above
+
+
 def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -> RungResult:
     verdicts = outcome.verdicts
     equal, passes = all(each.equal for each in verdicts), all(each.passes for each in verdicts)
+    result: Result = "equal" if equal else "near" if passes else "differs"
     return RungResult(
         rung.name,
-        "equal" if equal else "near" if passes else "differs",
-        tuple(epochs),
+        result,
+        _located(epochs, verdicts) if result == "differs" else tuple(replace(each, result=result) for each in epochs),
         len(verdicts),
         sum(each.different_bytes for each in verdicts),
         verdicts[0].cycles if verdicts else None,
     )
 
 
+def _located(epochs: Sequence[RungEpoch], verdicts: Sequence[Verdict]) -> tuple[RungEpoch, ...]:
+    """Of a rung that differs, by its outputs: what comes behind the last equal one and up to the first other one is what differs.
+    Of what follows, which has read wrong numbers, nothing is known."""
+    outputs = [each for verdict in verdicts for each in verdict.outputs]
+    wrong = {_maker(each.name) for each in outputs if each.equal < each.elements}
+    right = {_maker(each.name) for each in outputs} - wrong
+    first = next((place for place, each in enumerate(epochs) if each.node in wrong), len(epochs) - 1)
+    good = max((place for place, each in enumerate(epochs[:first]) if each.node in right), default=-1)
+    results: list[Result] = ["equal"] * (good + 1) + ["differs"] * (first - good)
+    results += ["not reached"] * (len(epochs) - len(results))
+    return tuple(replace(each, result=result) for each, result in zip(epochs, results, strict=True))
+
+
+def _maker(output: str) -> str:
+    """The node whose epoch completes an output."""
+    return output.removesuffix("_out_0")
+
+
 def counted(ladder: Ladder) -> tuple[str, ...]:
     """For each grade, how many epochs have been climbed, failed or not been reached, in words."""
     found: dict[str, dict[str, int]] = {}
     for rung in ladder.rungs:
-        word = "confirmed" if rung.result == "equal" else rung.result
         for epoch in rung.epochs:
+            result = epoch.result or rung.result
+            word = "confirmed" if result == "equal" else result
             of_grade = found.setdefault(epoch.grade, {})
             of_grade[word] = of_grade.get(word, 0) + 1
     return tuple(
@@ -128,9 +113,12 @@ def ladder_lines(ladder: Ladder) -> list[str]:
     lines = [f"By n6build {ladder.n6build}, {whose}. Epochs of the NPU by grade: {'; '.join(counted(ladder))}.", ""]
     lines += ["| rung | result | bytes that differ | epochs of the NPU, with their grades |", "|---|---|---|---|"]
     for each in ladder.rungs:
-        epochs = "; ".join(f"{epoch.kind} ({epoch.grade})" for epoch in each.epochs)
+        epochs = "; ".join(
+            f"{epoch.kind} ({epoch.grade}{f', {epoch.result}' if epoch.result not in (None, each.result) else ''})"
+            for epoch in each.epochs
+        )
         lines.append(f"| {each.name} | **{each.result}** | {each.different_bytes if each.vectors else ''} | {epochs} |")
-    if failed := ladder.failed:
+    if failed := first_failed(ladder):
         lines += ["", f"It ended with {ladder.error}: {failed.tells}."]
     return [*lines, ""]
 
@@ -138,24 +126,3 @@ def ladder_lines(ladder: Ladder) -> list[str]:
 def ladder_json(ladder: Ladder) -> str:
     """The record as text."""
     return to_json(asdict(ladder))
-
-
-def read_epochs(figures: Path) -> tuple[RungEpoch, ...]:
-    """figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend neural_art writes, N6-FILE-002 and
-    N6-FILE-003."""
-    try:
-        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
-        return tuple(RungEpoch(str(each["kind"]), str(each["grade"])) for each in read["epochs"])
-    except WRONG_FIELDS as error:
-        what = "is not what backend neural_art writes"
-        raise N6Error("N6-LADDER-002", what, where=str(figures), hint="remove it, so that it is made again") from error
-
-
-def read_ladder(path: Path) -> Ladder | None:
-    """None where there is none. Raises N6-LADDER-002 where the file is no such record, N6-FILE-002 and N6-FILE-003."""
-    if not is_file(path):
-        return None
-    try:
-        return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
-    except ValueError as error:
-        raise N6Error("N6-LADDER-002", f"is not a record of target ladder: {error}", where=str(path)) from error

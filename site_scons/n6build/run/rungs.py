@@ -29,19 +29,35 @@ RUNGS = (
         "sums run, so that the start and the addresses are right: what differs is POOL, or the link from it to ARITH",
     ),
     Rung("pool", "POOL and ARITH can be linked: what differs is POOL with windows, or frames that repeat"),
-    Rung("dense", "the first CONVACC: deep mode, the layout of its kernels, or the epoch before it that adds 128"),
+    Rung(
+        "pad",
+        "the first CONVACC, with one weight: what differs is how it takes kernels, or the frame that it puts around an image",
+    ),
+    Rung(
+        "dense",
+        "CONVACC runs: what differs is deep mode, the layout of its kernels, or the epoch before it that adds 128",
+    ),
     Rung("pointwise", "one pixel is right: what differs is how deep mode goes through an image"),
     Rung("depthwise", "deep mode is right: what differs is a kernel of 3x3, its padding, or its line buffer"),
     Rung(
         "chain",
         "one CONVACC is right: what differs are the sums that go from one to the next, or the frame that both take kernels from",
     ),
+    Rung(
+        "layers",
+        "every kind of epoch is right by itself, and the output that is named is the first one that is not: what differs is a "
+        "size that no rung has, or what the epochs before it leave behind",
+    ),
+    Rung(
+        "logits",
+        "the same layers are right where each keeps its result: what differs is memory that is used again, or an epoch that "
+        "leaves its result in the unsigned form alone",
+    ),
 )
 # A network that comes with n6build, with the operators of all rungs before it.
 WHOLE = "keyword"
 _LAST = Rung(
     WHOLE,
-    "every kind of epoch is right by itself: what differs are sizes that no rung has, or what one epoch leaves to the next "
-    "(memory that is used again, caches between the NPU and the CPU)",
+    "all that the NPU does is right: what differs is what the CPU makes of it at the end, or caches between the two",
 )
 NETWORKS = (*RUNGS, _LAST)

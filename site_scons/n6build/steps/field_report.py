@@ -23,6 +23,7 @@ from n6build.memory_plan.vectors import VectorSet
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
+from n6build.own_blobs.board_record import Ladder, read_ladder
 from n6build.plan.step import Call, Step
 from n6build.run.field_facts import Evidence
 from n6build.run.field_readings import is_reading, readings_of
@@ -35,7 +36,6 @@ from n6build.run.field_report import (
     inferences_of,
     judged,
 )
-from n6build.run.ladder import Ladder, read_ladder
 from n6build.run.linked_session import LinkedNetwork
 from n6build.run.session import Outcome, RunModel, show_line
 from n6build.steps.ask_board import ask, asking_step

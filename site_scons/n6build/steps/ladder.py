@@ -14,9 +14,10 @@ from n6build.flash.choose import chosen_programmer
 from n6build.flash.receipt import VIRTUAL
 from n6build.hardware.board import Board
 from n6build.models.model import Model
+from n6build.own_blobs.board_record import Ladder, read_epochs
 from n6build.plan.step import Call, Step
 from n6build.run.field_report import hashed_serial
-from n6build.run.ladder import Ladder, counted, ladder_json, read_epochs, results_of
+from n6build.run.ladder import counted, first_failed, ladder_json, results_of
 from n6build.run.rungs import NETWORKS, WHOLE
 from n6build.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.steps.ask_board import ask, asking_step
@@ -75,7 +76,7 @@ def make(call: Call) -> None:
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
     networks = [linked_network(*as_run(each), Session()) for each in given.networks]
-    epochs = [read_epochs(Path(each.folder) / f"{each.name}_npu.json") for each in given.networks]
+    epochs = [tuple(read_epochs(Path(each.folder) / f"{each.name}_npu.json").values()) for each in given.networks]
     climbed: list[NetworkOutcome] = []
     lines: list[str] = []
 
@@ -128,7 +129,7 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
 
 
 def _failed(ladder: Ladder, error: N6Error) -> N6Error:
-    rung = ladder.failed
+    rung = first_failed(ladder)
     if rung is None:
         # All of them were climbed; the virtual board objects to how.
         return error

@@ -10,7 +10,7 @@ from pathlib import Path
 from n6build.base.console import say, show
 from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
-from n6build.base.files import write_atomically
+from n6build.base.files import is_file, write_atomically
 from n6build.base.paths import project_path
 from n6build.base.templates import with_included
 from n6build.base.version import version
@@ -25,6 +25,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
 from n6build.npu.uses import npu_use
+from n6build.own_blobs.board_record import read_epochs
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
@@ -34,7 +35,7 @@ from n6build.report.content import NetworkSection, NpuSection, RunSection, repor
 from n6build.report.html import report_html
 from n6build.report.text import report_text
 from n6build.run.comparison_text import result_lines, worst_outputs
-from n6build.run.npu_epochs import hardware_epochs
+from n6build.run.npu_epochs import HardwareEpoch, hardware_epochs
 from n6build.run.session import Outcome, read_outcome
 from n6build.steps.board import BoardChoice, board_files, choice_of, chosen_board
 from n6build.steps.compiled_network import NetworkSteps
@@ -161,12 +162,22 @@ def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, num
     if not artifacts.uses_npu:
         return None
     ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
-    epochs = hardware_epochs(ran, artifacts)
+    epochs = _with_grades(hardware_epochs(ran, artifacts), artifacts)
     try:
         return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs)
     except N6Error as error:
         # A blob with something unknown in it may well run on a real board: a page about a build does not fail for that.
         return NpuSection(None, epochs, f"{error.where}: {error.what}")
+
+
+def _with_grades(epochs: tuple[HardwareEpoch, ...], artifacts: NetworkArtifacts) -> tuple[HardwareEpoch, ...]:
+    """Of blobs of our own, behind the operators; others have none."""
+    figures = artifacts.source.with_name(f"{artifacts.name}_npu.json")
+    graded = read_epochs(figures) if is_file(figures) else {}
+    return tuple(
+        replace(each, operators=f"{each.operators}: {graded[each.number].grade}") if each.number in graded else each
+        for each in epochs
+    )
 
 
 def _run_section(outcome: Outcome) -> RunSection:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import files_in
-from n6build.base.paths import BOARDS, ROOT, project_path
+from n6build.base.paths import BOARDS, ROOT, own_folder, project_path
 from n6build.base.templates import with_included
 from n6build.base.yaml_schema import Section
 from n6build.network.backend import Backend, Compilation, ModelSource, require_file
@@ -22,6 +22,8 @@ from n6build.plan.step import Step, to_parameters
 NAME = "neural_art"
 # What was seen of ST's compiler: kinds, sizes and bits of registers.
 ENVELOPE = ROOT / "boards" / "npu" / "envelope.yaml"
+# What boards have made of target ladder: records that somebody has put there, in the project's own folder of boards.
+CONFIRMED = Path("npu/confirmed")
 # All chips of the family have this NPU.
 CHIP = BOARDS / "soc" / "stm32n657.yaml"
 MODEL_OF_NPU = ROOT / "tools" / "virtual_board"
@@ -30,11 +32,13 @@ REPLAY = ROOT / "tools" / "npu_replay" / "n6npu_replay.c"
 
 @dataclass(frozen=True)
 class Parameters:
-    """The files: model, calibration's vectors, test vectors, envelope; then those of the chip and of the NPU's model."""
+    """The files: model, calibration's vectors, test vectors, envelope; then records of boards, then those of the chip and of the
+    NPU's model. records: how many."""
 
     name: str
     margin: float
     allow: tuple[Allowed, ...]
+    records: int
     sha256: str | None
     ll_aton: Version
     pools: tuple[MemoryPool, ...]
@@ -74,12 +78,13 @@ def _step(given: Compilation) -> Step:
     names = [f"{name}.c", f"{name}.h", f"{name}_ecblobs.h", f"{name}_c_info.json", f"{name}_generate_report.txt"]
     names += [f"{name}_npu.json", f"{name}_npu.txt"]
     names += [f"{name}_atonbuf.{pool.fname}.raw" for pool in initializer_pools(given.pools)]
-    files = (require_file(NAME, source), calibration, vectors, envelope)
+    records = files_in(own_folder(BOARDS) / CONFIRMED, "*.json")
+    files = (require_file(NAME, source), calibration, vectors, envelope, *records)
     chip = files_in(CHIP.parent, "stm32n6*.yaml")
     of_model = (REPLAY, *files_in(MODEL_OF_NPU, "n6npu.h"), *files_in(MODEL_OF_NPU, "n6virt_npu_*.[ch]"))
     rendered = (*RENDERED, blob_header.TEMPLATE, MODEL_OF_NPU / "n6npu_registers.h.j2")
     parameters = Parameters(
-        name, options.margin, options.allow, source.sha256, given.ll_aton, given.pools, given.roomier
+        name, options.margin, options.allow, len(records), source.sha256, given.ll_aton, given.pools, given.roomier
     )
     return Step(
         verb="Network",

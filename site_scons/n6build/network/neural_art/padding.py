@@ -2,10 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import Layer, Made, begin
 from n6build.network.neural_art.streams import Frames, Image, read, write
 from n6build.network.neural_art.units import Features, Window, convolution, identity
 from n6build.network.reference.epochs import Address
+
+
+@dataclass(frozen=True)
+class Around:
+    """shape: height, width, channels, of the image. pads: top, bottom, left, right. value: of the padding."""
+
+    shape: tuple[int, int, int]
+    pads: tuple[int, int, int, int]
+    value: int
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width with the padding."""
+        top, bottom, left, right = self.pads
+        return self.shape[0] + top + bottom, self.shape[1] + left + right
+
+
+def begin_padding(layer: Layer, made: Made, source: Address, around: Around) -> tuple[EpochBuilder, Unit]:
+    """An epoch that lacks its writer, and what is to be written: the padded image, channel by channel. source: int8."""
+    height, width, channels = around.shape
+    tall, wide = around.size
+    epoch = begin(layer, "pad", 0)
+    ones = made.constant(layer, bytes([1]) * channels)
+    stream = read(epoch, Frames(ones, channels), constant=True, goes_on=True)
+    if channels == 1:
+        given = Frames(source, height * width, repeat=1)
+    else:
+        image = Image(width, height, 1, channels, width * channels)
+        given = Frames(source, image, count=channels, repeat=1, repeat_step=1)
+    features = Features(width, height, 1, signed=True, fill=around.value)
+    unit = convolution(epoch, Window(1, 1, 1, around.pads), features, 1, 0, result=1)
+    epoch.link(read(epoch, given), unit)
+    epoch.link(stream, unit, 1)
+    same = identity(epoch)
+    epoch.link(unit, same)
+    epoch.macs = tall * wide * channels
+    return epoch, same
 
 
 def padded(
@@ -16,21 +56,16 @@ def padded(
     pads: tuple[int, int, int, int],
     value: int,
 ) -> Address:
-    """A buffer with the padded image. source: int8. shape: height, width, channels, of the source. pads: top, bottom, left,
-    right."""
-    height, width, channels = shape
-    top, bottom, left, right = pads
-    tall, wide = height + top + bottom, width + left + right
+    """A buffer with the padded image. source: int8. shape, pads, value: as of `Around`."""
+    around = Around(shape, pads, value)
+    channels = shape[2]
+    tall, wide = around.size
     place = made.temporary(layer, tall * wide * channels)
-    epoch = begin(layer, "pad", 0)
-    ones = made.constant(layer, bytes([1]) * channels)
-    stream = read(epoch, Frames(ones, channels), constant=True, goes_on=True)
+    epoch, same = begin_padding(layer, made, source, around)
     if channels == 1:
-        given = Frames(source, height * width, repeat=1)
         result = Frames(place, tall * wide)
     else:
-        line, long_line = width * channels, wide * channels
-        given = Frames(source, Image(width, height, 1, channels, line), count=channels, repeat=1, repeat_step=1)
+        long_line = wide * channels
         result = Frames(
             place,
             Image(wide, tall, 1, channels, long_line),
@@ -39,13 +74,6 @@ def padded(
             repeat=channels,
             repeat_step=tall * long_line,
         )
-    features = Features(width, height, 1, signed=True, fill=value)
-    unit = convolution(epoch, Window(1, 1, 1, pads), features, 1, 0, result=1)
-    epoch.link(read(epoch, given), unit)
-    epoch.link(stream, unit, 1)
-    same = identity(epoch)
-    epoch.link(unit, same)
     write(epoch, result, same)
-    epoch.macs = tall * wide * channels
     made.epochs.append(epoch.done())
     return place
