@@ -37,11 +37,11 @@ matrix: setup
 	@.venv/bin/scons -Q -j$(JOBS) $(if $(CACHE),cache=$(CACHE)) matrix
 
 test: setup-tests lint
-	@.venv/bin/pytest -n $(JOBS) tests
+	@.venv/bin/pytest -n $(JOBS) --dist worksteal tests
 
 # With the tests that are left out above: more of the same kind.
 test-all: setup-tests lint
-	@.venv/bin/pytest -n $(JOBS) -m "slow or not slow" tests
+	@.venv/bin/pytest -n $(JOBS) --dist worksteal -m "slow or not slow" tests
 
 # Damaged input for every parser. TARGET=part of a name, and SECONDS or INPUTS for each; docs/security.md has what came of it.
 fuzz: setup-tests

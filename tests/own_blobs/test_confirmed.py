@@ -69,9 +69,11 @@ def test_what_one_board_confirms_and_another_fails_with_is_not_confirmed() -> No
 
 
 def test_where_outputs_tell_which_epoch_differs_those_before_are_confirmed_and_only_that_is_warned_of() -> None:
-    marked = tuple(
-        replace(each, result=result)
-        for each, result in ((SUM, "equal"), (PAD, "equal"), (DEEP, "differs"), (DEEP_LARGER, "not reached"))
+    marked = (
+        replace(SUM, result="equal"),
+        replace(PAD, result="equal"),
+        replace(DEEP, result="differs"),
+        replace(DEEP_LARGER, result="not reached"),
     )
     found = confirmed_by([record(("layers", "differs", marked))])
     assert found.forms == {"a1", "b2"}

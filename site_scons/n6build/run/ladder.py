@@ -83,9 +83,13 @@ def _located(epochs: Sequence[RungEpoch], verdicts: Sequence[Verdict]) -> tuple[
     right = {_maker(each.name) for each in outputs} - wrong
     first = next((place for place, each in enumerate(epochs) if each.node in wrong), len(epochs) - 1)
     good = max((place for place, each in enumerate(epochs[:first]) if each.node in right), default=-1)
-    results: list[Result] = ["equal"] * (good + 1) + ["differs"] * (first - good)
-    results += ["not reached"] * (len(epochs) - len(results))
-    return tuple(replace(each, result=result) for each, result in zip(epochs, results, strict=True))
+
+    def result_at(place: int) -> Result:
+        if place <= good:
+            return "equal"
+        return "differs" if place <= first else "not reached"
+
+    return tuple(replace(each, result=result_at(place)) for place, each in enumerate(epochs))
 
 
 def _maker(output: str) -> str:
