@@ -125,7 +125,8 @@ def _say(index: int, outcome: NetworkOutcome) -> None:
     different = sum(each.different_bytes for each in verdicts)
     equal = "equal" if not different else f"{different} bytes differ"
     within = ", as near as the facts say" if different and all(each.passes for each in verdicts) else ""
-    say("Rung", f"{index + 1} of {len(NETWORKS)}, {outcome.model}", f"{len(verdicts)} vectors, {equal}{within}")
+    count = f"{len(verdicts)} vector{'s' if len(verdicts) != 1 else ''}"
+    say("Rung", f"{index + 1} of {len(NETWORKS)}, {outcome.model}", f"{count}, {equal}{within}")
 
 
 def _failed(ladder: Ladder, error: N6Error) -> N6Error:
