@@ -124,8 +124,8 @@ def _tell(compiled: CompiledForNpu, proof: Proof, grades: Sequence[Graded], conf
     for graded in grades:
         if graded.grade > Grade.SMALLER:
             say("Grade", f"epoch {graded.epoch} {graded.grade.word}", "; ".join(each.what for each in graded.worst))
-        for rung in confirmed.warnings(lowered.hardware[graded.epoch].kind, graded.form):
-            kind = lowered.hardware[graded.epoch].kind
+        kind = lowered.hardware[graded.epoch].kind
+        for rung in confirmed.warnings(kind, graded.form):
             say("Warning", f"epoch {graded.epoch}, {kind}", f"a board failed with this kind, in rung {rung}")
     _tell_proof(proof)
 

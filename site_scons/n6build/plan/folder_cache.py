@@ -112,10 +112,11 @@ class FolderStore:
 
     def _trim(self) -> None:
         """Two that do it at once remove the same files. What may not be removed stays."""
-        if sum(size for _, size, _ in self._entries()) <= self.limit:
-            return
         entries = sorted(self._entries())
-        too_much = sum(size for _, size, _ in entries) - (self.limit - self.limit // _ROOM)
+        size_of_all = sum(size for _, size, _ in entries)
+        if size_of_all <= self.limit:
+            return
+        too_much = size_of_all - (self.limit - self.limit // _ROOM)
         for _, size, path in entries:
             if too_much <= 0:
                 break
