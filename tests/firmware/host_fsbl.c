@@ -32,6 +32,11 @@ bool host_open(void)
     return mmap(wanted, MAPPED_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) == wanted;
 }
 
+bool host_close(void)
+{
+    return munmap((void *)(uintptr_t)N6_NOR_BASE, MAPPED_BYTES) == 0;
+}
+
 /* The byte that the power goes in is torn: half of its bits are as they were. */
 static void put(uint32_t address, uint8_t value)
 {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -112,8 +114,9 @@ class HostBoard:
         return [self.boot() for _ in range(2 * STARTS + 2)][-1]
 
 
-def build(folder: Path) -> HostBoard:
-    """Undefined behaviour ends the process."""
+@contextmanager
+def host_board(folder: Path) -> Iterator[HostBoard]:
+    """Undefined behaviour ends the process. Unmapped at the end: a process may have several boards, one after another."""
     include = headers(folder / "include", small_board())
     library = folder / "libfsbl.so"
     trial = FIRMWARE / "trial"
@@ -130,7 +133,10 @@ def build(folder: Path) -> HostBoard:
     subprocess.run([*command, *map(str, sources)], check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.host_boot.restype = loaded.host_used.restype = ctypes.c_uint32
-    loaded.host_open.restype = loaded.host_confirm.restype = ctypes.c_bool
+    loaded.host_open.restype = loaded.host_close.restype = loaded.host_confirm.restype = ctypes.c_bool
     loaded.host_said.restype = ctypes.c_char_p
     assert loaded.host_open()
-    return HostBoard(loaded)
+    try:
+        yield HostBoard(loaded)
+    finally:
+        assert loaded.host_close()

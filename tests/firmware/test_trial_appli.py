@@ -17,7 +17,7 @@ from n6build.flash.appli_update import plan_appli, stored_appli
 from n6build.flash.trial_journal import APPLI, ENTRY, FORMAT_IN_C, MAGIC, RECORD, State
 from n6build.formats.boot_header import HEADER_BYTES
 
-from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, build
+from firmware.host_fsbl import JOURNAL, NONE, OFF, POWERED, SECTOR, STARTS, TRIAL, A, B, HostBoard, appli, host_board
 
 OLD, NEW = appli(1), appli(2)
 # Of the bytes of an erase, which take the same way.
@@ -25,8 +25,9 @@ STRIDE = 7
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> HostBoard:
-    return build(tmp_path_factory.mktemp("fsbl"))
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostBoard]:
+    with host_board(tmp_path_factory.mktemp("fsbl")) as board:
+        yield board
 
 
 @pytest.fixture
