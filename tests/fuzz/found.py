@@ -6,6 +6,9 @@ import struct
 
 _DIGITS = b"9" * 4400
 _NAMES = b"x" * 300
+_PROP = b'{"rights": "ACC_WRITE", "byteWidth": 1e999}'
+_ZERO = b'{"value": "0", "magnitude": "BYTES"}'
+_POOL = b'{"fname": "a", "name": "a", "prop": %b, "offset": %b, "size": %b}' % (_PROP, _ZERO, _ZERO)
 
 
 def _npy(header: bytes) -> bytes:
@@ -20,6 +23,7 @@ FOUND: list[tuple[str, bytes]] = [
     ("any YAML", b"a: &x [1]\n" + b"".join(b"b%d: [*x, *x]\n" % number for number in range(100))),
     ("board.yaml", b"name: nucleo-n657\ntitle: !!bool x\n"),
     ("model.yaml", b"name: any\nfile: " + _NAMES + b".tflite\n"),
+    ("mpool", b'{"memory": {"mempools": [' + _POOL + b"]}}"),
     ("compiler's profiles", b'{"Profiles": "' + b"a \\\n" * 60),
     ("ll_aton_version.h", b"\n" * 400_000),
     ("ELF", b"\x7fELF\1\1\1".ljust(52, b"\0")),

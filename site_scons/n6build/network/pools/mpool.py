@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -106,7 +107,7 @@ def _quantity(entry: Any, key: str, path: str, file: str) -> int:
 
 def _number(prop: Any, key: str, default: str, path: str, file: str) -> float:
     value = prop.get(key, Number(default))
-    if not isinstance(value, Number) or len(value) > 40:
+    if not isinstance(value, Number) or len(value) > 40 or not isfinite(float(value)):
         raise _wrong(f"'{str(value)[:40]}' is not a number", f"{path}.{key}", file)
     return float(value)
 
