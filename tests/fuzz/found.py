@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import struct
 
+from fuzz.plans import STEP
+
 _DIGITS = b"9" * 4400
 _NAMES = b"x" * 300
+_MADE = b'"inputs": {}, "outputs": {}, "reason": "", "origin": "", "seconds": 0'
+_LEDGER = b'{"format": 1, "name": "%b", "parts": {"sources": [["a", "b"]]}, %b}\n' % (STEP.name.encode(), _MADE)
 _PROP = b'{"rights": "ACC_WRITE", "byteWidth": 1e999}'
 _ZERO = b'{"value": "0", "magnitude": "BYTES"}'
 _POOL = b'{"fname": "a", "name": "a", "prop": %b, "offset": %b, "size": %b}' % (_PROP, _ZERO, _ZERO)
@@ -38,6 +42,7 @@ FOUND: list[tuple[str, bytes]] = [
     (".npy", _npy(b"{'descr': '|i1', 'fortran_order': False, 'shape': (-1, 4), }\n")),
     ("answer of an interpreter (.npz)", b"PK\5\6" + bytes(18)),
     ("ledger", b'{"format": 1, "parts": {"tools": ["gcc"]}}\n'),
+    ("ledger", _LEDGER),
     ("ledger", b"[" * 100_000 + b"\n"),
     ("placed images", b"[]"),
     ("flash record", b'{"board": "nucleo-n657", "sectors": ' + b"[" * 5000),

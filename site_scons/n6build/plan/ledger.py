@@ -169,13 +169,11 @@ def _as_json(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _part(value: object) -> object:
-    """As `signed_parts` has them: a text, or a list of texts or of pairs. Raises ValueError for anything else."""
-    if isinstance(value, list):
-        pairs = [each for each in value if isinstance(each, list) and len(each) == 2]
-        texts = [each for pair in pairs for each in pair] if len(pairs) == len(value) else value
-    else:
-        texts = [value]
+def _part(name: str, value: object) -> object:
+    """As `signed_parts` has them: a text or a list of texts, and of tools pairs. Raises ValueError for anything else."""
+    texts: list[Any] = value if isinstance(value, list) else [value]
+    if name == "tools" and all(isinstance(each, list) and len(each) == 2 for each in texts):
+        texts = [each for pair in texts for each in pair]
     if not all(isinstance(each, str) for each in texts):
         raise ValueError("a part of a step is neither text nor a list of texts")
     return value
@@ -192,7 +190,7 @@ def _entry(line: bytes) -> Entry | None:
         }
         return Entry(
             name=str(values["name"]),
-            parts={str(name): _part(value) for name, value in values["parts"].items()},
+            parts={str(name): _part(name, value) for name, value in values["parts"].items()},
             inputs={str(path): str(digest) for path, digest in values["inputs"].items()},
             outputs=outputs,
             reason=str(values["reason"]),
