@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Figures of backend neural_art as tables for docs/neural-art-compiler.md.
 
-tools/bench_neural_art.py [FILE.tflite...]              the project's models, then these, on smoothed noise
-tools/bench_neural_art.py --beside FILE.tflite NETWORK.c    one model beside what ST's compiler made of it
+tools/bench_neural_art.py [FILE...]                  the project's models, then these (.tflite or .onnx), on smoothed noise
+tools/bench_neural_art.py --beside FILE NETWORK.c    one model beside what ST's compiler made of it
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from n6build.network.neural_art.layer import Calibration
 from n6build.network.pools.board_pools import pools_of_networks
 from n6build.network.reference.compile import graph_of
 from n6build.network.reference.graph import Graph
+from n6build.network.reference.operands import required_quantisation
 from n6build.npu.blobs import read_blobs
 from n6build.npu.moved import bytes_moved
-from n6build.npu.names import names_of
-from n6build.npu.settings import epochs_of_blob
+from n6build.npu.names import Names, names_of
+from n6build.npu.settings import EpochSettings, epochs_of_blob
+from n6build.npu.source_settings import epochs_of_source
 from n6build.own_blobs.envelope import Grade, read_envelope
 from n6build.own_blobs.grades import grades_of
 from n6build.own_blobs.make import Attempt, compiled_and_proved
@@ -57,8 +59,8 @@ _NOISY = 10
 def main() -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE.tflite")
-    parser.add_argument("--beside", nargs=2, type=Path, metavar=("FILE.tflite", "NETWORK.c"))
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--beside", nargs=2, type=Path, metavar=("FILE", "NETWORK.c"))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.beside:
@@ -81,12 +83,7 @@ def _print_beside(model: Path, network: Path, folder: Path) -> None:
     graph = graph_of(model)
     vectors = reference_tensors(model, graph, _noise(model, folder, 1))
     compiled = compile_for_npu(board.soc.npu, _request(board, model), graph, Calibration(vectors.values, 1.5), {})
-    names = names_of(board.soc.npu)
-    theirs = [
-        epoch
-        for blob in read_blobs(network.with_name(f"{network.stem}_ecblobs.h"))
-        for epoch in epochs_of_blob(blob, names)
-    ]
+    theirs = _epochs_of_st(network, names_of(board.soc.npu))
     work = whole_work(compiled.lowered.hardware.values())
     print(_BESIDE)
     print("|" + "---|" * (_BESIDE.count("|") - 1))
@@ -97,6 +94,14 @@ def _print_beside(model: Path, network: Path, folder: Path) -> None:
     print(f"\nours / ST's: {work.moved / bytes_moved(theirs):.2f} times the bytes; the goal is 1.5")
     for each in compiled.lowered.on_cpu:
         print(f"on the CPU: operator {each.index} ({each.operator}), {each.why}")
+
+
+def _epochs_of_st(network: Path, names: Names) -> list[EpochSettings]:
+    """Of its blobs, or, where it has none, of its source."""
+    header = network.with_name(f"{network.stem}_ecblobs.h")
+    if header.exists():
+        return [epoch for blob in read_blobs(header) for epoch in epochs_of_blob(blob, names)]
+    return list(epochs_of_source(network.read_text(), names))
 
 
 def _request(board: Board, model: Path) -> Request:
@@ -163,16 +168,24 @@ def _row(name: str, file: Path, vectors_file: Path, folder: Path) -> str:
 
 
 def _noise(file: Path, folder: Path, count: int = _NOISY) -> Path:
-    """A file of vectors. Smoothed, so that neighbours are alike."""
+    """A file of vectors. Smoothed, so that neighbours are alike; for a model that takes real numbers, those that int8 stands
+    for."""
     graph = graph_of(file)
-    shape = graph.tensors[graph.inputs[0]].shape
+    taken = graph.tensors[graph.inputs[0]]
+    shape = taken.shape
     rng = np.random.default_rng(7)
     values = rng.integers(-128, 128, (count, *shape[1:])).astype(float)
     for _ in range(2):
         values = (values + np.roll(values, 1, 1) + np.roll(values, 1, 2) + np.roll(values, 2, 2)) / 4
     moved = values * 2.2 + rng.normal(0, 40, (count, *[1] * (len(shape) - 1)))
     vectors = folder / f"{file.stem}.npy"
-    np.save(vectors, np.clip(moved, -128, 127).astype(np.int8))
+    noise = np.clip(moved, -128, 127).astype(np.int8)
+    if taken.dtype == "float32":
+        quantised = next(each for each in graph.operators if each.inputs[0] == taken.index)
+        how = required_quantisation(graph.tensors[quantised.output])
+        np.save(vectors, ((noise.astype(np.int16) - how.zero_point) * how.scale).astype(np.float32))
+    else:
+        np.save(vectors, noise)
     return vectors
 
 

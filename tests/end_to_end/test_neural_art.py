@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from samples import sample
 
 from end_to_end.conftest import make_project
 
@@ -52,3 +54,20 @@ def test_other_models_run_too(model: str, tmp_path: Path) -> None:
     result = project.scons("backend=neural_art", f"model={model}", "probe=virtual", "flash", "run")
     assert result.status == 0, result.output
     assert "10 of 10 outputs are as the facts say" in result.output
+
+
+@pytest.mark.slow
+def test_an_onnx_model_runs_too(tmp_path: Path) -> None:
+    """YAMNet, on noise, of which the classes mean nothing: the tolerance is that of the free run."""
+    project = make_project(tmp_path)
+    folder = project.root / "models" / "yamnet"
+    folder.mkdir()
+    (folder / "net.onnx").write_bytes(sample("npu/yamnet-core-2.2/yamnet_1024_64x96_tl_qdq_int8.onnx").read_bytes())
+    np.save(folder / "inputs.npy", np.random.default_rng(1).normal(0, 1.5, (2, 64, 96, 1)).astype(np.float32))
+    (folder / "model.yaml").write_text(
+        "name: yamnet\nfile: net.onnx\nvectors: {inputs: inputs.npy}\ntolerance: {cosine: 0.8}\n"
+    )
+    result = project.scons("backend=neural_art", "model=yamnet", "probe=virtual", "flash", "run")
+    assert result.status == 0, result.output
+    assert "On CPU operator 32 (Softmax), no such operator was seen on the NPU" in result.output
+    assert "2 of 2 outputs are as the facts say" in result.output

@@ -46,7 +46,7 @@ def vectors(model: str) -> ReferenceTensors:
 
 
 def first(count: int, found: ReferenceTensors) -> ReferenceTensors:
-    return ReferenceTensors(count, {index: values[:count] for index, values in found.values.items()})
+    return ReferenceTensors(count, {index: values[:count] for index, values in found.values.items()}, found.by)
 
 
 def compile_model(

@@ -162,7 +162,7 @@ def test_a_confirmed_form_has_that_grade_in_the_files_though_it_is_larger_or_uns
     require_grades(grades, set(), "keyword.tflite")
     count = sum(each.form in confirmed.forms for each in before)
     assert f"{count} of 13 epochs are of a form that a board has run" in silicon_text(grades)
-    figures = json.loads(figures_json(network, Proof(1, (), (), "", 1), grades, narrow, confirmed))
+    figures = json.loads(figures_json(network, Proof(1, (), (), "", 1, "LiteRT"), grades, narrow, confirmed))
     found = {each["epoch"]: each for each in figures["epochs"]}
     assert all(found[each.epoch]["grade"] == "confirmed on silicon" for each in refused)
     assert found[kept.epoch]["failed_on_board"] == ["chain on nucleo-n657"]

@@ -92,7 +92,7 @@ def test_a_network_without_anything_for_the_npu_says_every_reason() -> None:
 
 def test_a_tensor_that_is_not_litert_s_is_named_with_its_epoch() -> None:
     wrong = Agreement(7, "Conv2D_4_out_0", 1000, 0.995, 0.999, 3)
-    proof = Proof(2, (replace(wrong, furthest=1), wrong), (), "last", 2)
+    proof = Proof(2, (replace(wrong, furthest=1), wrong), (), "last", 2, "LiteRT")
     with pytest.raises(N6Error, match="N6-NPU-012: 1 of 2 tensors .*\n.*epoch 7, Conv2D_4_out_0: 99.50 % equal"):
         require_agreement(proof, "model.tflite")
 
@@ -100,7 +100,7 @@ def test_a_tensor_that_is_not_litert_s_is_named_with_its_epoch() -> None:
 def test_calibration_that_is_too_small_is_found_on_the_test_vectors() -> None:
     """Sums in parts saturate where they were calibrated on next to nothing."""
     silent = {index: np.full_like(values[:1], -128) for index, values in own.vectors("miniresnet").values.items()}
-    network = own.compile_model("miniresnet", values=ReferenceTensors(1, silent), margin=1.0)
+    network = own.compile_model("miniresnet", values=ReferenceTensors(1, silent, "LiteRT"), margin=1.0)
     proof = prove(own.program(), network, own.first(2, own.vectors("miniresnet")))
     with pytest.raises(N6Error, match="N6-NPU-012") as caught:
         require_agreement(proof, "miniresnet.tflite")
@@ -167,7 +167,7 @@ def test_of_200_flipped_bits_none_is_flashed(tmp_path: Path) -> None:
 def test_figures_and_listing_say_that_nothing_has_run_on_silicon() -> None:
     network = own.compiled("keyword")
     grades = grades_of(network.blocks, NPU, SEEN)
-    proof = Proof(1, (), (), "", 1)
+    proof = Proof(1, (), (), "", 1, "LiteRT")
     figures = json.loads(figures_json(network, proof, grades, SEEN, Confirmed()))
     assert figures["ran_on_silicon"] is False
     assert {each["grade"] for each in figures["epochs"]} <= {"seen", "smaller"}

@@ -35,11 +35,11 @@ def test_it_is_never_chosen_by_itself() -> None:
     assert not BACKEND.suits(source(keyword, keyword), read_environment())
 
 
-def test_it_wants_a_tflite_file_with_vectors(tmp_path: Path) -> None:
+def test_it_wants_a_model_file_with_vectors(tmp_path: Path) -> None:
     with pytest.raises(N6Error, match="N6-NET-024: backend neural_art needs the model file"):
         BACKEND.check(source(None))
-    with pytest.raises(N6Error, match="N6-NET-024: backend neural_art reads .tflite, not .onnx"):
-        BACKEND.check(source(tmp_path / "model.onnx"))
+    with pytest.raises(N6Error, match="N6-NET-024: backend neural_art reads .tflite and .onnx, not .h5"):
+        BACKEND.check(source(tmp_path / "model.h5"))
     with pytest.raises(N6Error, match="N6-NET-032: backend neural_art needs vectors"):
         BACKEND.check(source(tmp_path / "model.tflite"))
 

@@ -648,7 +648,14 @@ def _operators_without_kernels() -> Iterator[str]:
             yield f"n6build.network.reference.operators.{path.stem}"
 
 
-_NOT_IN_KEYWORD = ("operators.add", "operators.max_pool_2d", "operators.mean", "operators.pad", "subsampling")
+_NOT_IN_KEYWORD = (
+    "onnx_operators",
+    "operators.add",
+    "operators.max_pool_2d",
+    "operators.mean",
+    "operators.pad",
+    "subsampling",
+)
 WITHOUT_BYTES = {
     **dict.fromkeys(_PACKAGES, _SHAPES),
     "n6build.base.captured": "runs a tool, whose own bytes count",

@@ -61,7 +61,7 @@ def tensor_plans(graph: onnx.GraphProto) -> list[TensorPlan]:
         if not operators:
             operators = ["input" if node.input[0] in names else QUANTISE]
         name = node.output[0]
-        plans.append(TensorPlan(name, "+".join(operators)[:MAX_NAME], sources, *quantisation, name))
+        plans.append(TensorPlan(name, "+".join(operators)[:MAX_NAME], sources, *quantisation, name, node.input[0]))
         names.add(name)
     return plans
 

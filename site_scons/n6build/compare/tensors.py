@@ -16,7 +16,8 @@ class ReferenceTensor:
 
     operator: "CONV_2D", "Conv", "input"; in ONNX, everything between the quantised tensors before it and its QuantizeLinear, as
     "Conv+Relu". inputs: names of the tensors that it is made from. channels_last: as in TFLite; ONNX has (N, C, ...). index: of
-    the tensor in a TFLite file, -1 in ONNX.
+    the tensor in a TFLite file, -1 in ONNX. real: in ONNX, the name of the real numbers that it was quantised from, empty for an
+    input.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ReferenceTensor:
     zero_point: int
     values: NDArray[np.generic]
     index: int = -1
+    real: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Port:
 
 @dataclass(frozen=True)
 class TensorPlan:
-    """A `ReferenceTensor` before it is computed. place: its number in a TFLite file, its name in an ONNX graph."""
+    """A `ReferenceTensor` before it is computed. place: its number in a TFLite file, its name in an ONNX graph. real: as of
+    `ReferenceTensor`."""
 
     name: str
     operator: str
@@ -53,6 +56,7 @@ class TensorPlan:
     scale: float
     zero_point: int
     place: Any
+    real: str = ""
 
     def with_values(self, values: NDArray[np.generic], *, channels_last: bool) -> ReferenceTensor:
         """values: in the shape that the interpreter gives them."""
@@ -67,6 +71,7 @@ class TensorPlan:
             self.zero_point,
             values,
             self.place if isinstance(self.place, int) else -1,
+            self.real,
         )
 
 

@@ -86,7 +86,7 @@ def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
             return compiled, proof
         for operator, equal in more.items():
             kept[operator] = (
-                f"in the model of the NPU only {100 * equal:.1f} % of its output equal LiteRT's, "
+                f"in the model of the NPU only {100 * equal:.1f} % of its output equal {proof.interpreter}'s, "
                 f"{100 * LEAST_EQUAL:.0f} % are asked for"
             )
 

@@ -1,7 +1,7 @@
-"""Every blob, run in the model of the NPU beside LiteRT before anything is flashed.
+"""Every blob, run in the model of the NPU beside the reference interpreter (LiteRT, or onnxruntime) before anything is flashed.
 
-Forced: each epoch gets LiteRT's tensors, so that an epoch that computes something else is found where it does. Free: blobs run on
-their own results, as on a board; only what the CPU makes between them is LiteRT's.
+Forced: each epoch gets the interpreter's tensors, so that an epoch that computes something else is found where it does. Free:
+blobs run on their own results, as on a board; only what the CPU makes between them is the interpreter's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from n6build.own_blobs.reference_tensors import ReferenceTensors
 
 # Where no pool of any board lies: the blobs, as the model of the NPU sees them.
 _BLOBS_AT = 0x1000_0000
-# Of a tensor, when each epoch was given LiteRT's: at least so many are equal, and none is further away than this.
+# Of a tensor, when each epoch was given the interpreter's: at least so many are equal, and none is further away than this.
 LEAST_EQUAL, FURTHEST = 0.99, 1
 
 
@@ -43,13 +43,14 @@ class Agreement:
 @dataclass(frozen=True)
 class Proof:
     """vectors: how many. same_class: on how many the largest element of the last tensor is the same in a free run. last: name of
-    that tensor's buffer."""
+    that tensor's buffer. interpreter: whose tensors they were compared with."""
 
     vectors: int
     forced: tuple[Agreement, ...]
     free: tuple[Agreement, ...]
     last: str
     same_class: int
+    interpreter: str
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,13 @@ def prove(program: Path, compiled: CompiledForNpu, reference: ReferenceTensors) 
     last = made[-1].buffer.name
     ours, theirs = _compared(made, found, -1)
     same = int((ours.argmax(1) == theirs.argmax(1)).sum())
-    return Proof(reference.count, forced, _agreements(made, found), last, same)
+    return Proof(reference.count, forced, _agreements(made, found), last, same, reference.by)
 
 
 def free_outputs(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """The last tensor that blobs make in a free run, and LiteRT's: vectors x elements. Raises N6-NPU-011."""
+    """The last tensor that blobs make in a free run, and the interpreter's: vectors x elements. Raises N6-NPU-011."""
     *_, last = free_tensors(program, compiled, reference).values()
     return last
 
@@ -89,8 +90,8 @@ def free_outputs(
 def free_tensors(
     program: Path, compiled: CompiledForNpu, reference: ReferenceTensors
 ) -> dict[str, tuple[NDArray[np.int16], NDArray[np.int16]]]:
-    """By buffer, in the order in which they are complete, the tensors that blobs make in a free run, and LiteRT's: vectors x
-    elements, as int8 has them. Raises N6-NPU-011."""
+    """By buffer, in the order in which they are complete, the tensors that blobs make in a free run, and the interpreter's:
+    vectors x elements, as int8 has them. Raises N6-NPU-011."""
     made = _made_tensors(compiled, reference)
     found = _replayed(program, compiled, reference, made, forced=False)
     return {each.buffer.name: _compared(made, found, place) for place, each in enumerate(made)}
@@ -107,7 +108,7 @@ def imprecise(proof: Proof, compiled: CompiledForNpu) -> dict[int, float]:
 
 
 def require_agreement(proof: Proof, model: str) -> None:
-    """Raises N6-NPU-012 where an epoch that is given LiteRT's tensors makes something else."""
+    """Raises N6-NPU-012 where an epoch that is given the interpreter's tensors makes something else."""
     wrong = [each for each in proof.forced if each.equal < LEAST_EQUAL or each.furthest > FURTHEST]
     if not wrong:
         return
@@ -118,8 +119,8 @@ def require_agreement(proof: Proof, model: str) -> None:
     ]
     indent = "\n    "
     what = (
-        f"{len(wrong)} of {len(proof.forced)} tensors differ from LiteRT's on {proof.vectors} vectors "
-        f"(asked: {100 * LEAST_EQUAL:.0f} % equal, all within {FURTHEST}):{indent}{indent.join(lines)}"
+        f"{len(wrong)} of {len(proof.forced)} tensors differ from {proof.interpreter}'s on {proof.vectors} "
+        f"vectors (asked: {100 * LEAST_EQUAL:.0f} % equal, all within {FURTHEST}):{indent}{indent.join(lines)}"
     )
     hint = "sums that saturate: calibrate with data like the test vectors, or enlarge network.neural_art.margin"
     raise N6Error("N6-NPU-012", what, where=model, hint=hint)
@@ -250,7 +251,7 @@ def _agreements(made: Sequence[_Made], found: Sequence[Sequence[bytes]]) -> tupl
 def _compared(
     made: Sequence[_Made], found: Sequence[Sequence[bytes]], place: int
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Of the tensor in this place, what the NPU makes and what LiteRT does: vectors x elements."""
+    """Of the tensor in this place, what the NPU makes and what the interpreter does: vectors x elements."""
     ours = np.stack([_signed(run[place], made[place]) for run in found])
     theirs = np.stack([_signed(row.tobytes(), made[place]) for row in made[place].wanted])
     return ours, theirs

@@ -1,8 +1,8 @@
-"""What LiteRT makes of vectors, tensor by tensor: for calibration, and for what blobs are compared with."""
+"""What the reference interpreter makes of vectors, tensor by tensor: for calibration, and for what blobs are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,24 @@ from numpy.typing import NDArray
 
 from n6build.base.errors import N6Error
 from n6build.compare.interpret import interpret_rows, ports_of
+from n6build.compare.tensors import ReferenceTensor
 from n6build.memory_plan.vectors import read_vectors, rows
-from n6build.network.reference.graph import Graph
+from n6build.network.reference.graph import Graph, Tensor
 
 # More of them take time and tell little.
 MOST_VECTORS = 16
+# What only puts the elements of a tensor in another order or shape.
+_TRANSPOSE, _RESHAPE = "TRANSPOSE", "RESHAPE"
 
 
 @dataclass(frozen=True)
 class ReferenceTensors:
-    """values: of the int8 activations by their index in the model, vectors first."""
+    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first. by: who computed
+    them."""
 
     count: int
     values: Mapping[int, NDArray[np.int8]]
+    by: str
 
 
 def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTensors:
@@ -44,10 +49,55 @@ def reference_tensors(model: Path, graph: Graph, vectors: Path) -> ReferenceTens
             start += size
         runs.append(given)
     made = interpret_rows(model, runs)
+    if model.suffix == ".onnx":
+        return ReferenceTensors(len(runs), _of_onnx(graph, made), "onnxruntime")
+    return ReferenceTensors(len(runs), dict(_of_tflite(graph, made)), "LiteRT")
+
+
+Made = Sequence[Sequence[ReferenceTensor]]
+
+
+def _stacked(made: Made, place: int) -> NDArray[np.int8]:
+    return np.stack([run[place].values for run in made]).astype(np.int8)
+
+
+def _of_tflite(graph: Graph, made: Made) -> Iterator[tuple[int, NDArray[np.int8]]]:
     places = {tensor.index: place for place, tensor in enumerate(made[0])}
-    values = {}
     for tensor in graph.tensors.values():
         place = places.get(tensor.index)
-        if place is not None and tensor.data is None and not tensor.unsigned and made[0][place].type == "int8":
-            values[tensor.index] = np.stack([run[place].values for run in made]).astype(np.int8)
-    return ReferenceTensors(len(runs), values)
+        if place is not None and _is_compared(tensor) and made[0][place].type == "int8":
+            yield tensor.index, _stacked(made, place)
+
+
+def _of_onnx(graph: Graph, made: Made) -> Mapping[int, NDArray[np.int8]]:
+    """By the names of the tensors, or of the real numbers that were quantised to one. What is transposed or reshaped follows from
+    what it is made of; of other tensors that onnxruntime does not have under a name there are no values."""
+    places = {tensor.real: place for place, tensor in enumerate(made[0]) if tensor.real}
+    places |= {tensor.name: place for place, tensor in enumerate(made[0])}
+    values: dict[int, NDArray[np.int8]] = {}
+    for tensor in graph.tensors.values():
+        place = places.get(tensor.name)
+        if place is None or not _is_compared(tensor) or tensor.dimensions is None or made[0][place].type != "int8":
+            continue
+        if tuple(made[0][place].shape[axis] for axis in tensor.dimensions) == tensor.shape:
+            values[tensor.index] = _transposed(_stacked(made, place), tensor.dimensions)
+    for operator in graph.operators:
+        source, tensor = operator.inputs[0], graph.tensors[operator.output]
+        if source not in values or not _is_compared(tensor):
+            continue
+        if operator.kind == _RESHAPE:
+            values[tensor.index] = values[source].reshape(-1, *tensor.shape)
+        elif operator.kind == _TRANSPOSE and operator.inputs[1] is not None:
+            order = graph.tensors[operator.inputs[1]].data
+            assert order is not None
+            values[tensor.index] = _transposed(values[source], tuple(map(int, order)))
+    return values
+
+
+def _is_compared(tensor: Tensor) -> bool:
+    return tensor.data is None and tensor.dtype == "int8" and not tensor.unsigned
+
+
+def _transposed(values: NDArray[np.int8], order: tuple[int, ...]) -> NDArray[np.int8]:
+    """order: of the dimensions behind the first one, which is that of the vectors."""
+    return values.transpose(0, *(axis + 1 for axis in order))

@@ -1,4 +1,4 @@
-"""Backend neural_art: a .tflite file -> blobs for the NPU, without ST's tool. Experimental, and never chosen by itself."""
+"""Backend neural_art: a .tflite or .onnx file -> blobs for the NPU, without ST's tool. Experimental, never chosen by itself."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Parameters:
 
 def _check(source: ModelSource) -> None:
     file = require_file(NAME, source)
-    if file.suffix != ".tflite":
-        what = f"backend {NAME} reads .tflite, not {file.suffix}"
-        raise N6Error("N6-NET-024", what, where=file.name, hint="backend=reference reads .onnx, too")
+    if file.suffix not in (".tflite", ".onnx"):
+        what = f"backend {NAME} reads .tflite and .onnx, not {file.suffix}"
+        raise N6Error("N6-NET-024", what, where=file.name, hint="convert the model, quantised to int8")
     if source.vectors is None and not _options(source).calibration:
         what = f"backend {NAME} needs vectors: how large sums become decides how they are scaled"
         hint = "vectors.inputs, or network.neural_art.calibration, in model.yaml"

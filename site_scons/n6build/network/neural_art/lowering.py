@@ -22,6 +22,7 @@ from n6build.network.neural_art.layer import (
     StaysOnCpu,
     begin,
 )
+from n6build.network.neural_art.onnx_operators import in_terms_of_tflite
 from n6build.network.neural_art.streams import Frames, read, write
 from n6build.network.neural_art.units import plus_128
 from n6build.network.reference.epochs import Address, Buffer, Epoch, Fields, Initializer, Network
@@ -94,8 +95,9 @@ class _Lowering:
                 return self._assembled(forms, made, items, refused)
             refused |= failed
 
-    def _operands(self, epoch: Epoch) -> Operands:
-        """Of the last operator, with the PAD in front of it where it takes one over."""
+    def _operands(self, epoch: Epoch) -> tuple[Operands, str]:
+        """Of the last operator, with the PAD in front of it where it takes one over, as TFLite would say it, with the kernel that
+        goes with that. Raises StaysOnCpu."""
         operator = self._makers[epoch.operators[-1]]
         padding: Padding | None = None
         if len(epoch.operators) == 2:
@@ -103,13 +105,13 @@ class _Lowering:
             reader = KINDS[pad.kind].padding
             assert reader is not None
             padding = reader(operands_of(self._graph, pad))
-        return operands_of(self._graph, operator, padding)
+        return in_terms_of_tflite(operands_of(self._graph, operator, padding), epoch.kernel)
 
-    def _candidate(self, epoch: Epoch, refused: Mapping[str, str]) -> NpuOperator | None:
-        return None if self._why_not(epoch, refused) else OPERATORS[self._key(epoch)]
-
-    def _key(self, epoch: Epoch) -> tuple[str, str]:
-        return (self._operator(epoch).kind, epoch.kernel)
+    def _candidate(self, epoch: Epoch, refused: Mapping[str, str]) -> tuple[NpuOperator, Operands] | None:
+        if self._why_not(epoch, refused):
+            return None
+        operands, kernel = self._operands(epoch)
+        return OPERATORS[operands.operator.kind, kernel], operands
 
     def _operator(self, epoch: Epoch) -> Operator:
         return self._makers[epoch.operators[-1]] if epoch.operators else self._graph.operators[0]
@@ -122,15 +124,21 @@ class _Lowering:
         if not epoch.operators or "_part_" in epoch.node:
             yield "one of several kernels that make a tensor"
             return
-        if self._key(epoch) not in OPERATORS:
+        try:
+            operands, kernel = self._operands(epoch)
+        except StaysOnCpu as error:
+            yield str(error)
+            return
+        if (operands.operator.kind, kernel) not in OPERATORS:
             yield "no such operator was seen on the NPU"
             return
-        operands = self._operands(epoch)
         involved = (operands.source, operands.output)
         if any(tensor.unsigned for tensor in involved):
             yield "its tensors are uint8 in the model: int8 was seen"
         if any(tensor.quantisation is None for tensor in involved):
             yield "its tensors are not quantised"
+        if any(tensor.index not in self._calibration.values for tensor in involved):
+            yield "the reference interpreter does not show its input or its output, with which it would be proved"
         given = (value for _, value in epoch.descriptor.members if isinstance(value, Address))
         if any(value.offset and value.name in self._tensors for value in given):
             yield "it reads a part of another tensor's memory"
@@ -141,11 +149,14 @@ class _Lowering:
         """Of each buffer that holds a tensor, the forms that are needed, with their names."""
         needed: dict[str, set[str]] = {name: set() for name in self._tensors}
         for epoch in self._network.epochs:
-            operator = self._candidate(epoch, refused)
-            form = operator.form(self._operands(epoch)) if operator else SIGNED
+            candidate = self._candidate(epoch, refused)
+            form = SIGNED
+            if candidate:
+                operator, operands = candidate
+                form = operator.form(operands)
             for name in epoch.inputs:
                 needed[name].add(form)
-            if operator is None:
+            if candidate is None:
                 needed[epoch.output].add(SIGNED)
         for name in (*self._outputs, *(port.buffer for port in self._network.inputs)):
             needed[name].add(SIGNED)
@@ -169,16 +180,17 @@ class _Lowering:
             items += self._as_unsigned(port.buffer, forms, made)
             unsigned_there.add(port.buffer)
         for epoch in self._network.epochs:
-            operator = self._candidate(epoch, refused)
-            if operator is None:
+            candidate = self._candidate(epoch, refused)
+            if candidate is None:
                 items.append(_Item(epoch, None))
                 items += self._as_unsigned(epoch.output, forms, made)
                 continue
+            operator, operands = candidate
             layer = Layer(
                 self._npu,
                 epoch.node,
                 epoch.operators,
-                self._operands(epoch),
+                operands,
                 epoch.macs,
                 forms[epoch.output] or {SIGNED: epoch.output},
                 tuple(forms[name] for name in _activations(epoch)),

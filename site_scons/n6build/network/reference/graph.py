@@ -45,7 +45,8 @@ class Quantisation:
 class Tensor:
     """index: in the model file. data: of a constant, in the tensor's type and shape; None for an activation. is_state: what an
     operator keeps from one inference to the next (a variable tensor). unsigned: uint8 in
-    the model file, held as int8 with 128 less (`unsigned.as_signed`)."""
+    the model file, held as int8 with 128 less (`unsigned.as_signed`). dimensions: of an ONNX model, which one of those that the
+    tensor of this name has there each one is; None where they do not correspond."""
 
     index: int
     name: str
@@ -55,6 +56,7 @@ class Tensor:
     data: NDArray[np.generic] | None = field(default=None, compare=False)
     is_state: bool = False
     unsigned: bool = False
+    dimensions: tuple[int, ...] | None = None
 
     @property
     def elements(self) -> int:

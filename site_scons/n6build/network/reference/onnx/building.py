@@ -51,9 +51,14 @@ class Building:
         shape: Shape,
         quantisation: Quantisation | None = None,
         data: NDArray[np.generic] | None = None,
+        *,
+        unsigned: bool = False,
+        order: Order | None = None,
     ) -> Tensor:
-        """shape: in memory. data: of a constant."""
-        tensor = Tensor(len(self._tensors), name, dtype, shape, quantisation, data)
+        """shape: in memory. data: of a constant. unsigned: the ONNX graph has uint8. order: of the dimensions of the tensor that
+        the ONNX graph has under this name."""
+        index = len(self._tensors)
+        tensor = Tensor(index, name, dtype, shape, quantisation, data, unsigned=unsigned, dimensions=order)
         self._tensors[tensor.index] = tensor
         return tensor
 
@@ -83,7 +88,8 @@ class Building:
         options: object = None,
     ) -> Held:
         """An operator with an int8 output, as a QuantizeLinear asks for it. shape: in the ONNX graph."""
-        output = self.tensor(target.name, "int8", stored_shape(shape, order), target.quantisation)
+        stored = stored_shape(shape, order)
+        output = self.tensor(target.name, "int8", stored, target.quantisation, unsigned=target.unsigned, order=order)
         return Held(self.operator(kind, inputs, output, options), shape, order, unsigned=target.unsigned)
 
     def ordered(self, held: Held, order: Order) -> Held:
@@ -96,7 +102,7 @@ class Building:
         key = (held.tensor.index, perm)
         if key not in self._ordered:
             tensor = held.tensor
-            output = self.tensor(tensor.name, tensor.dtype, stored_shape(held.shape, order), tensor.quantisation)
+            output = self._same_elements(tensor, stored_shape(held.shape, order))
             if same_bytes(held.shape, held.order, order):
                 self.operator("RESHAPE", [tensor], output)
             else:
@@ -112,9 +118,13 @@ class Building:
             return held
         key = (tensor.index, shape)
         if key not in self._shaped:
-            output = self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation)
+            output = self._same_elements(tensor, shape)
             self._shaped[key] = self.operator("RESHAPE", [tensor], output)
         return replace(held, tensor=self._shaped[key])
+
+    def _same_elements(self, tensor: Tensor, shape: Shape) -> Tensor:
+        """Of a tensor in another order or shape."""
+        return self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation, unsigned=tensor.unsigned)
 
     def in_model_order(self, held: Held) -> Held:
         """As `ordered`, as in the ONNX graph."""
@@ -124,7 +134,7 @@ class Building:
         """The elements in the order of the ONNX graph, in another shape."""
         flat = self.in_model_order(held)
         tensor = flat.tensor
-        output = self.tensor(tensor.name, tensor.dtype, shape, tensor.quantisation)
+        output = self._same_elements(tensor, shape)
         return replace(
             flat, tensor=self.operator("RESHAPE", [tensor], output), shape=shape, order=as_in_the_model(len(shape))
         )
@@ -138,7 +148,7 @@ class Building:
         if not held.unsigned:
             return replace(held, tensor=self.with_quantisation(tensor, quantisation), real=True)
         tensor = self.with_quantisation(tensor, unsigned(quantisation))
-        output = self.tensor(tensor.name, "int8", tensor.shape, quantisation)
+        output = self.tensor(tensor.name, "int8", tensor.shape, quantisation, unsigned=True)
         return replace(held, tensor=self.operator("QUANTIZE", [tensor], output), real=True)
 
     def leaving(self, held: Held, name: str) -> Held:

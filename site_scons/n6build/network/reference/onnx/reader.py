@@ -108,7 +108,8 @@ class _Reader:
             raise N6Error("N6-NET-004", what, where=self._file, hint="export the model with float32 inputs")
         shape = self._shape(name, tensor.shape.dim)
         order = as_in_the_model(len(shape))
-        held = Held(self._building.tensor(name, _TYPES[found], shape), shape, order, unsigned=found == "uint8")
+        stored = self._building.tensor(name, _TYPES[found], shape, order=order)
+        held = Held(stored, shape, order, unsigned=found == "uint8")
         self._values[port.name] = held
         return held
 

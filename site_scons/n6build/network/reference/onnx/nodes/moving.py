@@ -28,7 +28,10 @@ def moved(
 ) -> Held:
     """An operator with the element type, scale and order in memory of its input."""
     tensor = building.ordered(of, of.order).tensor
-    output = building.tensor(node.outputs[part], tensor.dtype, stored_shape(shape, of.order), tensor.quantisation)
+    stored = stored_shape(shape, of.order)
+    output = building.tensor(
+        node.outputs[part], tensor.dtype, stored, tensor.quantisation, unsigned=tensor.unsigned, order=of.order
+    )
     return replace(of, tensor=building.operator(kind, [tensor], output, options), shape=shape)
 
 
@@ -118,9 +121,12 @@ def _concatenated(node: Node, building: Building, values: Sequence[Value], axis:
 
 def _joined(node: Node, building: Building, parts: Sequence[Held], shape: tuple[int, ...], axis: int) -> Held:
     """Integers, or float32, of one scale."""
-    tensors = [building.ordered(part, parts[0].order).tensor for part in parts]
-    first = parts[0].tensor
-    output = building.tensor(node.outputs[0], first.dtype, stored_shape(shape, parts[0].order), first.quantisation)
+    first, order = parts[0].tensor, parts[0].order
+    tensors = [building.ordered(part, order).tensor for part in parts]
+    stored = stored_shape(shape, order)
+    output = building.tensor(
+        node.outputs[0], first.dtype, stored, first.quantisation, unsigned=first.unsigned, order=order
+    )
     return replace(parts[0], tensor=building.operator("CONCATENATION", tensors, output, axis), shape=shape)
 
 

@@ -57,8 +57,9 @@ def _largest(node: Node, building: Building, given: Held, windowing: Windowing, 
     order = channels_last(4)
     source = building.ordered(given, order)
     options = PoolOptions(windowing, counts_padding=False, low=-np.inf, high=np.inf)
-    made = building.made("MaxPool", [source.tensor], Target(node.outputs[0], quantisation), shape, order, options)
-    return replace(made, real=given.real, unsigned=given.unsigned)
+    target = Target(node.outputs[0], quantisation, given.unsigned)
+    made = building.made("MaxPool", [source.tensor], target, shape, order, options)
+    return replace(made, real=given.real)
 
 
 def _average(node: Node, building: Building, given: Held) -> Pending:
