@@ -22,10 +22,12 @@ import numpy as np
 from n6build.hardware.boards import load_board
 from n6build.models.model import load_model
 from n6build.network.ll_aton import own_version
+from n6build.network.neural_art.backend import ENVELOPE
 from n6build.network.neural_art.compile import Request
 from n6build.network.neural_art.layer import Calibration
 from n6build.network.pools.board_pools import pools_of_networks
 from n6build.network.reference.compile import graph_of
+from n6build.own_blobs.envelope import read_envelope
 from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.model_program import find_program
 from n6build.own_blobs.proof import free_outputs
@@ -60,7 +62,8 @@ def held_out(name: str, count: int, folder: Path) -> HeldOut:
     own = reference_tensors(model.file, graph, model.inputs)
     request = Request(model.file, "network", pools_of_networks(board, "extflash", [{}])[0], own_version(), ())
     program = find_program(board.soc)
-    compiled, _ = compiled_and_proved(Attempt(board.soc, program, request, graph, Calibration(own.values, 1.5), own))
+    attempt = Attempt(board.soc, program, request, graph, Calibration(own.values, 1.5), own, read_envelope(ENVELOPE))
+    compiled, _ = compiled_and_proved(attempt)
     features, labels = clips(task, TEST, count)
     inputs = int8.quantised(features)
     parts = []

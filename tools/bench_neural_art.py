@@ -36,7 +36,6 @@ from n6build.npu.names import Names, names_of
 from n6build.npu.settings import EpochSettings, epochs_of_blob
 from n6build.npu.source_settings import epochs_of_source
 from n6build.own_blobs.envelope import Grade, read_envelope
-from n6build.own_blobs.grades import grades_of
 from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.model_program import find_program
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
@@ -140,10 +139,11 @@ def _row(name: str, file: Path, vectors_file: Path, folder: Path) -> str:
     vectors: ReferenceTensors = reference_tensors(file, graph, vectors_file)
     started = time.perf_counter()
     calibration = Calibration(vectors.values, 1.5)
-    attempt = Attempt(board.soc, find_program(board.soc), _request(board, file), graph, calibration, vectors)
+    request = _request(board, file)
+    attempt = Attempt(board.soc, find_program(board.soc), request, graph, calibration, vectors, read_envelope(ENVELOPE))
     compiled, proof = compiled_and_proved(attempt)
     seconds = time.perf_counter() - started
-    counted = Counter(each.grade for each in grades_of(compiled.blocks, board.soc.npu, read_envelope(ENVELOPE)))
+    counted = Counter(each.grade for each in attempt.grades(compiled))
     grades = ", ".join(f"{counted[grade]} {grade.word}" for grade in Grade if counted[grade])
     elements = sum(each.elements for each in proof.forced)
     equal = sum(each.equal * each.elements for each in proof.forced) / elements

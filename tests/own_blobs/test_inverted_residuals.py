@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import one_op_models as ops
 import pytest
-from n6build.network.neural_art.compile import CompiledForNpu
+from n6build.base.errors import N6Error
+from n6build.network.ll_aton import own_version
+from n6build.network.neural_art.compile import CompiledForNpu, Request
+from n6build.network.neural_art.layer import Calibration
 from n6build.network.neural_art.units import MOST_COEFFICIENTS
+from n6build.network.pools.board_pools import pools_of_networks
 from n6build.network.reference.compile import graph_of
 from n6build.npu.blobs import Blob, blob_of_words, read_blobs
 from n6build.npu.disassemble import blob_lines
 from n6build.npu.moved import bytes_moved
 from n6build.npu.settings import epochs_of_blob
-from n6build.own_blobs.envelope import Grade
+from n6build.own_blobs.envelope import Envelope, Grade
 from n6build.own_blobs.grades import grades_of
+from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.proof import LEAST_EQUAL, prove
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.own_blobs.work import whole_work
@@ -77,8 +83,8 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
         "1 1x1 deep, chain of 1",
         "2 depthwise 3x3",
         "3 1x1 deep, chain of 2",
-        # More channels than coefficients: in two epochs.
-        *["4 1x1 deep, chain of 1"] * 2,
+        # A zero point that units subtract, and more kernels than coefficients: in two epochs.
+        *["4 1x1, chain of 1"] * 2,
         *["5 depthwise 3x3"] * 2,
         # More channels than four units take: sums in parts.
         "6 1x1 deep, chain of 4",
@@ -91,6 +97,47 @@ def test_layers_of_mobilenet_v2_are_litert_s_within_one_step(tmp_path: Path) -> 
     assert max(each.furthest for each in proof.forced) == 1
     elements = sum(each.elements for each in proof.forced)
     assert sum(each.equal * each.elements for each in proof.forced) >= LEAST_EQUAL * elements
+
+
+def attempt(model: bytes, channels: int, folder: Path, envelope: Envelope = SEEN) -> Attempt:
+    """Of a layer that reads an image of so many channels, on noise."""
+    file, inputs = folder / "layer.tflite", folder / "inputs.npy"
+    file.write_bytes(model)
+    np.save(inputs, np.random.default_rng(1).integers(-128, 128, (3, SIZE, SIZE, channels), dtype=np.int8))
+    graph = graph_of(file)
+    values = reference_tensors(file, graph, inputs)
+    request = Request(file, "network", pools_of_networks(own.BOARD, "extflash", [{}])[0], own_version(), ())
+    return Attempt(own.BOARD.soc, own.program(), request, graph, Calibration(values.values, 1.5), values, envelope)
+
+
+def test_units_of_a_chain_subtract_the_zero_point(tmp_path: Path) -> None:
+    given = attempt(conv(SIZE, 32, 48, LINEAR, CUT_OFF), 32, tmp_path)
+    compiled, proof = compiled_and_proved(given)
+    assert [each.kind for each in compiled.lowered.hardware.values()] == ["1x1, chain of 2"]
+    assert max(each.grade for each in given.grades(compiled)) <= Grade.SMALLER
+    assert [each.furthest for each in proof.forced] == [1]
+
+
+def uneven(channels: int) -> bytes:
+    """A depthwise convolution whose kernels are so different in scale that one pair of shifts does not fit them."""
+    rng = np.random.default_rng(channels)
+    weights = rng.integers(-127, 128, (1, 3, 3, channels), dtype=np.int8)
+    scales = list(np.geomspace(2e-4, 0.2, channels))
+    bias = np.zeros(channels, np.int32)
+    return ops.depthwise_conv_2d((SIZE, SIZE, channels), weights, bias, scales, CUT_OFF, CUT_OFF)
+
+
+def test_an_imprecise_layer_is_cut_into_more_epochs_before_the_cpu_has_it(tmp_path: Path) -> None:
+    given = attempt(uneven(48), 48, tmp_path)
+    compiled, proof = compiled_and_proved(given)
+    assert [each.kind for each in compiled.lowered.hardware.values()] == ["+128", *["depthwise 3x3"] * 3]
+    assert compiled.lowered.on_cpu == ()
+    whole = prove(given.program, own.compile_file(given.request.model, given.graph, given.vectors), given.vectors)
+    assert whole.forced[-1].equal < LEAST_EQUAL <= proof.forced[-1].equal
+    # Epochs that were not seen are no way out.
+    kinds = tuple(replace(each, sizes={**each.sizes, "shift": (0, 0)}) for each in SEEN.kinds)
+    with pytest.raises(N6Error, match=r"N6-NET-030(.|\n)*cut into more epochs not as it was seen: .*shift"):
+        compiled_and_proved(replace(given, envelope=replace(SEEN, kinds=kinds)))
 
 
 @pytest.fixture(scope="module")

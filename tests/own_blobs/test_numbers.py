@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,9 +15,13 @@ from n6build.network.neural_art.requantise import (
     Scales,
     as_fraction,
     excess_bits,
+    largest_depthwise_sums,
     largest_sums,
+    lifted,
+    possible_sums,
     requantisation,
 )
+from n6build.network.reference.fixed_point import quantize_multiplier, scale_double
 
 
 def on_the_npu(sums: np.ndarray, how: Requantisation) -> np.ndarray:
@@ -53,6 +60,40 @@ def test_two_roundings_are_within_one_step_of_one(
     if np.ptp(exact) < 200_000:
         far = np.abs(on_the_npu(sums, how) - np.clip(np.round(exact), -128, 127))
         assert far.max() <= 1 + (source * weights.max() / target * 2.0**how.first > 1)
+
+
+@given(st.integers(0, 2**24), st.floats(1e-7, 0.9))
+def test_a_second_rounding_is_one_with_more_added(total: int, real: float) -> None:
+    """Of results that are not negative: exactly, with rational numbers."""
+    multiplier, shift = quantize_multiplier(real)
+    exact = Fraction(multiplier) * Fraction(2) ** (shift - 31)
+    added = Fraction(float(lifted(np.array([float(exact)]))[0]))
+    assert scale_double(total, multiplier, shift) == math.floor(total * exact + added + Fraction(1, 2))
+
+
+def test_what_it_adds_belongs_to_layers_that_are_rounded_twice_and_cut_off_at_zero() -> None:
+    def summand(zero: int, *, twice: bool) -> float:
+        scales = Scales(0.5, np.array([0.25]), 1.0, zero, twice)
+        how = requantisation(np.array([1000.0]), scales, np.array([0.0]), in_parts=False)
+        return float(how.summands[0]) / 2.0**how.second - zero
+
+    # 0.125 is half a number of 31 bits, two bits further to the right.
+    assert summand(-128, twice=True) == 2**-3
+    assert summand(-128, twice=False) == summand(5, twice=True) == 0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_sum_is_larger_than_the_weights_allow(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-127, 128, (3, 3, 4))
+    # Of the first channel, the worst that there is.
+    images = rng.choice(np.array([-128, 127], np.int8), (1, 3, 3, 4))
+    images[0, :, :, 0] = np.where(weights[:, :, 0] > 0, 127, -128)
+    largest = largest_depthwise_sums(images, weights, 1, (0, 0, 0, 0), -128)
+    assert np.all(largest <= possible_sums(weights))
+    weights[:, :, 0] = np.abs(weights[:, :, 0])
+    images[0, :, :, 0] = 127
+    assert largest_depthwise_sums(images, weights, 1, (0, 0, 0, 0), -128)[0] == possible_sums(weights)[0]
 
 
 @given(st.floats(1e-9, 1e6))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from n6build.network.neural_art.layer import Calibration
 from n6build.network.reference.compile import graph_of
 from n6build.network.reference.graph import Graph
 from n6build.own_blobs.confirmed import Confirmed, read_confirmed
-from n6build.own_blobs.envelope import Grade, read_envelope
+from n6build.own_blobs.envelope import Envelope, Grade, read_envelope
 from n6build.own_blobs.figures import figures_json, listing
 from n6build.own_blobs.grades import Graded, grades_of, silicon_text
 from n6build.own_blobs.model_program import find_program
@@ -33,7 +33,8 @@ _SILICON = "experimental: nothing of it has run on silicon"
 
 @dataclass(frozen=True)
 class Attempt:
-    """What every attempt to compile has in common. program: the model of the NPU. vectors: that the proof is made on."""
+    """What every attempt to compile has in common. program: the model of the NPU. vectors: that the proof is made on.
+    envelope, forms: what was seen, and what boards have run. allowed: grades, besides what was seen or is smaller."""
 
     soc: Soc
     program: Path
@@ -41,6 +42,13 @@ class Attempt:
     graph: Graph
     calibration: Calibration
     vectors: ReferenceTensors
+    envelope: Envelope
+    forms: Set[str] = frozenset()
+    allowed: Set[Grade] = frozenset()
+
+    def grades(self, compiled: CompiledForNpu) -> tuple[Graded, ...]:
+        """Of all epochs on the NPU."""
+        return grades_of(compiled.blocks, self.soc.npu, self.envelope, self.forms)
 
 
 def make(call: Call) -> None:
@@ -58,12 +66,14 @@ def make(call: Call) -> None:
     calibrated = vectors if same else reference_tensors(model, graph, calibration_file)
     request = Request(model, given.name, given.pools, given.ll_aton, given.roomier)
     calibration = Calibration(calibrated.values, given.margin)
-    compiled, proof = compiled_and_proved(Attempt(soc, find_program(soc), request, graph, calibration, vectors))
+    allowed = {Grade[name.upper()] for name in given.allow}
+    attempt = Attempt(soc, find_program(soc), request, graph, calibration, vectors, envelope, confirmed.forms, allowed)
+    compiled, proof = compiled_and_proved(attempt)
     require_agreement(proof, model.name)
     require_structure(compiled.blocks, soc.npu)
-    grades = grades_of(compiled.blocks, soc.npu, envelope, confirmed.forms)
+    grades = attempt.grades(compiled)
     _tell(compiled, proof, grades, confirmed)
-    require_grades(grades, {Grade[name.upper()] for name in given.allow}, model.name)
+    require_grades(grades, allowed, model.name)
     files = {
         **compiled.files,
         f"{given.name}_npu.json": figures_json(compiled, proof, grades, envelope, confirmed),
@@ -75,25 +85,47 @@ def make(call: Call) -> None:
 
 
 def compiled_and_proved(given: Attempt) -> tuple[CompiledForNpu, Proof]:
-    """Without operators that turn out to be too imprecise on the NPU, which stay on the CPU. Does not judge what is further away.
-    Raises what `compile_for_npu` raises, N6-NPU-011."""
+    """Operators that turn out to be too imprecise on the NPU are cut into more epochs; what still is, or has epochs then that are
+    not allowed, stays on the CPU. Does not judge what is further away. Raises what `compile_for_npu` raises, N6-NPU-011."""
     kept: dict[int, str] = {}
+    apart: set[int] = set()
     while True:
-        compiled = compile_for_npu(given.soc.npu, given.request, given.graph, given.calibration, kept)
+        compiled = compile_for_npu(given.soc.npu, given.request, given.graph, given.calibration, kept, apart)
         proof = prove(given.program, compiled, given.vectors)
         more = imprecise(proof, compiled)
-        if not more:
+        refused = {} if more else _not_allowed(given, compiled, apart)
+        if not more and not refused:
             return compiled, proof
+        kept |= refused
         for operator, equal in more.items():
+            if operator not in apart:
+                apart.add(operator)
+                continue
             kept[operator] = (
-                f"in the model of the NPU only {100 * equal:.1f} % of its output equal {proof.interpreter}'s, "
+                f"in the model of the NPU only {100 * equal:.2f} % of its output equal {proof.interpreter}'s, "
                 f"{100 * LEAST_EQUAL:.0f} % are asked for"
             )
 
 
-def require_grades(grades: Sequence[Graded], allowed: set[Grade], model: str) -> None:
+def _not_allowed(given: Attempt, compiled: CompiledForNpu, operators: Set[int]) -> dict[int, str]:
+    """Of these operators, those with an epoch of a grade that is refused, and why."""
+    found = {}
+    for each in given.grades(compiled):
+        made = compiled.lowered.hardware[each.epoch].operators
+        if made and made[-1] in operators and _is_refused(each, given.allowed):
+            found[made[-1]] = (
+                f"too imprecise as it is, and cut into more epochs not as it was seen: {each.worst[0].what}"
+            )
+    return found
+
+
+def _is_refused(graded: Graded, allowed: Set[Grade]) -> bool:
+    return graded.grade > Grade.SMALLER and graded.grade not in allowed
+
+
+def require_grades(grades: Sequence[Graded], allowed: Set[Grade], model: str) -> None:
     """allowed: besides what was seen or is smaller. Raises N6-NPU-013 with every epoch that is another, and why."""
-    refused = [each for each in grades if each.grade > Grade.SMALLER and each.grade not in allowed]
+    refused = [each for each in grades if _is_refused(each, allowed)]
     if not refused:
         return
     lines = [f"epoch {each.epoch}: {finding.what}" for each in refused for finding in each.worst]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from n6build.network.neural_art.layer import (
     SIGNED,
+    ZERO_OF_UNSIGNED,
     Layer,
     Made,
     StaysOnCpu,
@@ -16,7 +19,7 @@ from n6build.network.neural_art.layer import (
     scale_of,
     write_output,
 )
-from n6build.network.neural_art.requantise import as_fraction
+from n6build.network.neural_art.requantise import as_fraction, lifted
 from n6build.network.neural_art.streams import Frames, Image, read
 from n6build.network.neural_art.units import Pooling, affine, pooling
 from n6build.network.reference.operands import required_quantisation
@@ -46,7 +49,10 @@ def mean_of_image(layer: Layer, made: Made) -> None:
     picture = Image(width, height, _GROUP, channels, width * channels)
     given = Frames(address(layer, SIGNED), picture, count=frames, step=_GROUP, repeat=frames)
     epoch.link(read(epoch, given), unit)
-    summand = round((target.zero_point - required_quantisation(source).zero_point * real) * 2**bits)
+    offset = target.zero_point - required_quantisation(source).zero_point * real
+    if layer.twice and target.zero_point == ZERO_OF_UNSIGNED:
+        offset += float(lifted(np.array([real]), math.floor(math.log2(height * width)))[0])
+    summand = round(offset * 2**bits)
     made_int8 = affine(epoch, scaled, summand, bits, 2, truncated=_FRACTION)
     epoch.link(unit, made_int8)
     write_output(layer, epoch, made_int8, _GROUP, frames)

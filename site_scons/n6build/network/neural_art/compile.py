@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from n6build.network.reference.placement import Placement
 from n6build.network.reference.report import report
 
 # Of the generated files: raised with every change to them.
-VERSION = "0.2"
+VERSION = "0.3"
 IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 
@@ -54,13 +54,19 @@ class CompiledForNpu:
 
 
 def compile_for_npu(
-    npu: Npu, request: Request, graph: Graph, calibration: Calibration, kept: Mapping[int, str]
+    npu: Npu,
+    request: Request,
+    graph: Graph,
+    calibration: Calibration,
+    kept: Mapping[int, str],
+    apart: Set[int] = frozenset(),
 ) -> CompiledForNpu:
-    """kept: operators that stay on the CPU whatever they are, by their index, with the reason. Raises N6-NET-0xx for a model or
-    pools that cannot be compiled, N6-NET-030 where no operator goes to the NPU."""
+    """kept: operators that stay on the CPU whatever they are, by their index, with the reason. apart: those that are cut into
+    many epochs, each with shifts of its own. Raises N6-NET-0xx for a model or pools that cannot be compiled, N6-NET-030 where no
+    operator goes to the NPU."""
     name, model = request.name, request.model
     check_graph(graph, model.name)
-    lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept)
+    lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept, apart)
     if not lowered.hardware:
         raise nothing_for_npu(model.name, lowered)
     network, placement = placed(lowered.network, request.pools, request.roomier)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +36,8 @@ Pass = Callable[[], tuple[EpochBuilder, Unit]]
 CHAIN = 4
 # Lines or columns of padding.
 _MOST_AROUND = 3
+# Of an epoch of several.
+_FEWEST_FRAMES = 2
 
 
 @dataclass(frozen=True)
@@ -144,11 +148,28 @@ def kernels_of(layer: Layer, count: int) -> Kernels:
     return Kernels(tensor, weights, np.repeat(scales, count // len(scales)), biases)
 
 
-def requantised(layer: Layer, largest: Floats, scales: Floats, biases: Floats, passes: int = 1) -> Requantisation:
-    """largest: of the sums on the calibration's vectors, without the margin. passes: epochs that make parts of them."""
+def requantised(
+    layer: Layer,
+    largest: Floats,
+    scales: Floats,
+    biases: Floats,
+    passes: int = 1,
+    possible: Floats | float = math.inf,
+) -> Requantisation:
+    """largest: of the sums on the calibration's vectors, without the margin. passes: epochs that make parts of them. possible:
+    what no sum exceeds."""
     target = output_quantisation(layer)
-    given = Scales(scale_of(layer.operands.source), scales, target.scale, target.zero_point)
-    return requantisation(largest * layer.calibration.margin + 1, given, biases, in_parts=passes > 1)
+    given = Scales(scale_of(layer.operands.source), scales, target.scale, target.zero_point, layer.twice)
+    with_margin = np.minimum(largest * layer.calibration.margin + 1, possible)
+    return requantisation(with_margin, given, biases, in_parts=passes > 1)
+
+
+def in_epochs(layer: Layer, frames: int, most: int, frame: int) -> list[slice]:
+    """Kernels of each epoch, where there are so many frames of `frame` kernels in all. most: frames of an epoch. A layer whose
+    kernels are apart has two each, since an engine that writes a single one was not seen."""
+    count = max(1, frames // _FEWEST_FRAMES) if layer.apart else -(-frames // most)
+    ends = [frames * part // count * frame for part in range(count + 1)]
+    return [slice(first, end) for first, end in itertools.pairwise(ends)]
 
 
 def slices_of(channels: int, most: int) -> list[tuple[int, int]]:

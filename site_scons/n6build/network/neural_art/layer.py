@@ -38,8 +38,9 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Layer:
-    """node: its name. sources: buffers that it reads, output: that it makes. forms: that the readers of the output need, and
-    their buffers. calibration: None where only the reason for the CPU is asked."""
+    """node: its name. sources: buffers that it reads, output: that it makes, each by form. useful: multiply-accumulates. twice:
+    whether the reference interpreter rounds a sum twice. apart: its kernels are spread over as many epochs as there can be, each
+    with shifts of its own, since the results of fewer are too imprecise."""
 
     npu: Npu
     node: str
@@ -49,6 +50,8 @@ class Layer:
     output: Mapping[str, str]
     sources: tuple[Mapping[str, str], ...]
     calibration: Calibration
+    twice: bool = False
+    apart: bool = False
 
 
 @dataclass

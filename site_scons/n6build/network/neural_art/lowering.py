@@ -6,7 +6,7 @@ replaced by epochs of the NPU, or stays as it is, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from n6build.base.members import members
@@ -34,6 +34,8 @@ OPERATORS: dict[tuple[str, str], NpuOperator] = {
     (each.name, each.kernel): each
     for each in members("n6build.network.neural_art.operators.*", "NPU_OPERATOR", NpuOperator)
 }
+# Kernels whose sums are rounded twice, as in LiteRT.
+_TWICE = frozenset({"conv_2d", "depthwise_conv_2d", "sum"})
 _ON_NPU = Fields(())
 _COPY = "_cp_in_1"
 
@@ -59,10 +61,16 @@ class Lowered:
 
 
 def lower_for_npu(
-    npu: Npu, graph: Graph, network: Network, calibration: Calibration, kept: Mapping[int, str]
+    npu: Npu,
+    graph: Graph,
+    network: Network,
+    calibration: Calibration,
+    kept: Mapping[int, str],
+    apart: Set[int] = frozenset(),
 ) -> Lowered:
-    """network: of the reference backend, made from `graph`. kept: operators that stay on the CPU, by index, with the reason."""
-    return _Lowering(npu, graph, network, calibration).lowered(kept)
+    """network: of the reference backend, made from `graph`. kept: operators that stay on the CPU, by index, with the reason.
+    apart: those that are cut into many epochs."""
+    return _Lowering(npu, graph, network, calibration, apart).lowered(kept)
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,8 @@ class _Item:
 class _Lowering:
     """One pass over one network, after those that need another epoch on the CPU have been found."""
 
-    def __init__(self, npu: Npu, graph: Graph, network: Network, calibration: Calibration) -> None:
+    def __init__(self, npu: Npu, graph: Graph, network: Network, calibration: Calibration, apart: Set[int]) -> None:
+        self._apart = apart
         self._npu, self._graph, self._network, self._calibration = npu, graph, network, calibration
         self._makers = {operator.index: operator for operator in graph.operators}
         self._tensors = {buffer.name: buffer.tensor for buffer in network.buffers if buffer.tensor}
@@ -195,6 +204,8 @@ class _Lowering:
                 forms[epoch.output] or {SIGNED: epoch.output},
                 tuple(forms[name] for name in _activations(epoch)),
                 self._calibration,
+                twice=epoch.kernel in _TWICE,
+                apart=epoch.operators[-1] in self._apart,
             )
             before = len(made.epochs)
             try:

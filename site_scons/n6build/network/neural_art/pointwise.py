@@ -16,6 +16,7 @@ from n6build.network.neural_art.convolving import (
     Sums,
     chained,
     finish,
+    in_epochs,
     into_chain,
     kernels_of,
     requantised,
@@ -88,18 +89,17 @@ def pointwise(layer: Layer, made: Made, source: Address, values: NDArray[np.int8
     zero = required_quantisation(operands.source).zero_point
     biases = kernels.biases - (zero - ZERO_OF_UNSIGNED) * weights.sum(1)
     whole = -(-count // frame) * frame
-    step = _step(whole // frame, frame)
+    parts = in_epochs(layer, whole // frame, min(_MOST_FRAMES, MOST_COEFFICIENTS // frame), frame)
     all_weights = np.zeros((whole, channels), np.int8)
     all_weights[:count] = weights
     largest = _filled(largest, whole, 1.0)
     scales = _filled(kernels.scales, whole, float(kernels.scales.min()))
     biases = _filled(biases, whole, 0.0)
     image = _Input(source, width, height, channels)
-    for first in range(0, whole, step):
-        part = slice(first, first + step)
+    for part in parts:
         some = all_weights[part]
         how = requantised(layer, largest[part], scales[part], biases[part], len(groups))
-        sums = Sums(how, frame, len(some), first, whole=step >= whole)
+        sums = Sums(how, frame, len(some), part.start, whole=len(parts) == 1)
 
         def one(
             group: list[tuple[int, int]], some: NDArray[np.int8] = some, shift: int = how.first
@@ -126,13 +126,6 @@ def _shape(channels: int, count: int, *, filled: bool) -> tuple[int, int]:
     raise StaysOnCpu(
         f"{what}: frames of 16 or 24 were seen, for units that take {_LEAST_CHANNELS} to {_CHANNELS} channels"
     )
-
-
-def _step(frames: int, frame: int) -> int:
-    """Kernels of an epoch, where there are so many frames in all."""
-    most = min(_MOST_FRAMES, MOST_COEFFICIENTS // frame)
-    parts = -(-frames // most)
-    return -(-frames // parts) * frame
 
 
 def _chain(

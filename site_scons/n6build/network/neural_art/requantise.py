@@ -1,7 +1,7 @@
 """From sums of a convolution to int8, in two roundings as ST's compiler has them, and how large the sums may become.
 
-sums >> s1 to 16 bits; times a factor of the channel, plus a summand of the channel, >> s2 to int8. What LiteRT rounds once is
-rounded twice: results differ by one now and then.
+sums >> s1 to 16 bits; times a factor of the channel, plus a summand of the channel, >> s2 to int8. The reference interpreter
+rounds elsewhere: results differ by one now and then.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _LARGEST = 32767
 _INT8_MIN, _INT8_MAX = -128, 127
+_LARGEST_UNSIGNED = 255
 _LARGEST_SUMMAND = 2**31 - 1
 # Of a sum that was multiplied: the most that was seen.
 _MOST_SHIFTED = 22
@@ -35,21 +36,30 @@ class Requantisation:
 
 @dataclass(frozen=True)
 class Scales:
-    """Of a convolution: its input's, the weights' for each channel, its output's with the zero point."""
+    """Of a convolution: its input's, the weights' for each channel, its output's with the zero point. twice: whether the
+    reference interpreter rounds twice."""
 
     source: float
     weights: Floats
     target: float
     zero_point: int
+    twice: bool = False
+
+    @property
+    def real(self) -> Floats:
+        """Of a sum, for each channel."""
+        return self.source * self.weights / self.target
 
 
 def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts: bool) -> Requantisation:
-    """largest: magnitude of each channel's sums, with a margin. biases: in units of the sums. in_parts: sums are added up in
+    """largest: magnitude of each channel's sums, at most. biases: in units of the sums. in_parts: sums are added up in
     memory, where they must not saturate; a whole sum may, beyond what the output can say."""
     needed = np.minimum(largest, _sayable(scales, biases))
     first = excess_bits(float((largest if in_parts else needed).max()))
-    real = scales.source * scales.weights / scales.target * 2.0**first
-    offsets = biases * scales.source * scales.weights / scales.target + scales.zero_point
+    real = scales.real * 2.0**first
+    offsets = biases * scales.real + scales.zero_point
+    if scales.twice and scales.zero_point == _INT8_MIN:
+        offsets = offsets + lifted(scales.real)
     # As many bits as factors, summands and the shift have room for.
     second = min(
         math.floor(math.log2(_LARGEST / real.max())),
@@ -61,10 +71,22 @@ def requantisation(largest: Floats, scales: Scales, biases: Floats, *, in_parts:
     return Requantisation(first, tuple(map(int, factors)), tuple(map(int, summands)), second)
 
 
+def lifted(real: Floats, fewer: int = 0) -> Floats:
+    """By how much LiteRT's second rounding lifts a positive result. real: what a sum is multiplied with, a number of 31 bits
+    and a shift to the right. fewer: bits by which the shift is larger, of a mean.
+
+    The product is rounded before it is shifted, to as many bits behind the point as the shift has. What is less than half of the
+    last one below a half becomes a half, and is rounded up. If the zero point is the least value, other results do not show."""
+    _, exponents = np.frexp(real)
+    shifts = fewer - exponents.astype(np.float64)
+    made: Floats = np.where(shifts > 0, 2.0 ** -(shifts + 1), 0.0)
+    return made
+
+
 def _sayable(scales: Scales, biases: Floats) -> Floats:
     """Magnitude of each channel's sums beyond which the output is at an end of its range, with a little more for what is
     rounded."""
-    step = scales.target / (scales.source * scales.weights)
+    step = 1 / scales.real
     ends = [(end - scales.zero_point) * step - biases for end in (_INT8_MIN - 1, _INT8_MAX + 1)]
     found: Floats = np.maximum(*np.abs(ends))
     return found
@@ -123,6 +145,13 @@ def largest_depthwise_sums(
         assert not isinstance(total, float)
         largest = np.maximum(largest, _by_channel(total))
     return largest
+
+
+def possible_sums(weights: Integers) -> Floats:
+    """The largest magnitude of each channel's sums of unsigned values, whatever these are. weights: height x width x channels."""
+    ends = [np.maximum(sign * weights, 0).sum((0, 1)) for sign in (1, -1)]
+    found: Floats = _LARGEST_UNSIGNED * np.maximum(*ends).astype(np.float64)
+    return found
 
 
 def _sums(image: Floats, kernels: Floats, stride: int) -> Floats:

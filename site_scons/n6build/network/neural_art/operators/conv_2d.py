@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from n6build.network.neural_art.convolving import (
     CHAIN,
     Sums,
-    chained,
     finish,
     into_chain,
     kernels_of,
     requantised,
     seen_3x3,
     seen_stride,
-    slices_of,
 )
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
@@ -32,11 +30,12 @@ from n6build.network.neural_art.layer import (
     require_whole_range,
     windows_pads,
 )
-from n6build.network.neural_art.layouts import in_rows, plain
+from n6build.network.neural_art.layouts import in_rows
 from n6build.network.neural_art.padding import padded
+from n6build.network.neural_art.plain_chains import Units, in_chains
 from n6build.network.neural_art.pointwise import pointwise
 from n6build.network.neural_art.requantise import largest_sums
-from n6build.network.neural_art.streams import Frames, Image, read
+from n6build.network.neural_art.streams import Frames, read
 from n6build.network.neural_art.subsampling import every_second
 from n6build.network.neural_art.units import Features, Window, convolution
 from n6build.network.reference.epochs import Address
@@ -47,6 +46,20 @@ from n6build.network.reference.windows import window_options
 # Channels of a unit, and kernels of a frame, of a 3x3; and where each value is two bytes, its zero point subtracted.
 _CHANNELS, _KERNELS = 8, 8
 _WIDE_CHANNELS, _WIDE_KERNELS = 3, 4
+
+
+@dataclass(frozen=True)
+class _Centred:
+    """Chains of a 1x1 that were seen. units: of a chain. most: channels of a unit. line: values of a line. lines: of an image."""
+
+    units: int
+    most: int
+    line: int
+    lines: int
+
+
+_CENTRED = (_Centred(1, 24, 1024, 128), _Centred(2, 16, 256, 32), _Centred(CHAIN, 16, 192, 16))
+_CENTRED_KERNELS, _LEAST_CENTRED, _LEAST_CENTRED_LINES = (24, 16), 16, 7
 # A large kernel is cut into units of so many rows and columns, with so many kernels a frame, and so many frames an epoch.
 _ROWS, _COLUMNS, _LARGE_KERNELS, _LARGE_FRAMES = 3, 7, 2, 24
 
@@ -71,8 +84,25 @@ def _is_wide(operands: Operands) -> bool:
     return seen and small and required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
 
 
+def _centred(operands: Operands) -> Units | None:
+    """Of a 1x1 whose units subtract the zero point, so that sums are smaller than those of unsigned values. None where its
+    channels, lines or kernels are not as they were seen."""
+    options, (height, width, channels) = window_options(operands), image_shape(operands.source)
+    kernels = next((each for each in _CENTRED_KERNELS if operands.output.shape[-1] % each == 0), 0)
+    other = required_quantisation(operands.source).zero_point != ZERO_OF_UNSIGNED
+    if _size(operands) != (1, 1) or options.stride_h != 1 or not kernels or not other:
+        return None
+    for each in _CENTRED:
+        units = -(-channels // each.most)
+        taken = channels // units
+        fits = channels % units == 0 and units <= each.units and taken >= _LEAST_CENTRED
+        if fits and width * taken <= each.line and _LEAST_CENTRED_LINES <= height <= each.lines:
+            return Units(Window(1, 1), taken, kernels, units, wide=True)
+    return None
+
+
 def _form(operands: Operands) -> str:
-    return SIGNED if _is_large(operands) or _is_wide(operands) else UNSIGNED
+    return SIGNED if _is_large(operands) or _is_wide(operands) or _centred(operands) else UNSIGNED
 
 
 def _lower(layer: Layer, made: Made) -> None:
@@ -95,6 +125,10 @@ def _pointwise(layer: Layer, made: Made) -> None:
     options = window_options(layer.operands)
     if any(windows_pads(layer.operands, options, 1, 1)):
         raise StaysOnCpu("a padded 1x1: no such convolution was seen")
+    centred = _centred(layer.operands)
+    if centred:
+        in_chains(layer, made, centred)
+        return
     source = address(layer, UNSIGNED)
     values = images(layer, layer.operands.source)
     if options.stride_h == 2:
@@ -107,52 +141,14 @@ def _spatial(layer: Layer, made: Made) -> None:
     """Eight channels a unit; with stride 1 chains of up to four units, with stride 2 one: a chain was not seen."""
     operands = layer.operands
     window = seen_3x3(layer)
-    wide = _is_wide(operands)
     zero = required_quantisation(operands.source).zero_point
-    if zero != ZERO_OF_UNSIGNED and not wide:
+    if _is_wide(operands):
+        in_chains(layer, made, Units(window, _WIDE_CHANNELS, _WIDE_KERNELS, 1, wide=True))
+    elif zero == ZERO_OF_UNSIGNED:
+        in_chains(layer, made, Units(window, _CHANNELS, _KERNELS, CHAIN if window.stride == 1 else 1, wide=False))
+    else:
         seen = f"with stride 2 and {_WIDE_CHANNELS} channels alone"
         raise StaysOnCpu(f"a 3x3 whose input has another zero point than -128: such a convolution was seen {seen}")
-    height, width, channels = image_shape(operands.source)
-    count = operands.output.shape[3]
-    frame = _WIDE_KERNELS if wide else _KERNELS
-    if count % frame:
-        raise StaysOnCpu(f"{count} kernels are no multiple of {frame}")
-    kernels = kernels_of(layer, count)
-    groups = chained(slices_of(channels, _CHANNELS), CHAIN if window.stride == 1 else 1)
-    ends = [(group[0][0], group[-1][1]) for group in groups]
-    values = images(layer, operands.source)
-    largest = largest_sums(values, kernels.weights.transpose(1, 2, 3, 0), window.stride, window.pads, zero, ends)
-    how = requantised(layer, largest, kernels.scales, kernels.biases, len(groups))
-    weights = kernels.weights.astype("int8")
-    source = address(layer, _form(operands))
-
-    def one(group: list[tuple[int, int]]) -> tuple[EpochBuilder, Unit]:
-        epoch = begin(layer, f"3x3, chain of {len(group)}", layer.useful * (group[-1][1] - group[0][0]) // channels)
-        data = plain(weights, frame, group)
-        stream = read(epoch, Frames(made.constant(layer, data), len(data)), constant=True, goes_on=True, signed=wide)
-        before: Unit | None = None
-        for place, (first, end) in enumerate(group):
-            frames = _whole_image(source, height, width, channels, first, end, count // frame)
-            features = Features(width, height, end - first)
-            if wide:
-                features = replace(features, signed=True, size=2, zero=zero)
-            unit = convolution(epoch, window, features, frame, how.first, position=(place, len(group)))
-            before = into_chain(epoch, unit, read(epoch, frames, signed=wide), stream, before)
-            epoch.macs += layer.operands.output.elements * 9 * (end - first)
-        assert before is not None
-        return epoch, before
-
-    passes = [lambda group=group: one(group) for group in groups]
-    finish(layer, made, passes, Sums(how, frame, count))
-
-
-def _whole_image(source: Address, height: int, width: int, channels: int, first: int, end: int, frames: int) -> Frames:
-    """The same image for each frame of kernels, channels first to end."""
-    if channels <= _CHANNELS:
-        elements = height * width * channels
-        return Frames(source, elements, count=frames, step=elements, repeat=1)
-    picture = Image(width, height, end - first, channels, width * channels)
-    return Frames(Address(source.name, source.offset + first), picture, count=frames, repeat=1)
 
 
 def _large(layer: Layer, made: Made) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from n6build.network.neural_art.convolving import Sums, finish, kernels_of, requantised, seen_3x3
+from n6build.network.neural_art.convolving import Sums, finish, in_epochs, kernels_of, requantised, seen_3x3
 from n6build.network.neural_art.depthwise import GROUP, depthwise_unit
 from n6build.network.neural_art.hardware_epoch import EpochBuilder, Unit
 from n6build.network.neural_art.layer import (
@@ -21,7 +21,7 @@ from n6build.network.neural_art.layer import (
     images,
     require_whole_range,
 )
-from n6build.network.neural_art.requantise import largest_depthwise_sums
+from n6build.network.neural_art.requantise import largest_depthwise_sums, possible_sums
 from n6build.network.neural_art.units import MOST_COEFFICIENTS
 from n6build.network.reference.epochs import Address
 from n6build.network.reference.operands import required_quantisation
@@ -47,13 +47,14 @@ def _lower(layer: Layer, made: Made) -> None:
     weights = kernels.weights[0]
     values = images(layer, operands.source)
     largest = largest_depthwise_sums(values, weights, window.stride, window.pads, ZERO_OF_UNSIGNED)
+    possible = possible_sums(weights)
     whole = address(layer, UNSIGNED)
-    step = -(-(count // GROUP) // -(-count // MOST_COEFFICIENTS)) * GROUP
-    for first in range(0, count, step):
-        part = slice(first, first + step)
+    parts = in_epochs(layer, count // GROUP, MOST_COEFFICIENTS // GROUP, GROUP)
+    for part in parts:
         some = weights[..., part].astype("int8")
-        how = requantised(layer, largest[part], kernels.scales[part], kernels.biases[part])
-        source = Address(whole.name, whole.offset + first)
+        of_kernels = (kernels.scales[part], kernels.biases[part])
+        how = requantised(layer, largest[part], *of_kernels, possible=possible[part])
+        source = Address(whole.name, whole.offset + part.start)
 
         def one(
             some: NDArray[np.int8] = some, source: Address = source, shift: int = how.first
@@ -63,7 +64,7 @@ def _lower(layer: Layer, made: Made) -> None:
             epoch.macs = operands.output.elements // count * taken * rows * columns * GROUP
             return epoch, depthwise_unit(layer, made, epoch, source, some, window, shift, shape)
 
-        finish(layer, made, [one], Sums(how, GROUP, some.shape[2], first, whole=step >= count))
+        finish(layer, made, [one], Sums(how, GROUP, some.shape[2], part.start, whole=len(parts) == 1))
 
 
 NPU_OPERATOR = NpuOperator("DEPTHWISE_CONV_2D", "depthwise_conv_2d", lambda _: UNSIGNED, _lower)
