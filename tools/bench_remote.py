@@ -10,8 +10,8 @@ what can be carried over to a farm are processor times, bytes, and the overhead 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-import re
 import resource
 import shutil
 import subprocess
@@ -94,29 +94,36 @@ def _sleep(connection: Connection, seconds: float, salt: str) -> None:
 
 
 def matrix(counts: Sequence[int], models: int, boards: str) -> None:
-    """Builds without runs, which are done here in any case."""
-    print(f"Load of this machine before: {os.getloadavg()[0]:.1f}, processors: {os.cpu_count()}\n")
-    print("| where | took | processor of scons and what it starts | about the server |")
-    print("|---|---|---|---|")
-    with tempfile.TemporaryDirectory(prefix="n6bench-") as folder, running_farm() as farm:
+    """Each row begins without anything built, and with a server that knows nothing; the last one with what the one before has
+    made known."""
+    print(
+        "| where | took | load before and after | processor of scons and what it starts | of workers | of the server | told |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="n6bench-") as folder:
         project = _project(Path(folder), models)
         names = ",".join(_model(number) for number in range(models))
         chosen = [f"boards={boards}", f"models={names}", "matrix"]
-        _report("here, -j2", project, ["-j2", *chosen])
+        _report("here, -j2", project, ["-j2", *chosen], None)
         for count in sorted(counts):
-            _grow(farm, count, _platform())
-            # The server remembers: the compiler gets another option, which changes nothing; other steps may be known.
-            _salt(project, count)
-            _report(f"{count} workers", project, [f"remote={farm.address}", *chosen])
-        _report("again, all known", project, [f"remote={farm.address}", *chosen])
+            with running_farm() as farm:
+                _grow(farm, count, _platform())
+                there = [f"remote={farm.address}", *chosen]
+                _report(f"{count} worker{'s' if count > 1 else ''}", project, there, farm)
+                if count == max(counts):
+                    _report("again, all known", project, there, farm)
 
 
-def _report(what: str, project: Path, arguments: list[str]) -> None:
+def _report(what: str, project: Path, arguments: list[str], farm: Farm | None) -> None:
+    """A row. Processor times are those of the build alone."""
     shutil.rmtree(project / "build", ignore_errors=True)
     for path in project.glob(".sconsign*"):
         path.unlink()
     environment = {**os.environ, **PATIENT, "PYTHONPATH": str(project / "site_scons")}
-    began, cpu = time.monotonic(), _cpu(resource.RUSAGE_CHILDREN)
+    workers = [process.pid for process in farm.workers.values()] if farm else []
+    servers = [farm.server.pid, farm.database.pid] if farm else []
+    before = [_cpu(resource.RUSAGE_CHILDREN), _of_processes(workers), _of_processes(servers)]
+    began, load = time.monotonic(), os.getloadavg()[0]
     done = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", *arguments],
         cwd=project,
@@ -125,13 +132,34 @@ def _report(what: str, project: Path, arguments: list[str]) -> None:
         text=True,
         check=False,
     )
-    took, used = time.monotonic() - began, _cpu(resource.RUSAGE_CHILDREN) - cpu
+    took = time.monotonic() - began
+    after = [_cpu(resource.RUSAGE_CHILDREN), _of_processes(workers), _of_processes(servers)]
+    used = " | ".join(f"{late - early:.0f} s" for early, late in zip(before, after, strict=True))
     told = [line.strip().partition(", ")[2] for line in done.stdout.splitlines() if line.strip().startswith("Remote ")]
     passed = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("Matrix ")]
     if not passed:
         raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
-    print(f"| {what} | {took:.0f} s | {used:.0f} s | {'; '.join(told) or '-'} |", flush=True)
+    loads = f"{load:.0f}, {os.getloadavg()[0]:.0f}"
+    print(f"| {what} | {took:.0f} s | {loads} | {used} | {'; '.join(told) or '-'} |", flush=True)
     print(f"{passed[-1]}", file=sys.stderr, flush=True)
+
+
+def _of_processes(pids: Sequence[int]) -> float:
+    """Seconds of processor that these and all that they have started have used, the ended ones included."""
+    parents: dict[int, list[int]] = {}
+    times: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        # A process may end meanwhile.
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
+            times[int(path.parent.name)] = sum(map(int, fields[11:15]))
+    found, rest = 0, [*pids]
+    while rest:
+        pid = rest.pop()
+        found += times.get(pid, 0)
+        rest += parents.get(pid, [])
+    return found / os.sysconf("SC_CLK_TCK")
 
 
 def _project(folder: Path, models: int) -> Path:
@@ -146,14 +174,6 @@ def _project(folder: Path, models: int) -> Path:
 
 def _model(number: int) -> str:
     return f"model{number:02}"
-
-
-def _salt(project: Path, count: int) -> None:
-    path = project / "site_scons/n6build/compiler/toolchain.py"
-    text = path.read_text()
-    path.write_text(
-        re.sub(r'(    "-Werror",\n)(    "-DBENCH=\d+",\n)?\)', rf'\1    "-DBENCH={count}",\n)', text, count=1)
-    )
 
 
 def _platform() -> list[str]:

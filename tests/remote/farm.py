@@ -31,6 +31,7 @@ class Farm:
     folder: Path
     programs: Sequence[str]
     server: subprocess.Popen[bytes]
+    database: subprocess.Popen[bytes]
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -86,8 +87,11 @@ def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
     folder = Path(tempfile.mkdtemp(prefix="n6farm-"))
     folder.chmod(0o755)
     try:
-        with _database(programs, folder / "db") as connection, _server(folder, connection, silence_s) as (port, server):
-            farm = Farm(port, folder, _programs(), server)
+        with (
+            _database(programs, folder / "db") as (connection, database),
+            _server(folder, connection, silence_s) as (port, server),
+        ):
+            farm = Farm(port, folder, _programs(), server, database)
             try:
                 yield farm
             finally:
@@ -98,7 +102,7 @@ def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
 
 
 @contextlib.contextmanager
-def _database(programs: Path, folder: Path) -> Iterator[str]:
+def _database(programs: Path, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """What the server needs to connect: nothing but a socket leads to it."""
     folder.mkdir()
     user = _NOBODY if os.geteuid() == 0 else None
@@ -130,7 +134,7 @@ def _database(programs: Path, folder: Path) -> Iterator[str]:
     try:
         ask = [str(programs / "pg_isready"), "-q", "-h", str(folder)]
         wait_until(lambda: subprocess.run(ask, check=False, env=environment).returncode == 0)
-        yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build"
+        yield f"postgresql+psycopg2:///postgres?host={folder}&user=n6build", process
     finally:
         # Without waiting for what nobody will ask for again.
         process.send_signal(signal.SIGQUIT)
@@ -171,7 +175,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
 
 
-# Assignments are tried 20 times a second.
+# Idle workers get something 30 times a second, and one that has finished something with the answer. Without these settings the server
+# tries all the time to give what waits to somebody, with most of its processor.
 _CONFIGURATION = """
 server:
   - !channel
@@ -202,15 +207,17 @@ schedulers:
     bot-session-keepalive-timeout: {silence}
     session-expiry-timer-interval: 1.0
     max-job-attempts: 5
+    proactive-fetch-to-capacity: true
     property-set: !dynamic-property-set
       match-property-keys: [OSFamily, n6build-tool-arm-none-eabi-gcc, n6build-python]
       wildcard-property-keys: []
     assigners:
       - !priority-age-assigner
         count: 1
-        interval: 0.05
+        interval: 0.03
         jitter-factor: 0
-        failure-backoff: 0.1
+        busy-sleep-factor: 1
+        failure-backoff: 2
 instances:
   - name: ""
     services:
@@ -218,7 +225,7 @@ instances:
         cache: *results
       - !execution
         scheduler: *scheduler
-        operation-stream-keepalive-timeout: 2
+        operation-stream-keepalive-timeout: 20
       - !cas
         storage: *store
       - !bytestream

@@ -11,13 +11,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,23 @@ class Store:
     instance: str
     folder: Path
 
+    def fetch(self, digests: Iterable[Any]) -> None:
+        """Has those that are not here yet sent, small ones together: each call costs the server more than what is in it."""
+        wanted = {each.hash: each for each in digests if not (self.folder / each.hash).exists()}
+        group: list[Any] = []
+        for digest in wanted.values():
+            if not digest.size_bytes:
+                self._keep(digest, b"")
+            elif digest.size_bytes > LARGEST_BATCH:
+                self._keep(digest, b"".join(self._stream(digest)))
+            else:
+                if sum(each.size_bytes for each in group) + digest.size_bytes > LARGEST_BATCH:
+                    self._fetch_together(group)
+                    group = []
+                group.append(digest)
+        if group:
+            self._fetch_together(group)
+
     def read(self, digest: Any) -> bytes:
         """The blob itself, which no one else gets to see."""
         return self.path_of(digest).read_bytes()
@@ -51,33 +69,46 @@ class Store:
     def path_of(self, digest: Any) -> Path:
         """A file with this content. Its time follows from its content, so that compiled Python beside it is only taken for what
         it was compiled from."""
+        self.fetch([digest])
         path: Path = self.folder / digest.hash
-        if not path.exists():
-            data = b"".join(self._fetch(digest)) if digest.size_bytes else b""
-            if hashlib.sha256(data).hexdigest() != digest.hash:
-                raise ValueError(f"the server has something else as {digest.hash}")
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_bytes(data)
-            moment = 1_000_000_000 + zlib.crc32(digest.hash.encode()) % 500_000_000
-            os.utime(part, (moment, moment))
-            part.rename(path)
         return path
 
-    def write(self, data: bytes) -> Any:
-        """The blob's digest."""
-        digest = messages.Digest(hash=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
-        if len(data) <= LARGEST_BATCH:
-            request = messages.BatchUpdateBlobsRequest(instance_name=self.instance)
-            request.requests.add(digest=digest, data=data)
-            (answer,) = services.ContentAddressableStorageStub(self.channel).BatchUpdateBlobs(request).responses
+    def write(self, contents: Iterable[bytes]) -> list[Any]:
+        """The blobs' digests."""
+        digests = []
+        request = messages.BatchUpdateBlobsRequest(instance_name=self.instance)
+        for data in contents:
+            digest = messages.Digest(hash=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+            digests.append(digest)
+            if request.ByteSize() + len(data) <= LARGEST_BATCH:
+                request.requests.add(digest=digest, data=data)
+            else:
+                name = f"{self.instance}/uploads/{os.getpid()}/blobs/{digest.hash}/{len(data)}".lstrip("/")
+                bytestream_pb2_grpc.ByteStreamStub(self.channel).Write(_pieces(name, data))
+        if request.requests:
+            for answer in services.ContentAddressableStorageStub(self.channel).BatchUpdateBlobs(request).responses:
+                if answer.status.code:
+                    raise ValueError(answer.status.message)
+        return digests
+
+    def _fetch_together(self, digests: list[Any]) -> None:
+        request = messages.BatchReadBlobsRequest(instance_name=self.instance, digests=digests)
+        for answer in services.ContentAddressableStorageStub(self.channel).BatchReadBlobs(request).responses:
             if answer.status.code:
                 raise ValueError(answer.status.message)
-        else:
-            name = f"{self.instance}/uploads/{os.getpid()}/blobs/{digest.hash}/{len(data)}".lstrip("/")
-            bytestream_pb2_grpc.ByteStreamStub(self.channel).Write(_pieces(name, data))
-        return digest
+            self._keep(answer.digest, answer.data)
 
-    def _fetch(self, digest: Any) -> Iterator[bytes]:
+    def _keep(self, digest: Any, data: bytes) -> None:
+        if hashlib.sha256(data).hexdigest() != digest.hash:
+            raise ValueError(f"the server has something else as {digest.hash}")
+        path = self.folder / digest.hash
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(data)
+        moment = 1_000_000_000 + zlib.crc32(digest.hash.encode()) % 500_000_000
+        os.utime(part, (moment, moment))
+        part.rename(path)
+
+    def _stream(self, digest: Any) -> Iterator[bytes]:
         name = f"{self.instance}/blobs/{digest.hash}/{digest.size_bytes}".lstrip("/")
         request = bytestream_pb2.ReadRequest(resource_name=name)
         for answer in bytestream_pb2_grpc.ByteStreamStub(self.channel).Read(request):
@@ -121,7 +152,7 @@ class Worker:
         command = messages.Command.FromString(self.store.read(action.command_digest))
         root = self.folder / "root"
         shutil.rmtree(root, ignore_errors=True)
-        self._lay_out(action.input_root_digest, root)
+        self._lay_out(self._tree(action.input_root_digest), root)
         where = root / command.working_directory
         for path in [*command.output_paths, *command.output_files]:
             (where / path).parent.mkdir(parents=True, exist_ok=True)
@@ -152,31 +183,42 @@ class Worker:
         self._stamp(running.metadata.execution_completed_timestamp)
         result = messages.ActionResult(exit_code=running.process.returncode)
         where = running.root / running.command.working_directory
-        for path in [*running.command.output_paths, *running.command.output_files]:
-            file = where / path
-            if file.is_file():
-                data = file.read_bytes()
-                found = result.output_files.add(path=path, digest=self.store.write(data))
-                found.is_executable = os.access(file, os.X_OK)
-                if self.lie:
-                    found.digest.hash = hashlib.sha256(data + b"!").hexdigest()
+        paths = [*running.command.output_paths, *running.command.output_files]
+        made = [path for path in paths if (where / path).is_file()]
+        for path, digest in zip(made, self.store.write((where / each).read_bytes() for each in made), strict=True):
+            found = result.output_files.add(path=path, digest=digest, is_executable=os.access(where / path, os.X_OK))
+            if self.lie:
+                found.digest.hash = hashlib.sha256(digest.hash.encode()).hexdigest()
         result.stdout_raw = (self.folder / "stdout").read_bytes()
         result.stderr_raw = (self.folder / "stderr").read_bytes()
         self._stamp(running.metadata.worker_completed_timestamp)
         result.execution_metadata.CopyFrom(running.metadata)
         return result
 
-    def _lay_out(self, digest: Any, folder: Path) -> None:
+    def _tree(self, digest: Any) -> tuple[Any, dict[str, Any]]:
+        """The root, and all directories below it by their hashes; their files are here then. A call for each level."""
+        known: dict[str, Any] = {}
+        level = {digest.hash: digest}
+        while level:
+            self.store.fetch(level.values())
+            read = {name: messages.Directory.FromString(self.store.read(each)) for name, each in level.items()}
+            known |= read
+            below = [each.digest for directory in read.values() for each in directory.directories]
+            level = {each.hash: each for each in below if each.hash not in known}
+        self.store.fetch(file.digest for directory in known.values() for file in directory.files)
+        return known[digest.hash], known
+
+    def _lay_out(self, tree: tuple[Any, dict[str, Any]], folder: Path) -> None:
+        directory, known = tree
         folder.mkdir(parents=True)
-        directory = messages.Directory.FromString(self.store.read(digest))
         for file in directory.files:
-            os.link(self.store.path_of(file.digest), folder / file.name)
+            os.link(self.store.folder / file.digest.hash, folder / file.name)
             if file.is_executable:
                 (folder / file.name).chmod(0o755)
         for link in directory.symlinks:
             (folder / link.name).symlink_to(link.target)
         for each in directory.directories:
-            self._lay_out(each.digest, folder / each.name)
+            self._lay_out((known[each.digest.hash], known), folder / each.name)
 
     def _stamp(self, stamp: Any) -> None:
         stamp.FromNanoseconds(int((time.time() + self.clock) * 1e9))
@@ -213,7 +255,7 @@ def _serve(arguments: argparse.Namespace) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
             running = _begun(worker, leases[0])
         if running is not None:
-            _finish_or_wait(worker, running)
+            _finish_or_wait(running)
             if running.process.returncode is not None:
                 running.lease.state = COMPLETED
                 running.lease.result.Pack(worker.result(running))
@@ -253,13 +295,18 @@ def _begun(worker: Worker, lease: Any) -> Running | None:
         return None
 
 
-def _finish_or_wait(worker: Worker, running: Running) -> None:
+def _finish_or_wait(running: Running) -> None:
     """Returns when the command has ended, or it is time to tell the server that this worker is alive."""
+    # Popen.wait() with a time-out looks every 50 ms.
+    process = os.pidfd_open(running.process.pid)
     try:
-        running.process.wait(HEARTBEAT_S)
-    except subprocess.TimeoutExpired:
-        if time.monotonic() > running.ends:
-            _stop(running)
+        ended = select.select([process], [], [], HEARTBEAT_S)[0]
+    finally:
+        os.close(process)
+    if ended:
+        running.process.wait()
+    elif time.monotonic() > running.ends:
+        _stop(running)
 
 
 def main() -> None:

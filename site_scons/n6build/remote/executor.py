@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from n6build.base.console import kib, say, show
@@ -27,7 +27,7 @@ from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.execute import ActionFailedError, LackingError, Progress, execute
 from n6build.remote.platform import properties_for, python_digest
-from n6build.remote.store import Digest, digest_from, download, read_blobs, upload
+from n6build.remote.store import Digest, digest_from, download_all, read_blobs, upload
 
 # Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
 JOBS = 32
@@ -47,10 +47,9 @@ class Executor:
     done: int = 0
     known: int = 0
     here: int = 0
-    _sent: set[Digest] = field(default_factory=set)
+    _sent: dict[Digest, Future[None]] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _sending: threading.Lock = field(default_factory=threading.Lock)
 
     def do(self, step: Step) -> bool:
         """Whether the step is done: its outputs are there, each with the digest that the worker named, and what it printed is on
@@ -105,7 +104,7 @@ class Executor:
             executed = execute(self.connection, action.digest, self.progress)
         except LackingError:
             # The server has thrown something away since, perhaps more than it says.
-            with self._sending:
+            with self._lock:
                 self._sent.clear()
             self._send(action)
             try:
@@ -123,11 +122,21 @@ class Executor:
         return text
 
     def _send(self, action: Action) -> None:
-        """Each file once, whichever steps need it."""
-        blobs = (*action.files, *action.directories, action.command, action.action)
-        with self._sending:
-            upload(self.connection, [blob for blob in blobs if blob.digest not in self._sent])
-            self._sent |= {blob.digest for blob in blobs}
+        """Each file once, whichever steps need it: what another thread is sending is waited for, after what nobody sends."""
+        blobs = {each.digest: each for each in (*action.files, *action.directories, action.command, action.action)}
+        sent: Future[None] = Future()
+        with self._lock:
+            others = {self._sent[digest] for digest in blobs if digest in self._sent}
+            mine = {digest: sent for digest in blobs if digest not in self._sent}
+            self._sent |= mine
+        try:
+            upload(self.connection, [blobs[digest] for digest in mine])
+        except BaseException as error:
+            sent.set_exception(error)
+            raise
+        sent.set_result(None)
+        for other in others:
+            other.result()
 
     def _take(self, result: Any, outputs: Mapping[str, str]) -> None:
         """Writes the outputs, all or none. outputs: path of each by its name in the action."""
@@ -135,18 +144,20 @@ class Executor:
         lacking = [path for name, path in outputs.items() if name not in named]
         if lacking:
             raise self._failed(result, f"did not make {lacking[0]}", "")
-        written: list[Path] = []
+        digests = {
+            self.site.top / path: digest_from(named[name].digest, self.connection) for name, path in outputs.items()
+        }
         try:
+            absent = download_all(self.connection, digests, {})
+            if absent is not None:
+                path = os.path.relpath(absent, self.site.top)
+                raise wrong_answer(self.connection, f"the server does not have {path}, which a worker has made")
             for name, path in outputs.items():
-                digest = digest_from(named[name].digest, self.connection)
-                file = self.site.top / path
-                written.append(file)
-                if not download(self.connection, digest, file):
-                    raise wrong_answer(self.connection, f"the server does not have {path}, which a worker has made")
                 if named[name].is_executable:
+                    file = self.site.top / path
                     file.chmod(file.stat().st_mode | 0o111)
         except BaseException:
-            for file in written:
+            for file in digests:
                 file.unlink(missing_ok=True)
             raise
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from n6build.base.errors import N6Error
 from n6build.base.files import write_atomically
@@ -14,10 +13,7 @@ from n6build.remote.actions import Action, as_action, brought_back, sent_away
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.messages import message
-from n6build.remote.store import Blob, Digest, blob_of, blob_of_file, digest_from, download, read_blobs, upload
-
-# Files up to this size are asked for together, and are in memory at once.
-_TOGETHER = 1 << 20
+from n6build.remote.store import Blob, blob_of, blob_of_file, digest_from, download_all, upload
 
 
 @dataclass(frozen=True)
@@ -41,12 +37,10 @@ class ServerStore:
         wanted = action.outputs
         if not wanted.keys() <= files.keys():
             raise wrong_answer(self.connection, f"a result lacks {min(wanted.keys() - files.keys())}")
-        digests = {path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
-        inline = {name: blob_of(files[name].contents) for name in wanted if files[name].contents}
-        contents = {blob.digest: blob.data or b"" for blob in inline.values()}
-        together = {digest for digest in digests.values() if digest.size <= _TOGETHER} - contents.keys()
-        known = {**contents, **read_blobs(self.connection, together)}
-        if not _written(self.connection, site.top, digests, known):
+        digests = {site.top / path: digest_from(files[name].digest, self.connection) for name, path in wanted.items()}
+        inline = [blob_of(files[name].contents) for name in wanted if files[name].contents]
+        contents = {blob.digest: blob.data for blob in inline if blob.data is not None}
+        if download_all(self.connection, digests, contents) is not None:
             return False
         if work.step.depfile:
             listed = site.top / work.step.depfile
@@ -89,15 +83,3 @@ def _outputs(action: Action, work: Work, site: Site) -> dict[str, Blob]:
         if path == work.step.depfile:
             found[name] = blob_of(sent_away((site.top / path).read_bytes(), site))
     return found
-
-
-def _written(connection: Connection, top: Path, digests: dict[str, Digest], contents: dict[Digest, bytes]) -> bool:
-    """Whether all files were there. digests: by path below `top`. contents: of those that are known."""
-    if any(digest not in contents for digest in digests.values() if digest.size <= _TOGETHER):
-        return False
-    for path, digest in digests.items():
-        if digest in contents:
-            write_atomically(top / path, contents[digest])
-        elif not download(connection, digest, top / path):
-            return False
-    return True

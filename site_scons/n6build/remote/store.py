@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -33,6 +33,8 @@ T = TypeVar("T")
 _CHUNK = 256 << 10
 # Digests in one question: some 80 bytes each.
 _ASKED_AT_ONCE = 10_000
+# Files up to this size are asked for together, and are in memory at once.
+_TOGETHER = 1 << 20
 # What a digest and a status add to a blob in one call.
 _OVERHEAD = 256
 # Below this, a frame of zstd saves nothing.
@@ -144,6 +146,22 @@ def download(connection: Connection, digest: Digest, path: Path) -> bool:
     except _AbsentError:
         return False
     return True
+
+
+def download_all(connection: Connection, files: Mapping[Path, Digest], known: Mapping[Digest, bytes]) -> Path | None:
+    """Writes each file as `download`, small ones by one call. known: contents that are here already. Returns a file that the
+    server does not have, None if all are there."""
+    together = {digest for digest in files.values() if digest.size <= _TOGETHER} - known.keys()
+    contents = {**known, **read_blobs(connection, together)}
+    absent = [path for path, digest in files.items() if digest in together and digest not in contents]
+    if absent:
+        return absent[0]
+    for path, digest in files.items():
+        if digest in contents:
+            write_chunks_atomically(path, [contents[digest]])
+        elif not download(connection, digest, path):
+            return path
+    return None
 
 
 class _AbsentError(Exception):
