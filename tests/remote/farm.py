@@ -175,8 +175,8 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LANG": "C.UTF-8"}
 
 
-# Idle workers get something 30 times a second, and one that has finished something with the answer. Without these settings the server
-# tries all the time to give what waits to somebody, with most of its processor.
+# Idle workers get something 30 times a second, and one that has finished something with the answer. Without these settings the
+# server tries all the time to give to somebody what waits, with most of its processor.
 _CONFIGURATION = """
 server:
   - !channel
