@@ -9,11 +9,14 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from remote.farm import Farm, running_farm
+from n6build.plan.ledger import read_ledger
+from remote.farm import KNOWN, Farm, running_farm
 
 from end_to_end.conftest import Project, Result
 
 FSBL = "build/nucleo-n657/fsbl_image.bin"
+PAIRS = ("matrix", "boards=nucleo-n657", "models=anomaly,keyword")
+PATIENT = {"N6BUILD_REMOTE_TIMEOUT": "300", "N6BUILD_REMOTE_PATIENCE": "300"}
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +41,9 @@ def made_in(project: Project) -> dict[str, bytes]:
     return {str(path.relative_to(build)): path.read_bytes() for path in files}
 
 
-def built(project: Project, farm: Farm, goal: str) -> Result:
+def built(project: Project, farm: Farm, *goals: str) -> Result:
     """By the farm, however busy the machine is."""
-    patient = {"N6BUILD_REMOTE_TIMEOUT": "300", "N6BUILD_REMOTE_PATIENCE": "300"}
-    return project.scons(goal, N6BUILD_REMOTE=farm.address, **patient)
+    return project.scons(*goals, N6BUILD_REMOTE=farm.address, **PATIENT)
 
 
 def told(result: Result) -> list[str]:
@@ -53,6 +55,50 @@ def forget(project: Project) -> None:
     shutil.rmtree(project.root / "build")
     for path in project.root.glob(".sconsign*"):
         path.unlink()
+
+
+def runs_in(project: Project) -> dict[str, bytes]:
+    """What the runs have found, by path."""
+    return {path: data for path, data in made_in(project).items() if "/run." in path}
+
+
+def origins_of_runs(project: Project) -> set[str]:
+    """Where they were done."""
+    entries = read_ledger(project.root / "build", may_write=False).entries
+    return {entry.origin for name, entry in entries.items() if name.endswith("/run.json")}
+
+
+@pytest.mark.slow
+def test_runs_of_a_matrix_are_done_by_workers(project: Project, farm: Farm) -> None:
+    """On their own virtual board, with the flash memory that this machine has programmed."""
+    here = project.scons(*PAIRS)
+    found = runs_in(project)
+    assert (here.status, len(found)) == (0, 4), here.output
+    forget(project)
+    there = built(project, farm, *PAIRS)
+    assert (there.status, there.output.count("Remote ")) == (0, 1), there.output
+    assert runs_in(project) == found
+    assert origins_of_runs(project) == {"elsewhere"}
+    assert "Run " not in project.scons(*PAIRS).output
+
+
+@pytest.mark.slow
+def test_a_farm_without_the_virtual_board_does_all_but_the_runs(project: Project) -> None:
+    """Its server does not even know the property, and says so at once."""
+    here = project.scons(*PAIRS)
+    assert here.status == 0, here.output
+    found = runs_in(project)
+    forget(project)
+    has_none = [each for each in KNOWN if "qemu" not in each]
+    with running_farm(known=has_none) as farm:
+        farm.add_worker("w1", properties=[each for each in platform() if "qemu" not in each])
+        there = built(project, farm, *PAIRS)
+    (said, sums) = [line.strip() for line in there.output.splitlines() if line.strip().startswith("Remote ")]
+    assert "N6-REMOTE-020: the server has no worker for that: Unregistered platform property" in said
+    assert said.endswith(", steps that need the same are done here")
+    assert int(sums.split(", ")[1].split()[0]) > 50
+    assert (there.status, origins_of_runs(project)) == (0, {"here"})
+    assert runs_in(project) == found
 
 
 def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from n6build.plan.alone import MODULE, main
+from n6build.plan.alone import MODULE, PIECES, main
 from n6build.plan.plan import Plan, plan_json
 from n6build.plan.step import Step, canonical
 from n6build.steps.c_array import c_array_step
@@ -33,6 +33,21 @@ def test_a_step_is_done_from_its_file() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "model" in Path(MADE).read_text()
+
+
+def test_what_a_step_consults_comes_in_pieces_and_has_to_stay_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody would get what it becomes."""
+    for place, data in (("build/board/nor.bin/00000", b"mo"), ("build/board/nor.bin/00001", b"del")):
+        piece = Path(PIECES, place)
+        piece.parent.mkdir(parents=True, exist_ok=True)
+        piece.write_bytes(data)
+    nor = "build/board/nor.bin"
+    reads = replace(c_array_step(MADE, nor), state=("build/board",), consulted=(nor,))
+    assert main(written(reads), "build") == 0
+    assert "0x6d, 0x6f, 0x64, 0x65, 0x6c," in Path(MADE).read_text()
+    writes = replace(reads, outputs=(nor,), sources=("model.bin",))
+    assert main(written(writes), "build") == 2
+    assert "the step has changed build/board/nor.bin, which is not here" in capsys.readouterr().err
 
 
 def test_an_error_is_said_and_told_by_the_status(capsys: pytest.CaptureFixture[str]) -> None:

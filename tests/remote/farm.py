@@ -16,10 +16,13 @@ from pathlib import Path
 
 from build_grid import SERVERS, free_port, listens
 from patience import NET_S, wait_until
+from platformdirs import user_cache_path
 
 HERE = Path(__file__).resolve().parent
 # Programs that refuse to work for root work for this user.
 _NOBODY = "nobody"
+# docs/remote.md says that a server has to know all but the first.
+KNOWN = ("OSFamily", "n6build-tool-arm-none-eabi-gcc", "n6build-tool-qemu-system-arm", "n6build-python")
 
 
 @dataclass
@@ -50,6 +53,9 @@ class Farm:
             name,
         ]
         command += ["--folder", str(self.folder / name), *options]
+        # By which the virtual board is found.
+        found = {"XDG_CACHE_HOME": str(user_cache_path()), "N6BUILD_QEMU": os.environ.get("N6BUILD_QEMU", "")}
+        command += [word for key, value in found.items() for word in ("--variable", f"{key}={value}")]
         command += [word for folder in self.programs for word in ("--program-folder", folder)]
         command += [word for each in properties for word in ("--property", each)]
         log = (self.folder / f"{name}.log").open("ab")
@@ -78,8 +84,9 @@ def postgres_programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
-    """Ends with all processes gone. silence_s: after which the server takes a worker for dead; more than 4."""
+def running_farm(*, silence_s: int = NET_S, known: Sequence[str] = KNOWN) -> Iterator[Farm]:
+    """Ends with all processes gone. silence_s: after which the server takes a worker for dead; more than 4. known: names of
+    properties that the server knows."""
     programs = postgres_programs()
     assert programs is not None, "make setup-tests installs PostgreSQL"
     assert (SERVERS / "bgd").is_file(), "make setup-tests installs BuildGrid"
@@ -89,7 +96,7 @@ def running_farm(*, silence_s: int = NET_S) -> Iterator[Farm]:
     try:
         with (
             _database(programs, folder / "db") as (connection, database),
-            _server(folder, connection, silence_s) as (port, server),
+            _server(folder, connection, silence_s, known) as (port, server),
         ):
             farm = Farm(port, folder, _programs(), server, database)
             try:
@@ -142,7 +149,9 @@ def _database(programs: Path, folder: Path) -> Iterator[tuple[str, subprocess.Po
 
 
 @contextlib.contextmanager
-def _server(folder: Path, connection: str, silence_s: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def _server(
+    folder: Path, connection: str, silence_s: int, known: Sequence[str]
+) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Its port."""
     bgd = str(SERVERS / "bgd")
     migrate = [bgd, "migrate", "apply", connection]
@@ -150,7 +159,9 @@ def _server(folder: Path, connection: str, silence_s: int) -> Iterator[tuple[int
     port = free_port()
     configuration = folder / "server.yml"
     configuration.write_text(
-        _CONFIGURATION.format(port=port, connection=connection, store=folder / "cas", silence=silence_s)
+        _CONFIGURATION.format(
+            port=port, connection=connection, store=folder / "cas", silence=silence_s, known=", ".join(known)
+        )
     )
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
@@ -209,7 +220,7 @@ schedulers:
     max-job-attempts: 5
     proactive-fetch-to-capacity: true
     property-set: !dynamic-property-set
-      match-property-keys: [OSFamily, n6build-tool-arm-none-eabi-gcc, n6build-python]
+      match-property-keys: [{known}]
       wildcard-property-keys: []
     assigners:
       - !priority-age-assigner

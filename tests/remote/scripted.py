@@ -3,10 +3,14 @@ answers each Execute and WaitExecution by the next line of a script."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -14,6 +18,7 @@ from n6build.remote.messages import (
     BATCH_READ_BLOBS,
     BATCH_UPDATE_BLOBS,
     CLASSES,
+    COMPLETED,
     EXECUTE,
     EXECUTING,
     FIND_MISSING_BLOBS,
@@ -31,12 +36,13 @@ Line = Callable[[], Iterator[Any]]
 @dataclass
 class Scripted:
     """blobs: by hash. script: of the streams to come, the last of which is repeated. asked: 'execute' and 'wait', as they came.
-    executes: whether it says that it has workers."""
+    action: hash of the latest one that was to be executed. executes: whether it says that it has workers."""
 
     address: str = ""
     blobs: dict[str, bytes] = field(default_factory=dict)
     script: list[Line] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    action: str = ""
     executes: bool = True
 
     def stream(self, kind: str) -> Iterator[Any]:
@@ -87,6 +93,42 @@ def breaks(code: grpc.StatusCode, *operations: Any) -> Line:
     return line
 
 
+def does(scripted: Scripted, folder: Path) -> Line:
+    """A stream in which a worker does the action, from what it was sent alone. folder: for it."""
+
+    def line() -> Iterator[Any]:
+        def blob(kind: str, digest: Any) -> Any:
+            return CLASSES[kind].FromString(scripted.blobs[digest.hash])
+
+        def lay_out(digest: Any, to: Path) -> None:
+            to.mkdir(parents=True)
+            directory = blob("Directory", digest)
+            for each in directory.files:
+                (to / each.name).write_bytes(scripted.blobs[each.digest.hash] if each.digest.size_bytes else b"")
+            for each in directory.directories:
+                lay_out(each.digest, to / each.name)
+
+        action = CLASSES["Action"].FromString(scripted.blobs[scripted.action])
+        command = blob("Command", action.command_digest)
+        lay_out(action.input_root_digest, folder)
+        where = folder / command.working_directory
+        environment = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.defpath))}
+        environment |= {each.name: each.value for each in command.environment_variables}
+        done = subprocess.run(command.arguments, cwd=where, env=environment, capture_output=True, check=False)
+        made = [
+            message("OutputFile", path=path, digest=scripted.put((where / path).read_bytes()))
+            for path in command.output_paths
+            if (where / path).is_file()
+        ]
+        yield WORKS
+        yield operation(
+            COMPLETED,
+            response(output_files=made, exit_code=done.returncode, stdout_raw=done.stdout, stderr_raw=done.stderr),
+        )
+
+    return line
+
+
 WAITS, WORKS = operation(QUEUED), operation(EXECUTING)
 
 
@@ -116,14 +158,16 @@ class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]
         if details.method in streams:
             kind, name = streams[details.method]
             return grpc.unary_stream_rpc_method_handler(
-                lambda _, context: _streamed(scripted, name, context),
+                lambda request, context: _streamed(scripted, name, request, context),
                 CLASSES[kind].FromString,
                 lambda made: made.SerializeToString(),
             )
         return None
 
 
-def _streamed(scripted: Scripted, kind: str, context: Any) -> Iterator[Any]:
+def _streamed(scripted: Scripted, kind: str, request: Any, context: Any) -> Iterator[Any]:
+    if kind == "execute":
+        scripted.action = request.action_digest.hash
     try:
         yield from scripted.stream(kind)
     except _Broken as error:

@@ -81,6 +81,11 @@ def test_an_action_that_no_worker_takes_is_given_up(scripted: Scripted) -> None:
     error = failure(scripted, patience_s=0.4)
     assert (error.id, error.what) == ("N6-REMOTE-020", "no worker took anything in 0.4 s")
     assert set(scripted.asked) == {"execute", "wait"}
+    # From when it was asked for: before, there may have been nothing to do.
+    progress = Progress(0.001)
+    time.sleep(0.01)
+    assert progress.is_over(since=0.0)
+    assert not progress.is_over(since=time.monotonic() + PATIENT)
     scripted.script = [says(WORKS), says(WORKS), says(WORKS), says(DONE)]
     assert executed(scripted, patience_s=0.1).result.exit_code == 3
 
@@ -107,5 +112,10 @@ def test_an_end_without_a_result_is_not_believed(scripted: Scripted) -> None:
 
 def test_files_that_the_server_lacks_are_told_from_failures(scripted: Scripted) -> None:
     scripted.script = [says(operation(COMPLETED, response(code=9, text="blob is missing")))]
-    with pytest.raises(LackingError):
+    with pytest.raises(LackingError) as caught:
         executed(scripted)
+    assert (caught.value.again.id, caught.value.again.what) == ("N6-REMOTE-006", "the server loses files")
+    scripted.script = [breaks(grpc.StatusCode.FAILED_PRECONDITION)]
+    with pytest.raises(LackingError) as caught:
+        executed(scripted)
+    assert caught.value.again.id == "N6-REMOTE-020"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +12,15 @@ from typing import Any
 import grpc
 import pytest
 from n6build.base.errors import N6Error
-from n6build.plan.local import execute, local_site
+from n6build.plan.local import do_step, execute, local_site
 from n6build.plan.perform import Site
 from n6build.plan.plan import make_plan
-from n6build.plan.step import Step
+from n6build.plan.step import Step, Tool
 from n6build.remote.executor import may_leave, use_remote
 from n6build.remote.messages import CLASSES, COMPLETED, message
+from n6build.steps.c_array import c_array_step
 
-from remote.scripted import WORKS, Line, Scripted, breaks, operation, response, says, scripted_server
+from remote.scripted import WAITS, WORKS, Line, Scripted, breaks, does, operation, response, says, scripted_server
 
 RIGHT = b"right\n"
 FIRST = Step(verb="Copy", stage="copy", sources=("in",), outputs=("build/first",), command=("cp", "in", "build/first"))
@@ -171,7 +173,103 @@ def test_a_server_without_workers_or_without_life_is_said_at_once(
     assert caught.value.id == "N6-REMOTE-001"
 
 
-@pytest.mark.parametrize("field", [{"always": True}, {"state": ("boards",)}, {"shared": False}])
+def test_a_step_whose_state_is_known_leaves(scripted: Scripted, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """As a run of the virtual board, which consults its flash memory: that travels in pieces, most of which are alike."""
+    Path("board").mkdir()
+    Path("board/nor.bin").write_bytes(b"\xff" * (3 << 18) + b"end")
+    step = replace(c_array_step("build/model.c", "in"), state=("board",), consulted=("board/nor.bin",))
+    assert may_leave(step)
+    worker = tmp_path_factory.mktemp("worker") / "root"
+    scripted.script = [does(scripted, worker)]
+    site = built(scripted, step)
+    assert {entry.origin for entry in site.ledger.entries.values()} == {"elsewhere"}
+    assert (worker / "project/board/nor.bin").read_bytes() == Path("board/nor.bin").read_bytes()
+    there = Path("build/model.c").read_bytes()
+    do_step(step, local_site(Path("build"), {}))
+    assert Path("build/model.c").read_bytes() == there
+    assert sorted(size for size in map(len, scripted.blobs.values()) if size > 1 << 17) == [1 << 18]
+    (names,) = [data for data in scripted.blobs.values() if b"00003" in data]
+    directory = CLASSES["Directory"].FromString(names)
+    assert [(file.name, file.digest.size_bytes) for file in directory.files][2:] == [("00002", 1 << 18), ("00003", 3)]
+
+
+def test_a_server_that_lacks_something_gets_all_files_once_more(scripted: Scripted) -> None:
+    """The protocol has one status for that and for having no worker."""
+    scripted.script = [breaks(grpc.StatusCode.FAILED_PRECONDITION), made(scripted, "build/first", b"elsewhere")]
+    built(scripted, FIRST)
+    assert Path("build/first").read_bytes() == b"elsewhere"
+
+
+# Of a board, whose program writes to its flash memory.
+PROGRAM = """
+from pathlib import Path
+
+def make(call):
+    call.outputs[0].write_bytes(Path("board/nor.bin").read_bytes())
+    Path("board/nor.bin").write_bytes(b"after")
+"""
+
+
+def test_a_step_that_changes_its_state_elsewhere_is_done_again_here(
+    scripted: Scripted,
+    project: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody would get what the flash memory of the worker's board has become: here it is there for the next run."""
+    Path("board").mkdir()
+    Path("board/nor.bin").write_bytes(b"before")
+    Path("program.py").write_text(PROGRAM)
+    monkeypatch.syspath_prepend(str(project))
+    step = replace(FIRST, command=(), function="program:make", state=("board",), consulted=("board/nor.bin",))
+    scripted.script = [does(scripted, tmp_path_factory.mktemp("worker") / "root")]
+    site = local_site(Path("build"), {})
+    site.code.roots = {**site.code.roots, "program": project / "program.py"}
+    assert use_remote(scripted.address, site) is not None
+    execute(make_plan([step]), [step.name], site)
+    (line,) = said(capsys)
+    assert "N6-REMOTE-022: a step ended with status 2 on worker 'unknown': the step has changed board/nor.bin" in line
+    assert line.endswith(", it is done again here")
+    assert (Path("build/first").read_bytes(), Path("board/nor.bin").read_bytes()) == (b"before", b"after")
+    assert {entry.origin for entry in site.ledger.entries.values()} == {"here"}
+
+
+def waits_for_longer_than_anybody() -> Iterator[Any]:
+    yield WAITS
+    time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [
+        ([breaks(grpc.StatusCode.FAILED_PRECONDITION)] * 2, "the server has no worker for that: as the script says"),
+        ([waits_for_longer_than_anybody], "no worker took anything in 0.001 s"),
+    ],
+    ids=["the server says so", "nobody takes it"],
+)
+def test_what_no_worker_can_do_is_done_here_and_the_rest_by_workers(
+    script: list[Line],
+    what: str,
+    scripted: Scripted,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A farm without the virtual board is still one with compilers."""
+    monkeypatch.setenv("N6BUILD_REMOTE_PATIENCE", "0.001")
+    tool = (Tool("board", "1"),)
+    scripted.script = [*script, made(scripted, "build/third", b"elsewhere")]
+    built(scripted, replace(FIRST, tools=tool), replace(SECOND, tools=tool), THIRD)
+    assert Path("build/first").read_bytes() == Path("build/second").read_bytes() == RIGHT
+    assert Path("build/third").read_bytes() == b"elsewhere"
+    (line,) = said(capsys)
+    assert line.endswith(f": N6-REMOTE-020: {what}, steps that need the same are done here")
+    assert len(scripted.asked) == len(script) + 1
+
+
+@pytest.mark.parametrize(
+    "field", [{"always": True}, {"state": ("boards",)}, {"shared": False}, {"tools": (Tool("board", ""),)}]
+)
 def test_what_touches_a_board_or_this_machine_stays(field: dict[str, Any], scripted: Scripted) -> None:
     step = replace(FIRST, **field)
     assert may_leave(FIRST)

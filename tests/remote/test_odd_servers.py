@@ -240,6 +240,18 @@ def full(request: Any, context: Any) -> Any:
     context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "the disk is full")
 
 
+def test_a_server_that_lacks_something_for_what_it_is_asked_ends_no_build(
+    server: OddServer, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has the status that tells of a missing worker, too."""
+    server.instead["GetActionResult"] = lambda _, context: context.abort(
+        grpc.StatusCode.FAILED_PRECONDITION, "no index"
+    )
+    assert not Cache(open_server(server.address), may_write=True).fetch(work(site), site)
+    said = capsys.readouterr().out
+    assert "N6-REMOTE-005: the server lacks something: no index, going on without this cache" in said
+
+
 @pytest.mark.parametrize("method", ["BatchUpdateBlobs", "Write", "UpdateActionResult"])
 def test_a_full_server_is_still_read(
     method: str, server: OddServer, site: Site, capsys: pytest.CaptureFixture[str]

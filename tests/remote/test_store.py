@@ -12,7 +12,17 @@ from n6build.remote.action_cache import known_result, remember_result
 from n6build.remote.address import Access, parse_address
 from n6build.remote.connection import Connection, connected
 from n6build.remote.messages import message
-from n6build.remote.store import EMPTY, Digest, blob_of, blob_of_file, download, missing, read_blobs, upload
+from n6build.remote.store import (
+    EMPTY,
+    Digest,
+    blob_of,
+    blob_of_file,
+    download,
+    missing,
+    pieces_of_file,
+    read_blobs,
+    upload,
+)
 
 ABSENT = Digest("0" * 64, 5)
 LARGE = Digest("1" * 64, 64 << 20)
@@ -47,6 +57,26 @@ def test_files_come_back_as_they_were_sent(connection: Connection, tmp_path: Pat
     assert not download(connection, ABSENT, tmp_path / "absent")
     assert not download(connection, LARGE, tmp_path / "absent")
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["back", "large"]
+
+
+def test_a_file_is_stored_in_pieces_of_which_equal_ones_are_sent_once(connection: Connection, tmp_path: Path) -> None:
+    """An erased memory with something at its end; it is not kept in memory."""
+    large = tmp_path / "large"
+    large.write_bytes(bytes(3 << 18) + noise(1000, 10))
+    pieces = pieces_of_file(str(large))
+    assert [(each.offset >> 18, each.digest.size, each.data) for each in pieces] == [
+        (0, 1 << 18, None),
+        (1, 1 << 18, None),
+        (2, 1 << 18, None),
+        (3, 1000, None),
+    ]
+    assert upload(connection, pieces) == (1 << 18) + 1000
+    found = read_blobs(connection, {each.digest for each in pieces})
+    assert b"".join(found[each.digest] for each in pieces) == large.read_bytes()
+    large.write_bytes(b"")
+    assert [each.digest for each in pieces_of_file(str(large))] == [EMPTY]
+    with pytest.raises(FileNotFoundError):
+        pieces_of_file(str(tmp_path / "absent"))
 
 
 def test_a_result_is_remembered_with_its_files(connection: Connection) -> None:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,7 @@ class Worker:
     store: Store
     folder: Path
     programs: tuple[str, ...]
+    variables: Mapping[str, str]
     lie: bool
     clock: float
 
@@ -161,6 +162,7 @@ class Worker:
         environment = {
             "PATH": os.pathsep.join((*self.programs, "/usr/local/bin", "/usr/bin", "/bin")),
             "HOME": str(home),
+            **self.variables,
             "PYTHONPYCACHEPREFIX": str(self.folder / "pycache"),
         }
         environment |= {each.name: each.value for each in command.environment_variables}
@@ -234,7 +236,8 @@ def _serve(arguments: argparse.Namespace) -> None:
     (folder / "blobs").mkdir(parents=True, exist_ok=True)
     channel = grpc.insecure_channel(arguments.server, [("grpc.max_receive_message_length", -1)])
     store = Store(channel, arguments.instance, folder / "blobs")
-    worker = Worker(store, folder, tuple(arguments.program_folder), arguments.lie, arguments.clock)
+    variables = dict(text.split("=", 1) for text in arguments.variable)
+    worker = Worker(store, folder, tuple(arguments.program_folder), variables, arguments.lie, arguments.clock)
     bots = bots_pb2_grpc.BotsStub(channel)
     device = worker_pb2.Device(handle=arguments.name)
     for text in arguments.property:
@@ -318,6 +321,7 @@ def main() -> None:
     parser.add_argument("--folder", required=True, type=Path)
     parser.add_argument("--property", action="append", default=[], help="of the platform: NAME=VALUE")
     parser.add_argument("--program-folder", action="append", default=[], help="in front of PATH")
+    parser.add_argument("--variable", action="append", default=[], help="that steps see: NAME=VALUE")
     parser.add_argument("--die-at-work", action="store_true", help="is killed when it gets its first action")
     parser.add_argument("--lie", action="store_true", help="names digests that its outputs do not have")
     parser.add_argument("--clock", type=float, default=0.0, help="seconds by which its clock is wrong")

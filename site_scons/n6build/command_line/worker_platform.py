@@ -11,19 +11,29 @@ from n6build.base.environment import read_environment
 from n6build.base.errors import N6Error
 from n6build.compiler.toolchain import find_toolchain
 from n6build.plan.closure import library_code
+from n6build.plan.step import Tool
 from n6build.remote.platform import PYTHON_PROPERTY, python_digest, tool_property
+from n6build.steps.emulator import emulator_for
+from n6build.virtual_board.build import chips
 
 
 def main() -> int:
     """Prints NAME=VALUE lines. Exit status: 0, or 2 with the error on stderr."""
     try:
-        compiler = tool_property(find_toolchain(read_environment(), None).tool)
+        compiler = find_toolchain(read_environment(), None).tool
+        # One that is not built has no digest.
+        emulators = {tool for tool in map(emulator_for, chips()) if tool.digest}
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    for name, value in (compiler, (PYTHON_PROPERTY, python_digest(library_code()))):
+    tools = [tool_property(tool) for tool in (compiler, *sorted(emulators, key=_digest))]
+    for name, value in (*tools, (PYTHON_PROPERTY, python_digest(library_code()))):
         print(f"{name}={value}")
     return 0
+
+
+def _digest(tool: Tool) -> str:
+    return tool.digest
 
 
 if __name__ == "__main__":

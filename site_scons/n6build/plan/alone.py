@@ -3,20 +3,26 @@
     python -m n6build.plan.alone step.json build
 
 step.json: a plan of this single step. build: folder of all build products. It works in the folder in which it is called, and
-prints what the step prints. Exit status: 0, or 2 with the error on stderr.
+prints what the step prints. Files that the step consults have come in pieces. Exit status: 0, or 2 with the error on stderr; also
+where the step has changed such a file, which nobody would get.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from n6build.base.bounded import parse_json
 from n6build.base.errors import N6Error
+from n6build.base.files import read_in_chunks, write_chunks_atomically
 from n6build.plan.call import call_function
 from n6build.plan.plan import read_trusted_plan_json
 
 MODULE = "n6build.plan.alone"
+# In it is a folder for each file that the step consults, under its path.
+PIECES = ".n6build-pieces"
 
 
 def main(plan: str, build: str) -> int:
@@ -25,11 +31,29 @@ def main(plan: str, build: str) -> int:
         (step,) = read_trusted_plan_json(parse_json(Path(plan).read_bytes())).steps
         for output in step.outputs:
             Path(output).parent.mkdir(parents=True, exist_ok=True)
+        consulted = {Path(path): sorted(Path(PIECES, path).iterdir()) for path in step.consulted}
+        for path, pieces in consulted.items():
+            write_chunks_atomically(path, chain.from_iterable(map(read_in_chunks, pieces)))
         call_function(step, Path.cwd(), Path(build).absolute())
     except N6Error as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    changed = [path for path, pieces in consulted.items() if not _consists_of(path, pieces)]
+    if changed:
+        sys.stderr.write(f"the step has changed {changed[0]}, which is not here\n")
+        return 2
     return 0
+
+
+def _consists_of(path: Path, pieces: Sequence[Path]) -> bool:
+    """Whether the file is these pieces, one after the other."""
+    offset = 0
+    for piece in pieces:
+        data = piece.read_bytes()
+        if b"".join(read_in_chunks(path, offset=offset, size=len(data))) != data:
+            return False
+        offset += len(data)
+    return offset == path.stat().st_size
 
 
 if __name__ == "__main__":

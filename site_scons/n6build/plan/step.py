@@ -37,7 +37,8 @@ class Step:
     templates: those that it renders, with all that they include. include_folders: where a compiler looks for headers, in this
     order. depfile: where the compiler lists what it read. after: outputs of steps that have to be done first, whose content
     does not matter. state: files and folders that it consults or changes besides its outputs, such as the record of a board.
-    consulted: files in `state` that decide what it makes; where it changes one, no cache takes what it has made.
+    consulted: files in `state` that decide what it makes, and nothing else there, so that another machine may do it; where it
+    changes one, no cache takes what it has made.
     always: runs whenever its outputs are asked for. shared: whether another checkout may take what it made. quiet: prints no
     line of its own. made_at: file:line of the code that made it, for messages.
 

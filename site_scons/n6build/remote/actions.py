@@ -1,5 +1,8 @@
 """A step as an action of the Remote Execution API: a command, a tree of all files that it reads, and names of what it makes.
 
+What a step's function consults in its state, such as the flash memory of a virtual board, is large, and little of it changes: it
+travels in pieces, which `plan.alone` puts together.
+
 In the tree, `project` is the working directory. A checkout of n6build that is not inside the project is beside it, and so is an
 installed library. What is in neither of them is under `outside`, by its path: another machine cannot do such a step.
 """
@@ -15,13 +18,14 @@ from google.protobuf.message import Message
 
 from n6build.base.paths import LIBRARY, ROOT
 from n6build.plan.alone import MODULE as ALONE
+from n6build.plan.alone import PIECES
 from n6build.plan.command import command_of, environment_of
 from n6build.plan.perform import Site
 from n6build.plan.plan import Plan, plan_json
 from n6build.plan.step import Step, canonical
 from n6build.plan.work import Work
 from n6build.remote.messages import message
-from n6build.remote.store import Blob, Digest, blob_of, blob_of_file
+from n6build.remote.store import Blob, Digest, blob_of, blob_of_file, pieces_of_file
 
 # Linux' name for the working directory of whoever asks: workers have folders of their own.
 _ANYWHERE = "/proc/self/cwd"
@@ -52,6 +56,10 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
     step, top = work.step, str(site.top)
     files = {_place(path, top): blob_of_file(path) for path in _files(work, site)}
     outputs = {_named(path, top): path for path in (*step.outputs, step.depfile) if path}
+    consulted = {_named(path, top): path for path in step.consulted} if step.function else {}
+    for name, path in consulted.items():
+        pieces = pieces_of_file(str(site.top / path))
+        files |= {f"{PROJECT}/{PIECES}/{name}/{number:05}": piece for number, piece in enumerate(pieces)}
     if step.function:
         told = blob_of(canonical(plan_json(Plan((_moved(step, top),)))).encode() + b"\n")
         files[f"{PROJECT}/{STEP_FILE}"] = told
@@ -82,14 +90,16 @@ def as_action(work: Work, site: Site, properties: Iterable[tuple[str, str]] = ()
         salt=salt,
         platform=platform,
     )
-    inside = not any(name.startswith(f"{OUTSIDE}/") for name in files) and not any(map(os.path.isabs, outputs))
+    inside = not any(name.startswith(f"{OUTSIDE}/") for name in files)
+    inside &= not any(map(os.path.isabs, (*outputs, *consulted)))
     return Action(_blob(action), command, outputs, directories, tuple(files.values()), inside)
 
 
 def _files(work: Work, site: Site) -> list[str]:
-    """Absolute paths of all that the step reads, with the code of its function."""
+    """Absolute paths of all that the step reads, with the code of its function; what a function consults is not among them."""
     step = work.step
-    read = [str(site.top / path) for path in (*step.sources, *step.templates, *step.consulted, *work.headers)]
+    whole = () if step.function else step.consulted
+    read = [str(site.top / path) for path in (*step.sources, *step.templates, *whole, *work.headers)]
     if step.function:
         read += site.code.files_of(step.function.partition(":")[0])
         read += site.code.files_of(ALONE)

@@ -33,6 +33,14 @@ _METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin"
 _REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 
+class PreconditionError(N6Error):
+    """The server lacks something for what it is asked. said: its words."""
+
+    def __init__(self, said: str, where: str) -> None:
+        super().__init__("N6-REMOTE-005", f"the server lacks something: {said}", where=where)
+        self.said = said
+
+
 @dataclass(frozen=True)
 class Abilities:
     """batch: bytes of small blobs in one call. zstd: whether blobs may be compressed, in the ByteStream and, `batched_zstd`, in
@@ -194,6 +202,8 @@ def failure(connection: Connection, error: grpc.RpcError) -> N6Error:
         return N6Error(
             "N6-REMOTE-003", what, where=where, hint="N6BUILD_REMOTE_TIMEOUT is the time-out" if slow else None
         )
+    if code == grpc.StatusCode.FAILED_PRECONDITION:
+        return PreconditionError(said, where)
     if code in _REFUSED:
         hint = "N6BUILD_REMOTE_TOKEN is the token, N6BUILD_REMOTE_CERT and _KEY the certificate"
         return N6Error("N6-REMOTE-004", f"the server refuses: {said or code.name}", where=where, hint=hint)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from n6build.base.errors import N6Error
-from n6build.remote.connection import Connection, receive, wrong_answer
+from n6build.remote.connection import Connection, PreconditionError, receive, wrong_answer
 from n6build.remote.messages import CLASSES, EXECUTE, EXECUTING, SHA256, WAIT_EXECUTION, message
 from n6build.remote.store import Digest
 
@@ -24,7 +24,12 @@ _OK, _FAILED_PRECONDITION = 0, 9
 
 
 class LackingError(Exception):
-    """The server lacks files of the action, which it had been sent or had before."""
+    """The server lacks files of the action, which it had been sent or had before, or perhaps a worker. again: what it is if all
+    files are sent once more, and that happens again."""
+
+    def __init__(self, again: N6Error) -> None:
+        super().__init__(again.what)
+        self.again = again
 
 
 class ActionFailedError(N6Error):
@@ -45,10 +50,11 @@ class Progress:
         with self._lock:
             self._latest = time.monotonic()
 
-    def is_over(self) -> bool:
-        """Whether nothing has happened for too long."""
+    def is_over(self, since: float) -> bool:
+        """Whether nothing has happened for too long. since: when the action that waits was asked for, of the monotonic clock: for
+        a while before, there may have been nothing to do."""
         with self._lock:
-            return time.monotonic() - self._latest > self.patience_s
+            return time.monotonic() - max(since, self._latest) > self.patience_s
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,9 @@ def execute(connection: Connection, action: Digest, progress: Progress) -> Execu
     while True:
         try:
             done = run.follow()
+        except PreconditionError as error:
+            # The protocol has one status for both.
+            raise LackingError(_no_worker(connection, f"the server has no worker for that: {error.said}")) from error
         except N6Error as error:
             # A server that was there may be back soon; it has kept the action, or has forgotten it.
             if error.id != "N6-REMOTE-003" or run.is_silent():
@@ -83,7 +92,7 @@ def execute(connection: Connection, action: Digest, progress: Progress) -> Execu
 
 @dataclass
 class _Run:
-    """name: of the operation, empty before the server has told it. stage: as told last, since `since`."""
+    """name: of the operation, empty before the server has told it. stage: as told last, since `since`. asked: when it began."""
 
     connection: Connection
     action: Digest
@@ -91,6 +100,7 @@ class _Run:
     name: str = ""
     stage: int = 0
     since: float = field(default_factory=time.monotonic)
+    asked: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)
 
     def follow(self) -> Executed | None:
@@ -115,15 +125,14 @@ class _Run:
 
     def check_patience(self) -> None:
         """Raises N6-REMOTE-006 if the server forgets whatever it is asked, N6-REMOTE-020 and -021."""
-        where = str(self.connection.address)
         if self.stage == EXECUTING:
             if time.monotonic() - self.since > _LONGEST_ACTION_S:
+                where = str(self.connection.address)
                 raise ActionFailedError("N6-REMOTE-021", f"an action did not end in {_LONGEST_ACTION_S} s", where=where)
         elif not self.name and self.is_silent():
             raise wrong_answer(self.connection, "the server forgets what it is to do")
-        elif self.progress.is_over():
-            what = f"no worker took anything in {self.progress.patience_s:g} s"
-            raise N6Error("N6-REMOTE-020", what, where=where, hint="docs/remote.md says what workers have to announce")
+        elif self.progress.is_over(self.asked):
+            raise _no_worker(self.connection, f"no worker took anything in {self.progress.patience_s:g} s")
 
     def _order(self) -> Any:
         return message(
@@ -145,6 +154,11 @@ class _Run:
                 self.progress.note()
 
 
+def _no_worker(connection: Connection, what: str) -> N6Error:
+    hint = "docs/remote.md says what workers have to announce"
+    return N6Error("N6-REMOTE-020", what, where=str(connection.address), hint=hint)
+
+
 def _executed(operation: Any, connection: Connection) -> Executed:
     response = CLASSES["ExecuteResponse"]()
     if operation.HasField("error") and operation.error.code != _OK:
@@ -154,7 +168,7 @@ def _executed(operation: Any, connection: Connection) -> Executed:
     else:
         raise wrong_answer(connection, "the server says that an action is done, and not how it ended")
     if status.code == _FAILED_PRECONDITION:
-        raise LackingError
+        raise LackingError(wrong_answer(connection, "the server loses files"))
     if status.code != _OK:
         what = f"the server could not get an action done: {status.message[:300] or f'status {status.code}'}"
         raise ActionFailedError("N6-REMOTE-021", what, where=str(connection.address))

@@ -26,7 +26,7 @@ from n6build.remote.actions import Action, as_action, brought_back
 from n6build.remote.address import parse_address, read_access
 from n6build.remote.connection import Connection, connect, wrong_answer
 from n6build.remote.execute import ActionFailedError, LackingError, Progress, execute
-from n6build.remote.platform import properties_for, python_digest
+from n6build.remote.platform import Properties, properties_for, python_digest
 from n6build.remote.store import Digest, digest_from, download_all, read_blobs, upload
 
 # Of steps at a time, where -j says nothing: they wait for workers, and those that are done here wait for each other.
@@ -49,6 +49,7 @@ class Executor:
     here: int = 0
     _sent: dict[Digest, Future[None]] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
+    _lacking: set[Properties] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def do(self, step: Step) -> bool:
@@ -56,13 +57,14 @@ class Executor:
         the console. If not, it is to be done here, and no output is there."""
         if not self.is_on or not may_leave(step):
             return False
-        action = self._action(step)
+        properties = properties_for(step, self._python)
+        action = None if properties in self._lacking else self._action(step, properties)
         if action is None:
             return False
         try:
             text = self._carried_out(action)
         except N6Error as error:
-            self._note(error)
+            self._note(error, properties)
             return False
         if step.depfile:
             listed = self.site.top / step.depfile
@@ -81,14 +83,14 @@ class Executor:
             told += [f"{kib(traffic.sent)} sent, {kib(traffic.received)} received"]
             say("Remote", str(self.connection.address), ", ".join(told))
 
-    def _action(self, step: Step) -> Action | None:
+    def _action(self, step: Step, properties: Properties) -> Action | None:
         """None for a step that needs a file from elsewhere on this machine, or one that is not there."""
         headers = found_headers(step.sources, step.include_folders) if step.depfile else []
         work = work_of(step, self.site, headers)
         if work is None:
             return None
         try:
-            action = as_action(work, self.site, properties_for(step, self._python))
+            action = as_action(work, self.site, properties)
         except FileNotFoundError:
             return None
         return action if action.is_portable else None
@@ -109,8 +111,8 @@ class Executor:
             self._send(action)
             try:
                 executed = execute(self.connection, action.digest, self.progress)
-            except LackingError:
-                raise wrong_answer(self.connection, "the server loses files") from None
+            except LackingError as lacking:
+                raise lacking.again from None
         result = executed.result
         text = self._text(result)
         if result.exit_code:
@@ -179,23 +181,30 @@ class Executor:
         what = f"a step {how} on worker '{worker}'{f': {last}' if last else ''}"
         return ActionFailedError("N6-REMOTE-022", what, where=str(self.connection.address))
 
-    def _note(self, error: N6Error) -> None:
+    def _note(self, error: N6Error, properties: Properties) -> None:
+        """properties: that the step needs of a worker."""
         with self._lock:
             self.here += 1
             if isinstance(error, ActionFailedError):
-                is_new = self.is_on and error.id not in self._said
+                is_new, then = self.is_on and error.id not in self._said, "it is done again here"
                 self._said.add(error.id)
+            elif error.id == "N6-REMOTE-020":
+                # Others may be done: there are workers without the virtual board.
+                is_new, then = self.is_on and properties not in self._lacking, "steps that need the same are done here"
+                self._lacking.add(properties)
             else:
-                is_new, self.is_on = self.is_on, False
+                is_new, then = self.is_on, "the rest is done here"
+                self.is_on = False
         if is_new:
-            then = "it is done again here" if self.is_on else "the rest is done here"
             say("Remote", f"{error.where}: {error.id}: {error.what}", then, "bad")
 
 
 def may_leave(step: Step) -> bool:
     """Whether the step reads nothing but its inputs, and may do that anywhere: not those that touch a board, look at this
-    machine, use keys of this user, or are done each time."""
-    return not step.always and not step.state and step.shared
+    machine, use keys of this user, or are done each time. A run of the virtual board is one whose state is known: it consults the
+    flash memory, and leaves it as it was. A tool that is not even here has no content that a worker's could be compared with."""
+    is_known = not step.state or bool(step.consulted)
+    return not step.always and step.shared and is_known and all(tool.digest for tool in step.tools)
 
 
 def use_remote(text: str, site: Site) -> Executor | None:

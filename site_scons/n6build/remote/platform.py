@@ -13,11 +13,14 @@ from n6build.plan.alone import MODULE
 from n6build.plan.closure import Code
 from n6build.plan.step import Step, Tool, canonical
 
+# (name, value) of each.
+Properties = tuple[tuple[str, str], ...]
+
 PYTHON_PROPERTY = "n6build-python"
 
 
-def properties_for(step: Step, python: str) -> tuple[tuple[str, str], ...]:
-    """(name, value): what a worker needs for the step. python: of `python_digest`."""
+def properties_for(step: Step, python: str) -> Properties:
+    """What a worker needs for the step. python: of `python_digest`."""
     of_python = ((PYTHON_PROPERTY, python),) if step.function else ()
     return (*of_python, *(tool_property(tool) for tool in step.tools))
 

@@ -31,6 +31,7 @@ from n6build.remote.messages import (
 T = TypeVar("T")
 
 _CHUNK = 256 << 10
+_PIECE = 256 << 10
 # Digests in one question: some 80 bytes each.
 _ASKED_AT_ONCE = 10_000
 # Files up to this size are asked for together, and are in memory at once.
@@ -61,11 +62,13 @@ EMPTY = Digest(hashlib.sha256().hexdigest(), 0)
 
 @dataclass(frozen=True)
 class Blob:
-    """What is to be stored. data: of a small one; None: it is in the file `path`, and is read when it is sent."""
+    """What is to be stored. data: of a small one; None: it is in the file `path`, from byte `offset` on, and is read when it is
+    sent."""
 
     digest: Digest
     data: bytes | None = None
     path: str = ""
+    offset: int = 0
 
 
 def blob_of(data: bytes) -> Blob:
@@ -79,6 +82,19 @@ def blob_of_file(path: str) -> Blob:
     if not digest:
         raise FileNotFoundError(path)
     return Blob(Digest(digest, Path(path).stat().st_size), None, path)
+
+
+def pieces_of_file(path: str) -> tuple[Blob, ...]:
+    """The file in pieces of 256 KiB, in their order, at least one: of an erased memory, most are the same. As `blob_of_file`."""
+    blobs: list[Blob] = []
+    try:
+        with Path(path).open("rb") as file:
+            while data := file.read(_PIECE):
+                digest = Digest(hashlib.sha256(data).hexdigest(), len(data))
+                blobs.append(Blob(digest, None, path, len(blobs) * _PIECE))
+    except OSError as error:
+        raise FileNotFoundError(path) from error
+    return tuple(blobs) or (Blob(EMPTY, b""),)
 
 
 def digest_from(answered: Message, connection: Connection) -> Digest:
@@ -198,11 +214,13 @@ def _required(answer: Message, connection: Connection) -> Message:
 
 
 def _content(blob: Blob) -> bytes:
-    return Path(blob.path).read_bytes() if blob.data is None else blob.data
+    return b"".join(_pieces(blob)) if blob.data is None else blob.data
 
 
 def _pieces(blob: Blob) -> Iterator[bytes]:
-    return read_in_chunks(Path(blob.path), _CHUNK) if blob.data is None else _cut(blob.data)
+    if blob.data is not None:
+        return _cut(blob.data)
+    return read_in_chunks(Path(blob.path), _CHUNK, offset=blob.offset, size=blob.digest.size)
 
 
 def _cut(data: bytes) -> Iterator[bytes]:

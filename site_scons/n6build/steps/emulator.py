@@ -18,6 +18,7 @@ from n6build.flash.survey import writes_noted
 from n6build.hardware import soc_header
 from n6build.hardware.board import Board
 from n6build.hardware.boards import read_board
+from n6build.hardware.soc import Soc
 from n6build.plan.step import Tool
 from n6build.steps.flash_board import Target
 from n6build.virtual_board import machine
@@ -52,7 +53,16 @@ def emulator_files(target: Target, board: Board) -> tuple[str, ...]:
 def emulator_tool(board: Board) -> Tool:
     """The emulator itself, by its content: its sources become another one on another release of QEMU, or by another compiler.
     No digest as long as it is not built. Raises N6-VB-008."""
-    return Tool(BINARY, digest_of(place_of_emulator(_sources(board.files[0]))))
+    return _tool(_sources(board.files[0]))
+
+
+def emulator_for(soc: Soc) -> Tool:
+    """As `emulator_tool`, for a chip."""
+    return _tool(machine.machine_sources(soc))
+
+
+def _tool(sources: dict[str, str]) -> Tool:
+    return Tool(BINARY, digest_of(place_of_emulator(sources)))
 
 
 @remembered
