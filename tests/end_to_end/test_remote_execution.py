@@ -69,8 +69,8 @@ def origins_of_runs(project: Project) -> set[str]:
 
 
 @pytest.mark.slow
-def test_runs_of_a_matrix_are_done_by_workers(project: Project, farm: Farm) -> None:
-    """On their own virtual board, with the flash memory that this machine has programmed."""
+def test_runs_of_a_matrix_are_done_by_workers_with_a_virtual_board(project: Project, farm: Farm) -> None:
+    """Of their own, with the flash memory that this machine has programmed; where no worker has one, all but the runs."""
     here = project.scons(*PAIRS)
     found = runs_in(project)
     assert (here.status, len(found)) == (0, 4), here.output
@@ -80,25 +80,17 @@ def test_runs_of_a_matrix_are_done_by_workers(project: Project, farm: Farm) -> N
     assert runs_in(project) == found
     assert origins_of_runs(project) == {"elsewhere"}
     assert "Run " not in project.scons(*PAIRS).output
-
-
-@pytest.mark.slow
-def test_a_farm_without_the_virtual_board_does_all_but_the_runs(project: Project) -> None:
-    """Its server does not even know the property, and says so at once."""
-    here = project.scons(*PAIRS)
-    assert here.status == 0, here.output
-    found = runs_in(project)
     forget(project)
-    has_none = [each for each in KNOWN if "qemu" not in each]
-    with running_farm(known=has_none) as farm:
-        farm.add_worker("w1", properties=[each for each in platform() if "qemu" not in each])
-        there = built(project, farm, *PAIRS)
-    (said, sums) = [line.strip() for line in there.output.splitlines() if line.strip().startswith("Remote ")]
+    # The other server does not even know the property, and says so at once.
+    without = [each for each in KNOWN if "qemu" not in each]
+    with running_farm(known=without) as poor:
+        poor.add_worker("w1", properties=[each for each in platform() if "qemu" not in each])
+        partly = built(project, poor, *PAIRS)
+    said, sums = (line.strip() for line in partly.output.splitlines() if line.strip().startswith("Remote "))
     assert "N6-REMOTE-020: the server has no worker for that: Unregistered platform property" in said
     assert said.endswith(", steps that need the same are done here")
     assert int(sums.split(", ")[1].split()[0]) > 50
-    assert (there.status, origins_of_runs(project)) == (0, {"here"})
-    assert runs_in(project) == found
+    assert (partly.status, origins_of_runs(project), runs_in(project)) == (0, {"here"}, found)
 
 
 def test_two_workers_make_what_this_machine_makes(project: Project, farm: Farm) -> None:
