@@ -27,6 +27,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     climbed = project.scons(*CALL)
     assert climbed.status == 0, climbed.output
     assert set(result(project).values()) == {"equal", "near"}
+    assert "around the buffers of 9 rungs" in climbed.output
     assert "it settles nothing about the chip" in climbed.output
     # Other bytes than expected: what comes after is not run, and what that tells is said.
     expected = project.root / "models/ladder/pool/expected.npy"
@@ -41,6 +42,17 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert [name for name, each in result(project).items() if each == "differs"] == ["pool"]
     assert result(project)["dense"] == "not reached"
     assert "4 of 8, dense" not in differs.output
+    # An epoch that writes one line too far, into the guard behind its output; the bytes of the output are right.
+    add = "site_scons/n6build/network/neural_art/operators/add.py"
+    project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
+    project.replace(add, "port), output.elements)", "port), output.elements + 32)")
+    beyond = project.scons(*CALL)
+    assert beyond.status == 2, beyond.output
+    assert (
+        "rung sum fails: N6-LADDER-004: the guard behind buffer Add_0_out_0 was written: byte 0 at 0x" in beyond.output
+    )
+    assert "32 bytes of all guards have changed" in beyond.output
+    assert result(project)["sum"] == "stopped"
     # Versions of another NPU.
     project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
     other = project.scons(*CALL)

@@ -682,6 +682,7 @@ WITHOUT_BYTES = {
     **dict.fromkeys(
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
+    "n6build.network.neural_art.guards": "memory around buffers, for which the build for the NPU does not ask",
     "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
     "n6build.own_blobs.board_record": "records of boards, of which these builds have none",
     "n6build.own_blobs.confirmed": "records of boards, of which these builds have none",
