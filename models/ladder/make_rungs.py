@@ -96,8 +96,18 @@ def _mean() -> bytes:
     return ops.pool_2d("AVERAGE", (8, 8, 8), (8, 8), (1, 1), UNIT, padding="VALID")
 
 
+def _copy() -> bytes:
+    return ops.reshape((1, 64), (1, 8, 8), UNIT)
+
+
+def _offset() -> bytes:
+    return ops.quantize((1, 64), np.int8, np.uint8, UNIT, ops.Quantisation(1.0, -LEAST))
+
+
 # In the order in which a board climbs them.
 RUNGS = {
+    "copy": Rung("64 bytes from one engine to another", _copy, [(1, 64)]),
+    "offset": Rung("128 added to 64 bytes", _offset, [(1, 64)]),
     "sum": Rung("sum of two tensors, one epoch of one unit", _sum, [(1, 8, 8, 8)] * 2, -60, 60),
     "mean": Rung("mean of an image", _mean, [(1, 8, 8, 8)]),
     "pool": Rung("maximum of 2x2", _pool, [(1, 16, 16, 8)]),

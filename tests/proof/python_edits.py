@@ -655,6 +655,8 @@ _NOT_IN_KEYWORD = (
     "operators.max_pool_2d",
     "operators.mean",
     "operators.pad",
+    "operators.quantize",
+    "operators.reshape",
     "subsampling",
 )
 WITHOUT_BYTES = {
