@@ -81,6 +81,7 @@ def test_a_database_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         (("epochs: 448", "epochs: many"), "N6-YAML"),
         (("frames: [1, 128]", "frames: [128, 1]"), "N6-NPU-014"),
         (("frames: [1, 128]", "frames: [1]"), "N6-NPU-014"),
+        (("count: 213", "count: -5"), "N6-YAML-004"),
         (('kind: "lanes=8x0x0 row=1 writes=1"', 'kind: "lanes=8x0x0 row=1"'), "N6-NPU-014"),
     ],
 )

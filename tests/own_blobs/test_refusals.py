@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -76,8 +77,10 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
     pools = pools_of_networks(BOARD, "extflash", [{}])[0]
     small = tuple(replace(pool, size=min(pool.size, 4096)) if pool.rights == "ACC_WRITE" else pool for pool in pools)
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
-    with pytest.raises(N6Error, match="N6-NET-013: the activations need at least"):
+    with pytest.raises(N6Error, match="N6-NET-013: the activations need at least") as caught:
         own.compile_model("miniresnet")
+    needed, missing, offered = map(int, re.findall(r"(\d+) bytes", caught.value.what))
+    assert needed - missing == offered
 
 
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

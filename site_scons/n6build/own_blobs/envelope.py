@@ -42,6 +42,7 @@ BITWISE = frozenset(
 _MAY_BE_SMALL = frozenset({"width", "height", "group", "kernels"})
 _WORD = 0xFFFF_FFFF
 Word = Annotated[int, Range(0, _WORD)]
+Count = Annotated[int, Range(0, _WORD)]
 
 
 class Grade(IntEnum):
@@ -65,7 +66,7 @@ class SeenKind:
 
     unit: str
     kind: str
-    count: int
+    count: Count
     sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -85,8 +86,8 @@ class Envelope:
     known."""
 
     networks: tuple[str, ...]
-    epochs: int
-    epochs_with_bits: int
+    epochs: Count
+    epochs_with_bits: Count
     kinds: tuple[SeenKind, ...]
     bits: tuple[SeenBits, ...] = ()
 
@@ -111,7 +112,7 @@ def read_envelope(path: Path) -> Envelope:
         known.add((each.unit, each.kind))
         for name, limits in each.sizes.items():
             if len(limits) != 2 or limits[0] > limits[1]:
-                raise _damaged(where, f"{name} of {each.unit} is {list(limits)}, not the smallest and the largest")
+                raise _damaged(where, f"has {name} {list(limits)} of {each.unit}, not the smallest and the largest")
     if not envelope.kinds:
         raise _damaged(document.where(), "has no kinds: nothing would be allowed")
     return envelope
