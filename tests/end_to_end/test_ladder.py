@@ -27,7 +27,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     climbed = project.scons(*CALL)
     assert climbed.status == 0, climbed.output
     assert set(result(project).values()) == {"equal", "near"}
-    assert "around the buffers of 9 rungs" in climbed.output
+    assert "around the buffers of 11 rungs" in climbed.output
     assert "it settles nothing about the chip" in climbed.output
     # Other bytes than expected: what comes after is not run, and what that tells is said.
     expected = project.root / "models/ladder/pool/expected.npy"
@@ -91,3 +91,17 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
     assert project.scons(*keyword).actions == []
     confirmed.unlink()
     assert "Grades 11 seen, 2 smaller" in project.scons(*keyword).output
+
+
+@pytest.mark.slow
+def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project) -> None:
+    """As a bus does that never answers: the CPU does not get to its first poll."""
+    starts = "N6_REG32(N6_NPU_EPOCHCTRL_ADDR) = (uint32_t)blob;"
+    hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
+    project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)
+    project.replace("firmware/appli/main.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
+    hung = project.scons(*CALL)
+    assert hung.status == 2, hung.output
+    assert "N6-LADDER-001: rung copy fails: N6-LINK-005: the board has restarted 3 times" in hung.output
+    assert result(project)["copy"] == "stopped"
+    assert result(project)["offset"] == "not reached"

@@ -65,6 +65,7 @@ def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
         ("N6-FW-063", "stopped"),
         ("N6-FW-064", "stopped"),
         ("N6-LINK-001", "stopped"),
+        ("N6-LINK-005", "stopped"),
         ("N6-LADDER-004", "stopped"),
         # The cable was pulled: that tells nothing of an epoch.
         ("N6-LINK-009", "not reached"),
