@@ -83,6 +83,16 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
     assert needed - missing == offered
 
 
+def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    small = tuple(pool if pool.rights == "ACC_WRITE" else replace(pool, size=16384) for pool in pools)
+    monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
+    with pytest.raises(N6Error, match="N6-NET-012: the weights need .* octoFlash has") as caught:
+        own.compile_model("keyword")
+    needed, missing, offered = map(int, re.findall(r"\d+", caught.value.what))
+    assert needed - missing == offered == 16384
+
+
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(model_program, "user_cache_path", lambda _: tmp_path)
     monkeypatch.setattr("shutil.which", lambda _: None)
@@ -116,3 +126,11 @@ def test_vectors_of_another_size_are_refused() -> None:
     keyword = own.model_file("keyword")
     with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, the model's inputs have 490"):
         reference_tensors(keyword, own.graph("keyword"), own.model_file("miniresnet").with_name("inputs.npy"))
+
+
+def test_vectors_without_a_row_or_that_are_no_array_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "none.npy", np.zeros((0, 49, 10, 1), np.int8))
+    (tmp_path / "text.npy").write_text("no array")
+    for name in ("none.npy", "text.npy"):
+        with pytest.raises(N6Error, match=f"{name}(.|\n)*N6-VEC-001"):
+            reference_tensors(own.model_file("keyword"), own.graph("keyword"), tmp_path / name)
