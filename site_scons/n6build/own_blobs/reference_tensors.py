@@ -26,8 +26,8 @@ _LESS = {"int8": 0, "uint8": 128}
 
 @dataclass(frozen=True)
 class ReferenceTensors:
-    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first; of uint8 ones less 128. by:
-    who computed them."""
+    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first; of uint8 ones less 128.
+    by: who computed them."""
 
     count: int
     values: Mapping[int, NDArray[np.int8]]
