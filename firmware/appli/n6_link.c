@@ -8,7 +8,7 @@
 #include "n6_console.h"
 #include "n6_crc32.h"
 #include "n6_inference.h"
-#if N6_TRIAL
+#if N6_TRIAL || N6_ON_REQUEST
 #include "n6_watchdog.h"
 #endif
 
@@ -95,7 +95,7 @@ static void receive(message_t *message)
         bool fits = true;
         for (;;) {
             uint8_t byte;
-#if N6_TRIAL
+#if N6_TRIAL || N6_ON_REQUEST
             n6_watchdog_feed();
 #endif
             if (!n6_get_byte(&byte)) {

@@ -36,6 +36,8 @@ from n6build.own_blobs.reference_tensors import reference_tensors  # noqa: E402
 
 HERE = Path(__file__).parent
 VECTORS = 4
+# Bytes before and behind each buffer that no epoch may write.
+GUARD = 64
 # What the NPU reads as unsigned begins here.
 LEAST = -128
 
@@ -94,8 +96,18 @@ def _mean() -> bytes:
     return ops.pool_2d("AVERAGE", (8, 8, 8), (8, 8), (1, 1), UNIT, padding="VALID")
 
 
+def _copy() -> bytes:
+    return ops.reshape((1, 64), (1, 8, 8), UNIT)
+
+
+def _offset() -> bytes:
+    return ops.quantize((1, 64), np.int8, np.uint8, UNIT, ops.Quantisation(1.0, -LEAST))
+
+
 # In the order in which a board climbs them.
 RUNGS = {
+    "copy": Rung("64 bytes from one engine to another", _copy, [(1, 64)]),
+    "offset": Rung("128 added to 64 bytes", _offset, [(1, 64)]),
     "sum": Rung("sum of two tensors, one epoch of one unit", _sum, [(1, 8, 8, 8)] * 2, -60, 60),
     "mean": Rung("mean of an image", _mean, [(1, 8, 8, 8)]),
     "pool": Rung("maximum of 2x2", _pool, [(1, 16, 16, 8)]),
@@ -137,7 +149,7 @@ def write(name: str, seed: int, folder: Path) -> None:
     rung = RUNGS[name]
     model, inputs = rung.make(), inputs_of(rung, seed)
     rows = inputs[0] if len(inputs) == 1 else np.concatenate([each.reshape(VECTORS, -1) for each in inputs], axis=1)
-    _write(folder, name, rung.what, model, rows)
+    _write(folder, name, rung.what, model, rows, f"network: {{neural_art: {{guard: {GUARD}}}}}\n")
     np.save(folder / "expected.npy", expected_of(model, inputs))
 
 
@@ -161,17 +173,19 @@ WHOLE = ROOT / "models" / "keyword"
 
 @dataclass(frozen=True)
 class Part:
-    """every: the result of each operator is an output, not only that of the last one. vectors: of keyword's that are run."""
+    """every: the result of each operator is an output, not only that of the last one. vectors: of keyword's that are run. guard:
+    around its buffers; with one, none takes the memory of another."""
 
     what: str
     every: bool
     vectors: int
+    guard: int
 
 
 # Of keyword, without the SOFTMAX at its end. A board takes seconds to tell all results of one vector.
 PARTS = {
-    "layers": Part("keyword without its softmax, with the result of each operator", every=True, vectors=1),
-    "logits": Part("keyword without its softmax", every=False, vectors=10),
+    "layers": Part("keyword without its softmax, with the result of each operator", every=True, vectors=1, guard=GUARD),
+    "logits": Part("keyword without its softmax", every=False, vectors=10, guard=0),
 }
 
 
@@ -195,7 +209,8 @@ def write_part(name: str, folder: Path) -> None:
     """Write the files of a part of keyword into `folder`. Its sums are scaled as those of keyword are."""
     part = PARTS[name]
     calibration = np.load(WHOLE / "inputs.npy")
-    more = "network: {neural_art: {calibration: calibration.npy}}\n"
+    guard = f", guard: {part.guard}" if part.guard else ""
+    more = f"network: {{neural_art: {{calibration: calibration.npy{guard}}}}}\n"
     _write(folder, name, part.what, part_of_keyword(part), calibration[: part.vectors], more)
     np.save(folder / "calibration.npy", calibration)
     np.save(folder / "expected.npy", _by_the_npu(folder, name))

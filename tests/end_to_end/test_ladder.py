@@ -27,6 +27,7 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     climbed = project.scons(*CALL)
     assert climbed.status == 0, climbed.output
     assert set(result(project).values()) == {"equal", "near"}
+    assert "around the buffers of 11 rungs" in climbed.output
     assert "it settles nothing about the chip" in climbed.output
     # Other bytes than expected: what comes after is not run, and what that tells is said.
     expected = project.root / "models/ladder/pool/expected.npy"
@@ -41,6 +42,17 @@ def test_the_virtual_board_climbs_it_and_stops_where_something_differs(project: 
     assert [name for name, each in result(project).items() if each == "differs"] == ["pool"]
     assert result(project)["dense"] == "not reached"
     assert "4 of 8, dense" not in differs.output
+    # An epoch that writes one line too far, into the guard behind its output; the bytes of the output are right.
+    add = "site_scons/n6build/network/neural_art/operators/add.py"
+    project.replace(add, "Frames(Address(name), output.elements)", "Frames(Address(name), output.elements + 32)")
+    project.replace(add, "port), output.elements)", "port), output.elements + 32)")
+    beyond = project.scons(*CALL)
+    assert beyond.status == 2, beyond.output
+    assert (
+        "rung sum fails: N6-LADDER-004: the guard behind buffer Add_0_out_0 was written: byte 0 at 0x" in beyond.output
+    )
+    assert "32 bytes of all guards have changed" in beyond.output
+    assert result(project)["sum"] == "stopped"
     # Versions of another NPU.
     project.replace("firmware/runtime/ll_aton_npu.c", "!= units[i].expected", "== units[i].expected")
     other = project.scons(*CALL)
@@ -79,3 +91,17 @@ def test_of_a_board_on_a_cable_the_field_report_takes_it_along_and_grades_rise(
     assert project.scons(*keyword).actions == []
     confirmed.unlink()
     assert "Grades 11 seen, 2 smaller" in project.scons(*keyword).output
+
+
+@pytest.mark.slow
+def test_a_watchdog_gets_the_board_out_of_a_rung_that_hangs_it(project: Project) -> None:
+    """As a bus does that never answers: the CPU does not get to its first poll."""
+    starts = "N6_REG32(N6_NPU_EPOCHCTRL_ADDR) = (uint32_t)blob;"
+    hangs = "for (volatile uint32_t i = 0u; i != 1u;) {\n    }\n    "
+    project.replace("firmware/runtime/ll_aton_npu.c", starts, hangs + starts)
+    project.replace("firmware/appli/main.c", "REQUEST_MS 60000u", "REQUEST_MS 2000u")
+    hung = project.scons(*CALL)
+    assert hung.status == 2, hung.output
+    assert "N6-LADDER-001: rung copy fails: N6-LINK-005: the board has restarted 3 times" in hung.output
+    assert result(project)["copy"] == "stopped"
+    assert result(project)["offset"] == "not reached"

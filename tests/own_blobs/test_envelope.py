@@ -45,6 +45,8 @@ def test_what_was_collected_is_seen_and_what_is_less_is_smaller_larger_or_unseen
     assert Grade.UNSEEN in grades(without)
     other_bits = replace(own_epochs, bits=tuple(replace(each, words=(), set=0) for each in own_epochs.bits))
     assert grades(other_bits) == {Grade.UNSEEN}
+    # One that was cut off in front of its bits allows nothing by that.
+    assert grades(replace(own_epochs, bits=())) == {Grade.UNSEEN}
 
 
 def _with_smaller_sizes(kind: SeenKind) -> SeenKind:
@@ -81,7 +83,9 @@ def test_a_database_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         (("epochs: 448", "epochs: many"), "N6-YAML"),
         (("frames: [1, 128]", "frames: [128, 1]"), "N6-NPU-014"),
         (("frames: [1, 128]", "frames: [1]"), "N6-NPU-014"),
-        (('kind: "lanes=8x0x0 row=1 writes=1"', 'kind: "lanes=8x0x0 row=1"'), "N6-NPU-014"),
+        (("count: 213", "count: -5"), "N6-YAML-004"),
+        (('kind: "lanes=8x0x0 row=1 writes=1"', 'kind: "lanes=8x0x0 row=1"'), "N6-NPU-014: .* has STRENG .* twice"),
+        (("register: CLIPRANGE", "register: CTRL"), "N6-NPU-014: .* the bits of ARITH CTRL twice"),
     ],
 )
 def test_a_damaged_database_is_a_clear_error(tmp_path: Path, edit: tuple[str, str], expected: str) -> None:
@@ -95,6 +99,12 @@ def test_a_damaged_database_is_a_clear_error(tmp_path: Path, edit: tuple[str, st
 def test_a_database_without_kinds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "envelope.yaml").write_text("networks: []\nepochs: 0\nepochs_with_bits: 0\nkinds: []\n")
     with pytest.raises(N6Error, match="N6-NPU-014"):
+        read_envelope(tmp_path / "envelope.yaml")
+
+
+def test_a_database_that_was_cut_off_in_front_of_its_bits_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "envelope.yaml").write_text(envelope_text(SEEN).partition("bits:\n")[0])
+    with pytest.raises(N6Error, match="N6-NPU-014: .* has no bits, but counts 52 epochs with them"):
         read_envelope(tmp_path / "envelope.yaml")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -76,8 +77,20 @@ def test_pools_that_are_too_small_say_by_how_much(monkeypatch: pytest.MonkeyPatc
     pools = pools_of_networks(BOARD, "extflash", [{}])[0]
     small = tuple(replace(pool, size=min(pool.size, 4096)) if pool.rights == "ACC_WRITE" else pool for pool in pools)
     monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
-    with pytest.raises(N6Error, match="N6-NET-013: the activations need at least"):
+    with pytest.raises(N6Error, match="N6-NET-013: the activations need at least") as caught:
         own.compile_model("miniresnet")
+    needed, missing, offered = map(int, re.findall(r"(\d+) bytes", caught.value.what))
+    assert needed - missing == offered
+
+
+def test_flash_that_is_too_small_for_the_weights_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = pools_of_networks(BOARD, "extflash", [{}])[0]
+    small = tuple(pool if pool.rights == "ACC_WRITE" else replace(pool, size=16384) for pool in pools)
+    monkeypatch.setattr(own, "pools_of_networks", lambda *_: [small])
+    with pytest.raises(N6Error, match="N6-NET-012: the weights need .* octoFlash has") as caught:
+        own.compile_model("keyword")
+    needed, missing, offered = map(int, re.findall(r"\d+", caught.value.what))
+    assert needed - missing == offered == 16384
 
 
 def test_without_a_c_compiler_there_is_no_model_of_the_npu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -113,3 +126,11 @@ def test_vectors_of_another_size_are_refused() -> None:
     keyword = own.model_file("keyword")
     with pytest.raises(N6Error, match="N6-NPU-017: a row has 3200 bytes, the model's inputs have 490"):
         reference_tensors(keyword, own.graph("keyword"), own.model_file("miniresnet").with_name("inputs.npy"))
+
+
+def test_vectors_without_a_row_or_that_are_no_array_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "none.npy", np.zeros((0, 49, 10, 1), np.int8))
+    (tmp_path / "text.npy").write_text("no array")
+    for name in ("none.npy", "text.npy"):
+        with pytest.raises(N6Error, match=f"{name}(.|\n)*N6-VEC-001"):
+            reference_tensors(own.model_file("keyword"), own.graph("keyword"), tmp_path / name)

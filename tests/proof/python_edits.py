@@ -655,6 +655,8 @@ _NOT_IN_KEYWORD = (
     "operators.max_pool_2d",
     "operators.mean",
     "operators.pad",
+    "operators.quantize",
+    "operators.reshape",
     "subsampling",
 )
 WITHOUT_BYTES = {
@@ -682,7 +684,9 @@ WITHOUT_BYTES = {
     **dict.fromkeys(
         map("n6build.network.neural_art.{}".format, _NOT_IN_KEYWORD), "the build for the NPU has no such operator"
     ),
+    "n6build.network.neural_art.guards": "memory around buffers, for which the build for the NPU does not ask",
     "n6build.own_blobs.model_program": "asks a program, whose answers are the proof's",
+    "n6build.own_blobs.epoch_grades": "rows of the page about a build",
     "n6build.own_blobs.board_record": "records of boards, of which these builds have none",
     "n6build.own_blobs.confirmed": "records of boards, of which these builds have none",
     "n6build.own_blobs.structure": _REFUSES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from n6build.npu.uses import FieldUse, KindUse, NpuUse, Unmodelled
+from n6build.own_blobs.epoch_grades import EpochGrade
 from n6build.report.content import NpuSection
 from n6build.run.npu_epochs import HardwareEpoch
 from n6build.virtual_board.npu_record import UnitWork
@@ -36,6 +37,16 @@ USE = NpuUse(
     (),
 )
 NPU = NpuSection(USE, (CONVOLUTION, SMALL))
+# A network of backend neural_art that was built and not run.
+GRADED = NpuSection(
+    USE,
+    grades=(
+        EpochGrade(1, "Conv2D_0_part_1 pad", "seen", (), ()),
+        EpochGrade(
+            2, "Conv2D_0 3x3 <b>", "smaller", ("CONVACC: width is 4, seen from 8 to 60",), ("chain on a board",)
+        ),
+    ),
+)
 NOT_MODELLED = NpuSection(
     NpuUse(1, True, USE.kinds, (Unmodelled(8, "POOL1", "CTRL", "TYPE", 12, (0, 1, 2)), Unmodelled(9, "RECBUF")))
 )

@@ -9,16 +9,18 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from n6build.base.errors import N6Error
+from n6build.own_blobs.epoch_grades import EpochGrade, read_grades
 from n6build.report.content import NpuSection, Report, report_json
 from n6build.report.html import report_html
 from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
 from n6build.report.text import report_text
 from PIL import Image
 
-from report.npu_samples import CONVOLUTION, NOT_MODELLED, NPU, SMALL
+from report.npu_samples import CONVOLUTION, GRADED, NOT_MODELLED, NPU, SMALL
 from report.report_samples import REPORT
 from report.test_report import Page
-from report.test_report_browser import browse, rgb
+from report.test_report_browser import browse, colours, rgb
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -121,6 +123,50 @@ def test_a_blob_that_cannot_be_read_does_not_cost_the_page() -> None:
     unreadable = NpuSection(None, (), "od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5, which is not known")
     for told in (Page(report_html(with_npu(unreadable))).text, report_text(with_npu(unreadable))):
         assert "cannot be read: od_ecblobs.h: _ec_blob_od_1, word 9: has opcode 5" in " ".join(told.split())
+
+
+def test_grades_and_warnings_are_told_without_a_run(tmp_path: Path) -> None:
+    html = report_html(with_npu(GRADED))
+    page = Page(html)
+    assert not page.open
+    assert "1 seen, 1 smaller, of 2 epochs" in page.text
+    assert "width is 4, seen from 8 to 60" in page.text
+    assert "Epoch 2, Conv2D_0 3x3 <b>: a board failed with this kind, in rung chain on a board." in page.text
+    assert "3x3 <b>" not in html
+    assert "Units of the NPU in the first inference" not in html
+    text = " ".join(report_text(with_npu(GRADED)).split())
+    assert "grades 1 seen, 1 smaller; experimental" in text
+    assert "epoch 2, Conv2D_0 3x3 <b>: a board failed with this kind, in rung chain on a board" in text
+    # The warning is seen in its colour.
+    (tmp_path / "report.html").write_text(html)
+    shot = tmp_path / "report.png"
+    browse(tmp_path / "report.html", tmp_path, "--window-size=1200,4000", f"--screenshot={shot}")
+    pixels = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
+    without = report_html(with_npu(replace(GRADED, grades=GRADED.grades[:1])))
+    (tmp_path / "report.html").write_text(without)
+    browse(tmp_path / "report.html", tmp_path, "--window-size=1200,4000", f"--screenshot={shot}")
+    calm = np.asarray(Image.open(shot).convert("RGB"), dtype=int)
+    warned = [
+        int((abs(each - rgb(colours(html, dark=False)["warn"])).max(axis=2) <= 3).sum()) for each in (pixels, calm)
+    ]
+    assert warned[0] > warned[1] + 100
+
+
+def test_grades_are_read_from_what_the_backend_wrote(tmp_path: Path) -> None:
+    figures = tmp_path / "network_npu.json"
+    epoch = {
+        "epoch": 3,
+        "node": "Add_0",
+        "kind": "sum",
+        "grade": "seen",
+        "not_seen": [],
+        "failed_on_board": ["sum on a"],
+    }
+    figures.write_text(json.dumps({"epochs": [epoch]}))
+    assert read_grades(figures) == (EpochGrade(3, "Add_0 sum", "seen", (), ("sum on a",)),)
+    figures.write_text('{"epochs": [{"epoch": 3}]}')
+    with pytest.raises(N6Error, match="N6-LADDER-002"):
+        read_grades(figures)
 
 
 def test_a_network_for_the_cpu_says_nothing_of_it() -> None:

@@ -20,7 +20,7 @@ from n6build.report.html import report_html
 from patience import NET_S
 from PIL import Image
 
-from report.npu_samples import NPU
+from report.npu_samples import GRADED, NPU
 from report.report_samples import LARGE, REPORT
 
 LONG = replace(
@@ -42,7 +42,12 @@ PLANNED = replace(
 )
 
 # Of more epochs than fit.
-ON_NPU = replace(REPORT, networks=(replace(REPORT.networks[0], npu=replace(NPU, epochs=(*NPU.epochs * 150,))),))
+ON_NPU = replace(
+    REPORT,
+    networks=(
+        replace(REPORT.networks[0], npu=replace(NPU, epochs=(*NPU.epochs * 150,), grades=(*GRADED.grades * 150,))),
+    ),
+)
 
 # Half of the picture's height, for all of the epochs but the last, and the other half for all but the first.
 LIVES = (

@@ -50,7 +50,7 @@ def test_a_rung_with_other_bytes_is_the_last_that_is_run() -> None:
     assert found.rungs[3].different_bytes == 3
     text = "\n".join(ladder_lines(found))
     assert f"It ended with N6-RUN-005: {NETWORKS[1].tells}." in text
-    assert "| mean | **differs** | 3 | sum (seen); +128 (smaller) |" in text
+    assert f"| {NETWORKS[1].name} | **differs** | 3 | sum (seen); +128 (smaller) |" in text
 
 
 def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
@@ -65,6 +65,8 @@ def test_a_board_that_stops_in_a_rung_has_climbed_those_before() -> None:
         ("N6-FW-063", "stopped"),
         ("N6-FW-064", "stopped"),
         ("N6-LINK-001", "stopped"),
+        ("N6-LINK-005", "stopped"),
+        ("N6-LADDER-004", "stopped"),
         # The cable was pulled: that tells nothing of an epoch.
         ("N6-LINK-009", "not reached"),
     ],

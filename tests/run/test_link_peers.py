@@ -115,6 +115,21 @@ def test_a_sound_peer_is_understood() -> None:
     session(Peer(Random(0), 1 << 40, talks=False))
 
 
+def test_guards_come_behind_inputs_and_outputs_and_a_board_that_changes_them_is_stopped() -> None:
+    guard = IoBuffer("out_guard_behind", 0x34200104, 60, "int8", (1, 60), 1.0, 0)
+    inputs, outputs = (
+        (replace(port, bytes=port.bytes - guard.bytes),)
+        for (port,) in (NETWORK.artifacts.inputs, NETWORK.artifacts.outputs)
+    )
+    rows = VectorSet("inputs.npy", 1, inputs[0].bytes, bytes(inputs[0].bytes))
+    network = replace(
+        NETWORK, artifacts=replace(NETWORK.artifacts, inputs=inputs, outputs=outputs), inputs=rows, guards=(guard,)
+    )
+    peer = Peer(Random(0), 1 << 40, talks=False)
+    with pytest.raises(N6Error, match="N6-LADDER-004.*guard behind buffer out was written: byte 0 at 0x34200104"):
+        run_over_link(Link(peer, now=lambda: peer.time_s), [network], PATIENCE_S)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([1, 2, 5, 20]), st.booleans())
 def test_a_session_ends_in_time_with_an_id_or_with_results(random: Random, seldom: int, talks: bool) -> None:

@@ -19,7 +19,7 @@ Text = Annotated[str, Meta(max_length=4096)]
 # near: not equal, but as near as the facts say of the NPU; of the whole network alone.
 Result = Literal["equal", "near", "differs", "stopped", "not reached"]
 _MOST_BYTES = 1 << 20
-_MOST_BYTES_OF_FIGURES = 4 << 20
+MOST_BYTES_OF_FIGURES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -69,21 +69,22 @@ def read_ladder(path: Path) -> Ladder | None:
     try:
         return decode_json(read_at_most(path, _MOST_BYTES), Ladder)
     except ValueError as error:
-        raise _unreadable(path, f"is not a record of target ladder: {error}") from error
+        raise unreadable(path, f"is not a record of target ladder: {error}") from error
 
 
 def read_epochs(figures: Path) -> dict[int, RungEpoch]:
     """By the numbers of the epochs. figures: <network>_npu.json. Raises N6-LADDER-002 where the file is not what backend
     neural_art writes, N6-FILE-002 and N6-FILE-003."""
     try:
-        read: Any = parse_json(read_at_most(figures, _MOST_BYTES_OF_FIGURES))
+        read: Any = parse_json(read_at_most(figures, MOST_BYTES_OF_FIGURES))
         return {
             int(each["epoch"]): RungEpoch(str(each["kind"]), str(each["grade"]), str(each["form"]), str(each["node"]))
             for each in read["epochs"]
         }
     except WRONG_FIELDS as error:
-        raise _unreadable(figures, "is not what backend neural_art writes") from error
+        raise unreadable(figures, "is not what backend neural_art writes") from error
 
 
-def _unreadable(path: Path, what: str) -> N6Error:
+def unreadable(path: Path, what: str) -> N6Error:
+    """N6-LADDER-002, of a record or of figures of blobs."""
     return N6Error("N6-LADDER-002", what, where=str(path), hint="remove it, so that it is made again")

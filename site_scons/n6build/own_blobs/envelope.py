@@ -42,6 +42,7 @@ BITWISE = frozenset(
 _MAY_BE_SMALL = frozenset({"width", "height", "group", "kernels"})
 _WORD = 0xFFFF_FFFF
 Word = Annotated[int, Range(0, _WORD)]
+Count = Annotated[int, Range(0, _WORD)]
 
 
 class Grade(IntEnum):
@@ -65,7 +66,7 @@ class SeenKind:
 
     unit: str
     kind: str
-    count: int
+    count: Count
     sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -85,8 +86,8 @@ class Envelope:
     known."""
 
     networks: tuple[str, ...]
-    epochs: int
-    epochs_with_bits: int
+    epochs: Count
+    epochs_with_bits: Count
     kinds: tuple[SeenKind, ...]
     bits: tuple[SeenBits, ...] = ()
 
@@ -111,14 +112,21 @@ def read_envelope(path: Path) -> Envelope:
         known.add((each.unit, each.kind))
         for name, limits in each.sizes.items():
             if len(limits) != 2 or limits[0] > limits[1]:
-                raise _damaged(where, f"{name} of {each.unit} is {list(limits)}, not the smallest and the largest")
+                raise _damaged(where, f"has {name} {list(limits)} of {each.unit}, not the smallest and the largest")
     if not envelope.kinds:
         raise _damaged(document.where(), "has no kinds: nothing would be allowed")
+    registers: set[tuple[str, str]] = set()
+    for place, bits in enumerate(envelope.bits):
+        if (bits.unit, bits.register) in registers:
+            raise _damaged(document.where("bits", place), f"has the bits of {bits.unit} {bits.register} twice")
+        registers.add((bits.unit, bits.register))
+    if envelope.epochs_with_bits and not envelope.bits:
+        raise _damaged(document.where(), f"has no bits, but counts {envelope.epochs_with_bits} epochs with them")
     return envelope
 
 
 def _damaged(where: str, what: str) -> N6Error:
-    hint = "make it again: tools/npu_envelope.py collect"
+    hint = "make it again: tools/npu_envelope.py"
     return N6Error("N6-NPU-014", f"the database of what was seen {what}", where=where, hint=hint)
 
 
@@ -128,7 +136,8 @@ def judged(epoch: EpochSettings, names: Names, envelope: Envelope) -> list[Findi
     found = [finding for feature in features_of(epoch, names) for finding in _of_feature(feature, kinds)]
     bits = {(each.unit, each.register): each for each in envelope.bits}
     for unit, register, word in control_words(epoch, names):
-        found += _of_word(unit, register, word, bits.get((unit, register)))
+        # A database without the register has seen nothing of it: a damaged one allows less, not more.
+        found += _of_word(word, bits.get((unit, register), SeenBits(unit, register, 0)))
     return list(dict.fromkeys(found))
 
 
@@ -158,10 +167,9 @@ def _of_feature(feature: Feature, kinds: Mapping[tuple[str, str], SeenKind]) -> 
             yield Finding(Grade.SMALLER, f"{feature.unit} {feature.kind}: {name} {value}, seen from {low}")
 
 
-def _of_word(unit: str, register: str, word: int, seen: SeenBits | None) -> Iterator[Finding]:
-    if seen is None:
-        return
-    if (unit, register) in WHOLE and word not in seen.words:
-        yield Finding(Grade.UNSEEN, f"{unit} {register} is 0x{word:08X}: never seen")
-    if (unit, register) in BITWISE and (more := word & ~seen.set & _WORD):
-        yield Finding(Grade.UNSEEN, f"{unit} {register}: bits 0x{more:08X} were never seen set")
+def _of_word(word: int, seen: SeenBits) -> Iterator[Finding]:
+    key, name = (seen.unit, seen.register), f"{seen.unit} {seen.register}"
+    if key in WHOLE and word not in seen.words:
+        yield Finding(Grade.UNSEEN, f"{name} is 0x{word:08X}: never seen")
+    if key in BITWISE and (more := word & ~seen.set & _WORD):
+        yield Finding(Grade.UNSEEN, f"{name}: bits 0x{more:08X} were never seen set")

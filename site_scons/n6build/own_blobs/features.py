@@ -73,11 +73,16 @@ def _links(epoch: EpochSettings, names: Names) -> Links:
         field = {name: switch.fields.get((register, name), 0) for name in _DST} if switch else {}
         if not any(field.values()):
             continue
-        first = _Context(names.sources[field["LINK0"]], field["EN0"], field["FNR0"])
-        second = _Context(names.sources[field["LINK1"]], field["EN1"], field["FNR1"])
+        first = _Context(_source(names, field["LINK0"]), field["EN0"], field["FNR0"])
+        second = _Context(_source(names, field["LINK1"]), field["EN1"], field["FNR1"])
         two = field["FNR0"] or field["FNR1"] or field["EN1"]
         found[place] = [first, second] if two else [first]
     return found
+
+
+def _source(names: Names, number: int) -> str:
+    """The register has room for more of them than there are: a damaged blob names one that nobody has seen."""
+    return names.sources[number] if number < len(names.sources) else f"none{number}"
 
 
 _DST = ("EN0", "LINK0", "FNR0", "EN1", "LINK1", "TICK", "FNR1")

@@ -64,7 +64,7 @@ def make(call: Call) -> None:
     vectors = reference_tensors(model, graph, vectors_file)
     same = calibration_file == vectors_file
     calibrated = vectors if same else reference_tensors(model, graph, calibration_file)
-    request = Request(model, given.name, given.pools, given.ll_aton, given.roomier)
+    request = Request(model, given.name, given.pools, given.ll_aton, given.roomier, given.guard)
     calibration = Calibration(calibrated.values, given.margin)
     allowed = {Grade[name.upper()] for name in given.allow}
     attempt = Attempt(soc, find_program(soc), request, graph, calibration, vectors, envelope, confirmed.forms, allowed)

@@ -20,12 +20,14 @@ from n6build.network.reference.graph import Graph, Tensor
 MOST_VECTORS = 16
 # What only puts the elements of a tensor in another order or shape.
 _TRANSPOSE, _RESHAPE = "TRANSPOSE", "RESHAPE"
+# By type, what is subtracted from a value.
+_LESS = {"int8": 0, "uint8": 128}
 
 
 @dataclass(frozen=True)
 class ReferenceTensors:
-    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first. by: who computed
-    them."""
+    """values: of the int8 activations by their index in the graph, as they lie in memory, vectors first; of uint8 ones less 128.
+    by: who computed them."""
 
     count: int
     values: Mapping[int, NDArray[np.int8]]
@@ -58,14 +60,15 @@ Made = Sequence[Sequence[ReferenceTensor]]
 
 
 def _stacked(made: Made, place: int) -> NDArray[np.int8]:
-    return np.stack([run[place].values for run in made]).astype(np.int8)
+    less = _LESS[made[0][place].type]
+    return (np.stack([run[place].values for run in made]).astype(np.int16) - less).astype(np.int8)
 
 
 def _of_tflite(graph: Graph, made: Made) -> Iterator[tuple[int, NDArray[np.int8]]]:
     places = {tensor.index: place for place, tensor in enumerate(made[0])}
     for tensor in graph.tensors.values():
         place = places.get(tensor.index)
-        if place is not None and _is_compared(tensor) and made[0][place].type == "int8":
+        if place is not None and tensor.data is None and not tensor.unsigned and made[0][place].type in _LESS:
             yield tensor.index, _stacked(made, place)
 
 

@@ -10,6 +10,7 @@ from n6build.checks.run import Result, counts
 from n6build.network.artifacts.buffer_lives import BufferLife
 from n6build.network.artifacts.timed_epochs import epoch_numbers
 from n6build.npu.uses import NpuUse
+from n6build.own_blobs.epoch_grades import EpochGrade
 from n6build.plan.perform import DoneStep
 from n6build.run.instructions import Meaning
 from n6build.run.npu_epochs import HardwareEpoch
@@ -87,11 +88,17 @@ class EpochRow:
 @dataclass(frozen=True)
 class NpuSection:
     """use: None if it cannot be read, for the reason `problem`. epochs: of the first inference on the virtual board, empty if
-    none was made there."""
+    none was made there. grades: of the epochs in blobs of backend neural_art, empty for another compiler's."""
 
     use: NpuUse | None
     epochs: tuple[HardwareEpoch, ...] = ()
     problem: str = ""
+    grades: tuple[EpochGrade, ...] = ()
+
+    @property
+    def warned(self) -> tuple[EpochGrade, ...]:
+        """Of a kind that failed on a board."""
+        return tuple(each for each in self.grades if each.failed)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from n6build.base.console import kib
+from n6build.own_blobs.epoch_grades import counted_grades
 from n6build.report.content import Report, urgency
 from n6build.report.memory_picture import drawn, fullest_epoch, memory_svg
 from n6build.report.npu_picture import MOST_EPOCHS, npu_svg
@@ -30,6 +31,7 @@ def report_html(report: Report) -> str:
     environment.globals["share"] = share_text
     checks = sorted(report.checks, key=urgency)
     environment.filters["units_text"] = units_text
+    environment.filters["grades_text"] = counted_grades
     # The only texts that are trusted as markup: `plan_svg`, `npu_svg` and the others make them, and escape all names in them.
     environment.filters["npu_picture"] = lambda epochs: Markup(npu_svg(epochs))
     environment.filters["memory_picture"] = lambda network: Markup(memory_svg(network.buffers, network.pools))

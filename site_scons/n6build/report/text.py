@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from n6build.base.console import clipped, kib, printable
 from n6build.checks.run import summary
+from n6build.own_blobs.epoch_grades import counted_grades
 from n6build.report.content import AddressRange, NetworkSection, NpuSection, Part, Report, RunSection, Unit, urgency
 from n6build.timing.expected import NetworkTime
 from n6build.timing.show import whole_text
@@ -78,6 +79,13 @@ def _network(network: NetworkSection, counted: str) -> Iterator[str]:
 
 def _npu(npu: NpuSection) -> Iterator[str]:
     """What does not fit is in the page."""
+    if npu.grades:
+        yield f"  {'grades':<12}{counted_grades(npu.grades)}; experimental"
+    for graded in npu.warned[:_EPOCHS_SHOWN]:
+        why = f"epoch {graded.number}, {graded.what}: a board failed with this kind, in rung {', '.join(graded.failed)}"
+        yield from textwrap.wrap(why, _COLUMNS, initial_indent="    ", subsequent_indent=" " * 6)
+    if len(npu.warned) > _EPOCHS_SHOWN:
+        yield f"    and {len(npu.warned) - _EPOCHS_SHOWN} more"
     if npu.use is None:
         why = f"NPU  what the network uses of it cannot be read: {npu.problem}"
         yield from textwrap.wrap(why, _COLUMNS, initial_indent="  ", subsequent_indent=" " * 7)

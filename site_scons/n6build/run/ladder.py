@@ -56,9 +56,11 @@ def _is_of_versions(error: N6Error) -> bool:
 
 
 def _is_of_the_blob(error: N6Error) -> bool:
-    """Whether a blob may have caused it: the epoch controller reports an error or does not end, or nothing comes from the board
-    any more, as when a bus never answers. A cable that is pulled is something else."""
-    return error.id == "N6-FW-063" or error.id == "N6-FW-064" or error.id == "N6-LINK-001"  # noqa: PLR1714 - as above
+    """Whether a blob may have caused it: the epoch controller reports an error or does not end, nothing comes from the board
+    any more, as when a bus never answers and the watchdog resets the chip, or a guard was written. A cable that is pulled is
+    something else."""
+    ended = error.id == "N6-FW-063" or error.id == "N6-FW-064" or error.id == "N6-LADDER-004"  # noqa: PLR1714 - as above
+    return ended or error.id == "N6-LINK-001" or error.id == "N6-LINK-005"  # noqa: PLR1714 - as above
 
 
 def _climbed(rung: Rung, outcome: NetworkOutcome, epochs: Sequence[RungEpoch]) -> RungResult:

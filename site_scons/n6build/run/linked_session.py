@@ -22,9 +22,10 @@ from n6build.base.errors import N6Error
 from n6build.flash.boot_selectors import running
 from n6build.hardware.board import Board
 from n6build.memory_plan.vectors import VectorSet, check_row_size, rows
-from n6build.network.artifacts.description import NetworkArtifacts
+from n6build.network.artifacts.description import IoBuffer, NetworkArtifacts
 from n6build.run.compare import check_appli
 from n6build.run.console_log import Inference, read_console
+from n6build.run.guards import pattern, require_untouched
 from n6build.run.link import Link, NetworkInfo, Restarted
 from n6build.run.registers import registers_of
 from n6build.run.session import NetworkOutcome, Outcome, RunModel, longest_line, outcome_of
@@ -65,7 +66,8 @@ _MOST_EPOCHS = 4096
 
 @dataclass(frozen=True)
 class LinkedNetwork:
-    """runs: inferences to make; inputs, expected outputs and labels (none, or one each) are taken in turn."""
+    """runs: inferences to make; inputs, expected outputs and labels (none, or one each) are taken in turn. guards: behind the
+    inputs and outputs of the artifacts, as of `without_guards`."""
 
     model: RunModel
     artifacts: NetworkArtifacts
@@ -73,6 +75,7 @@ class LinkedNetwork:
     expected: VectorSet | None
     labels: Sequence[str]
     runs: int
+    guards: tuple[IoBuffer, ...] = ()
 
 
 # What is done after a network: its place, and what came of it.
@@ -156,7 +159,8 @@ def run_over_link(
 ) -> tuple[int, tuple[NetworkOutcome, ...]]:
     """Returns the CPU's clock in Hz, as the board has it, and what came of each network. after: called with each before the
     next one is run, and again where the board has restarted; what it raises ends the run. Raises N6-LINK-004 where the
-    board runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size, and as `Link`."""
+    board runs other networks, N6-LINK-005 where it keeps restarting, N6-VEC-002 for rows of another size,
+    N6-LADDER-004 for guards that were written, and as `Link`."""
     # What it prints of its own test vectors before it answers.
     link.longest_line = longest_line([network.artifacts for network in networks])
     for attempt in range(1, _RESTARTS + 1):
@@ -185,9 +189,12 @@ def _run_network(link: Link, index: int, network: LinkedNetwork) -> NetworkOutco
     inputs = rows(network.inputs)
     inferences = []
     for number in range(network.runs):
-        link.write_input(index, inputs[number % len(inputs)])
+        link.write_input(index, inputs[number % len(inputs)] + pattern(network.guards, number))
         cycles = link.run(index)
-        inference = Inference({0: link.read_output(index, info.output_bytes)}, cycles)
+        made = link.read_output(index, info.output_bytes)
+        own = len(made) - sum(guard.bytes for guard in network.guards)
+        require_untouched(network.guards, number, made[own:], network.model.name)
+        inference = Inference({0: made[:own]}, cycles)
         if number == 0:
             inference.epoch_cycles = dict(
                 enumerate(link.epoch_cycles(index, min(info.epochs, _most_epochs(network))), 1)
@@ -208,7 +215,9 @@ def _in_turn(values: Sequence[T], count: int) -> list[T]:
 
 def _check_network(info: NetworkInfo, network: LinkedNetwork) -> None:
     model, artifacts = network.model, network.artifacts
-    wanted = sum(port.bytes for port in artifacts.inputs), sum(port.bytes for port in artifacts.outputs)
+    wanted = tuple(
+        sum(port.bytes for port in (*ports, *network.guards)) for ports in (artifacts.inputs, artifacts.outputs)
+    )
     if info.name != model.name or (info.input_bytes, info.output_bytes) != wanted:
         what = f"the board runs {printable(info.name)} ({info.input_bytes} bytes in, {info.output_bytes} out), not {model.name}"
         raise N6Error(

@@ -20,13 +20,17 @@ VERSIONS = Rung(
 )
 RUNGS = (
     Rung(
-        "sum",
-        "one epoch of one ARITH: if nothing came back, the epoch controller, its clocks or its way to memory (RIF, caches) are "
-        "not as the virtual board has them; if other bytes did, how STRENG addresses memory, or how ARITH adds",
+        "copy",
+        "64 bytes from one engine to another: if nothing came back, the epoch controller, its clocks or its way to memory (RIF, "
+        "caches) are not as the virtual board has them; if other bytes did, how STRENG addresses memory",
     ),
     Rung(
+        "offset", "a copy runs, so that the start and the addresses are right: what differs is ARITH, or a link to it"
+    ),
+    Rung("sum", "ARITH adds 128 to what one engine reads: what differs is ARITH with two inputs"),
+    Rung(
         "mean",
-        "sums run, so that the start and the addresses are right: what differs is POOL, or the link from it to ARITH",
+        "sums run: what differs is POOL, or the link from it to ARITH",
     ),
     Rung("pool", "POOL and ARITH can be linked: what differs is POOL with windows, or frames that repeat"),
     Rung(
@@ -35,7 +39,7 @@ RUNGS = (
     ),
     Rung(
         "dense",
-        "CONVACC runs: what differs is deep mode, the layout of its kernels, or the epoch before it that adds 128",
+        "CONVACC runs, and so does the epoch before it that adds 128: what differs is deep mode, or the layout of its kernels",
     ),
     Rung("pointwise", "one pixel is right: what differs is how deep mode goes through an image"),
     Rung("depthwise", "deep mode is right: what differs is a kernel of 3x3, its padding, or its line buffer"),

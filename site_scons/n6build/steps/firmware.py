@@ -86,7 +86,7 @@ def board_firmware(
 ) -> BoardFirmware:
     """folder: of the board. flags: further ones, from the surrounding project. field: the programs are for a field report.
     trust: what they verify. trial: of new images; None: there is none. confined: relocatable models run unprivileged.
-    on_request: the Appli makes no inference that nobody has asked for over the link."""
+    on_request: the Appli makes no inference that nobody has asked for over the link, and a watchdog ends what never ends."""
     include = f"{folder}/include"
     headers = [soc_header_step(include, board), *board_header_steps(include, board), format_headers_step(include)]
     headers += [field_header_step(include, board)] if field else []
@@ -103,7 +103,8 @@ def board_firmware(
     if confined:
         how = how.defining("N6_CONFINE=1")
     if on_request:
-        how = how.defining("N6_ON_REQUEST=1")
+        how = how.defining("N6_ON_REQUEST=1").looking_in(FIRMWARE / "trial")
+        files.append(FIRMWARE / "trial" / "n6_watchdog.c")
     bring_up = compile_steps(f"{folder}/common/bring_up", files, how.looking_in(FIRMWARE / "bring_up"))
     if trust:
         bring_up += trust_objects(f"{folder}/common", how.looking_in(FIRMWARE / "bring_up"))

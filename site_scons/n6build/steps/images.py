@@ -174,8 +174,10 @@ def _in_slot(job: Job, image: Step, slot: str, content: Content) -> _InSlot:
 
 
 def images_of(job: Job, networks: Sequence[NetworkSteps]) -> Images:
-    """Networks are linked into the Appli or installed by it, according to option loader. Raises what stage 2, the memory plan
-    and signing raise."""
+    """Networks are linked into the Appli or installed by it, according to option loader. Inputs of target ladder go over the
+    console, with what fills guards: none are in flash. Raises what stage 2, the memory plan and signing raise."""
+    if job.choices.ladder:
+        networks = [replace(each, model=replace(each.model, inputs=None)) for each in networks]
     return _reloc_images(job, networks) if job.choices.loader == "reloc" else _linked_images(job, networks)
 
 

@@ -17,7 +17,9 @@ from n6build.models.model import Model
 from n6build.own_blobs.board_record import Ladder, read_epochs
 from n6build.plan.step import Call, Step
 from n6build.run.field_report import hashed_serial
+from n6build.run.guards import without_guards
 from n6build.run.ladder import counted, first_failed, ladder_json, results_of
+from n6build.run.linked_session import LinkedNetwork
 from n6build.run.rungs import NETWORKS, WHOLE
 from n6build.run.session import NetworkOutcome, raise_if_different, show_line
 from n6build.steps.ask_board import ask, asking_step
@@ -70,13 +72,27 @@ def _to_the_byte(network: NetworkOnBoard, model: Model) -> NetworkOnBoard:
     return network if model.name == WHOLE else replace(network, exact=True)
 
 
+def _guarded(network: NetworkOnBoard) -> LinkedNetwork:
+    """With the guards that its buffers may have."""
+    model, artifacts = as_run(network)
+    artifacts, guards = without_guards(artifacts)
+    return replace(linked_network(model, artifacts, Session()), guards=guards)
+
+
 def make(call: Call) -> None:
     """Writes the record, whatever comes of the climb. Raises N6-LADDER-001 afterwards where a rung fails."""
     given = call.parameters_as(Parameters)
     board = board_as_chosen(Path(given.target.file), given.target.board)
     programmer = chosen_programmer(given.target.probe, board, Path(given.target.virtual_board))
-    networks = [linked_network(*as_run(each), Session()) for each in given.networks]
+    networks = [_guarded(each) for each in given.networks]
     epochs = [tuple(read_epochs(Path(each.folder) / f"{each.name}_npu.json").values()) for each in given.networks]
+    guards = [guard for each in networks for guard in each.guards]
+    of = sum(bool(each.guards) for each in networks)
+    say(
+        "Guards",
+        f"{len(guards)} of {sum(guard.bytes for guard in guards):,} bytes",
+        f"around the buffers of {of} rungs",
+    )
     climbed: list[NetworkOutcome] = []
     lines: list[str] = []
 
@@ -135,4 +151,6 @@ def _failed(ladder: Ladder, error: N6Error) -> N6Error:
         # All of them were climbed; the virtual board objects to how.
         return error
     what = f"rung {rung.name} fails: {error.id}: {error.what}"
-    return N6Error("N6-LADDER-001", what, where=error.where, hint=rung.tells)
+    # What a guard tells, it tells of any rung.
+    hint = error.hint if error.id == "N6-LADDER-004" else rung.tells
+    return N6Error("N6-LADDER-001", what, where=error.where, hint=hint)

@@ -25,7 +25,7 @@ from n6build.network.artifacts.read_artifacts import read_artifacts
 from n6build.network.ll_aton import version_text
 from n6build.network.runtimes import RuntimeVersion
 from n6build.npu.uses import npu_use
-from n6build.own_blobs.board_record import read_epochs
+from n6build.own_blobs.epoch_grades import EpochGrade, read_grades
 from n6build.plan.perform import current_site
 from n6build.plan.picture import plan_svg
 from n6build.plan.step import Call, Step, to_parameters
@@ -162,20 +162,22 @@ def _npu(artifacts: NetworkArtifacts, board: Board, outcome: Outcome | None, num
     if not artifacts.uses_npu:
         return None
     ran = outcome.networks[number].npu_epochs if outcome and number < len(outcome.networks) else ()
-    epochs = _with_grades(hardware_epochs(ran, artifacts), artifacts)
+    figures = artifacts.source.with_name(f"{artifacts.name}_npu.json")
+    # Blobs of our own have them; others have none.
+    grades = read_grades(figures) if is_file(figures) else ()
+    epochs = _with_grades(hardware_epochs(ran, artifacts), grades)
     try:
-        return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs)
+        return NpuSection(npu_use(artifacts.source, board.soc.npu), epochs, grades=grades)
     except N6Error as error:
         # A blob with something unknown in it may well run on a real board: a page about a build does not fail for that.
-        return NpuSection(None, epochs, f"{error.where}: {error.what}")
+        return NpuSection(None, epochs, f"{error.where}: {error.what}", grades)
 
 
-def _with_grades(epochs: tuple[HardwareEpoch, ...], artifacts: NetworkArtifacts) -> tuple[HardwareEpoch, ...]:
-    """Of blobs of our own, behind the operators; others have none."""
-    figures = artifacts.source.with_name(f"{artifacts.name}_npu.json")
-    graded = read_epochs(figures) if is_file(figures) else {}
+def _with_grades(epochs: Sequence[HardwareEpoch], grades: Sequence[EpochGrade]) -> tuple[HardwareEpoch, ...]:
+    """Behind the operators."""
+    graded = {each.number: each.grade for each in grades}
     return tuple(
-        replace(each, operators=f"{each.operators}: {graded[each.number].grade}") if each.number in graded else each
+        replace(each, operators=f"{each.operators}: {graded[each.number]}") if each.number in graded else each
         for each in epochs
     )
 

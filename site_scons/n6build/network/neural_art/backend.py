@@ -37,6 +37,7 @@ class Parameters:
 
     name: str
     margin: float
+    guard: int
     allow: tuple[Allowed, ...]
     records: int
     sha256: str | None
@@ -84,7 +85,15 @@ def _step(given: Compilation) -> Step:
     of_model = (REPLAY, *files_in(MODEL_OF_NPU, "n6npu.h"), *files_in(MODEL_OF_NPU, "n6virt_npu_*.[ch]"))
     rendered = (*RENDERED, blob_header.TEMPLATE, MODEL_OF_NPU / "n6npu_registers.h.j2")
     parameters = Parameters(
-        name, options.margin, options.allow, len(records), source.sha256, given.ll_aton, given.pools, given.roomier
+        name,
+        options.margin,
+        options.guard,
+        options.allow,
+        len(records),
+        source.sha256,
+        given.ll_aton,
+        given.pools,
+        given.roomier,
     )
     return Step(
         verb="Network",

@@ -13,6 +13,7 @@ from n6build.network.artifacts.description import NPU_TOOL
 from n6build.network.ll_aton import Version
 from n6build.network.neural_art.blob_header import blob_header
 from n6build.network.neural_art.blocks import Block, blocks_of
+from n6build.network.neural_art.hardware_epoch import ends_of_writes
 from n6build.network.neural_art.layer import Calibration
 from n6build.network.neural_art.lowering import Lowered, lower_for_npu
 from n6build.network.neural_art.placement import placed
@@ -33,13 +34,15 @@ IDENTITY = f"{NPU_TOOL} {VERSION} (experimental)"
 
 @dataclass(frozen=True)
 class Request:
-    """What is compiled. pools: in order of preference. ll_aton: version of the runtime. roomier: profiles with more RAM."""
+    """What is compiled. pools: in order of preference. ll_aton: version of the runtime. roomier: profiles with more RAM. guard:
+    as of `NpuOptions`."""
 
     model: Path
     name: str
     pools: Sequence[MemoryPool]
     ll_aton: Version
     roomier: Sequence[RoomierProfile]
+    guard: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def compile_for_npu(
     lowered = lower_for_npu(npu, graph, lower(graph, model.name), calibration, kept, apart)
     if not lowered.hardware:
         raise nothing_for_npu(model.name, lowered)
-    network, placement = placed(lowered.network, request.pools, request.roomier)
+    written = ends_of_writes(lowered.hardware.values())
+    network, placement = placed(lowered.network, request.pools, request.roomier, request.guard, written)
     blocks = blocks_of(npu, lowered, placement, name)
     info = c_info(
         network,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from n6build.hardware.npu import Npu
@@ -74,6 +74,17 @@ class HardwareEpoch:
     def label(self) -> str:
         """'Conv2D_4 1x1 deep'."""
         return f"{self.node} {self.kind}"
+
+
+def ends_of_writes(epochs: Iterable[HardwareEpoch]) -> dict[str, int]:
+    """For each buffer, how many bytes of it and of what is behind it epochs write: where a layer has fewer outputs than a frame
+    of kernels, those of kernels of zeros are written, too."""
+    ends: dict[str, int] = {}
+    writers = (unit for epoch in epochs for unit in epoch.units if unit.writes)
+    for value in (value for unit in writers for setting in unit.settings for value in setting.values):
+        if isinstance(value, Limit):
+            ends[value.end.name] = max(ends.get(value.end.name, 0), value.end.offset)
+    return ends
 
 
 @dataclass

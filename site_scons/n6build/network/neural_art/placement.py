@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from n6build.base.errors import N6Error
+from n6build.network.neural_art.guards import with_guards, with_room
 from n6build.network.neural_art.hardware_epoch import READ_AHEAD
 from n6build.network.pools.memory_pools import MemoryPool, RoomierProfile
-from n6build.network.reference.epochs import Address, Initializer, Network
+from n6build.network.reference.epochs import Address, Buffer, Initializer, Network
+from n6build.network.reference.liveness import aligned
 from n6build.network.reference.placement import Placement, place
 
 _SLACK = "Read_ahead_of_the_kernels"
 
 
 def placed(
-    network: Network, pools: Sequence[MemoryPool], roomier: Sequence[RoomierProfile]
+    network: Network,
+    pools: Sequence[MemoryPool],
+    roomier: Sequence[RoomierProfile],
+    guard: int,
+    written: Mapping[str, int],
 ) -> tuple[Network, Placement]:
-    """The network, with readable bytes behind its last initializer, and its places. Raises N6-NET-010 to N6-NET-013, and
-    N6-NET-031 for pools without addresses, which a blob has to have in it."""
+    """The network, with readable bytes behind its last initializer, and its places. guard: as of `NpuOptions`; with one, no
+    buffer takes the memory of another one. written: as of `ends_of_writes`. Raises N6-NET-010 to N6-NET-013, and N6-NET-031 for
+    pools without addresses, which a blob has to have in it."""
     for pool in pools:
         if pool.mode == "USEMODE_RELATIVE":
             what = f"memory pool {pool.name} has no address, which blobs of this backend have in them"
             raise N6Error("N6-NET-031", what, where=pool.name, hint="loader=linked, or another backend")
-    behind = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
-    network = replace(network, initializers=(*network.initializers, behind))
-    roomy = tuple(replace(buffer, bytes=buffer.bytes + READ_AHEAD) for buffer in network.buffers)
+    slack = Initializer(_SLACK, len(network.epochs), "int8", (READ_AHEAD,), None, memoryview(bytes(READ_AHEAD)))
+    network = replace(network, initializers=(*network.initializers, slack))
+    roomy = with_room(network, guard, written) if guard else _with_read_ahead(network)
     placement = place(replace(network, buffers=roomy), pools, roomier)
     sizes = {buffer.name: buffer.bytes for buffer in network.buffers}
+    before = aligned(guard)
     places = {
-        name: replace(found, bytes=sizes[name]) if name in sizes else found for name, found in placement.places.items()
+        name: replace(found, offset=found.offset + before, bytes=sizes[name]) if name in sizes else found
+        for name, found in placement.places.items()
     }
-    return network, replace(placement, places=places)
+    placement = replace(placement, places=places)
+    return with_guards(network, placement, guard, written) if guard else (network, placement)
+
+
+def _with_read_ahead(network: Network) -> tuple[Buffer, ...]:
+    return tuple(replace(buffer, bytes=buffer.bytes + READ_AHEAD) for buffer in network.buffers)
 
 
 def addresses(placement: Placement) -> Callable[[Address], int]:

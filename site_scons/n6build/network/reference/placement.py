@@ -162,11 +162,12 @@ def _too_large(
     blocks: Sequence[Block], bound: int, runs: Sequence[Run], missing: int, roomier: Sequence[RoomierProfile]
 ) -> N6Error:
     offered = sum(run.size for run in runs)
+    # What finds no place may be buffers that are never in use together.
+    short = bound - offered if bound > offered else missing
     names = ", ".join(pool.name for run in runs for pool in run.joined.parts) or "none"
     return N6Error(
         "N6-NET-013",
-        f"the activations need at least {bound} bytes; {max(bound - offered, missing)} bytes find no place in the {offered} "
-        f"bytes of {names}",
+        f"the activations need at least {bound} bytes; {short} bytes find no place in the {offered} bytes of {names}",
         where="memory pools",
         hint=f"{_more_room(roomier)}; the largest buffer, which has to lie in memory without a gap, has "
         f"{max(block.bytes for block in blocks)} bytes",

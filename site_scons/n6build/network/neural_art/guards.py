@@ -1,0 +1,73 @@
+"""Memory around buffers that no epoch may write: inputs and outputs of the network, at the same place, which no epoch knows of.
+
+Whoever runs the network fills them with a pattern, and finds it in the outputs again, or knows where an engine has written that
+should not have. No firmware has to know of them: what it does for inputs and outputs, also with its caches, is right for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from n6build.network.neural_art.hardware_epoch import READ_AHEAD
+from n6build.network.reference.epochs import Buffer, Network, Port
+from n6build.network.reference.graph import Tensor
+from n6build.network.reference.liveness import aligned
+from n6build.network.reference.placement import Place, Placement
+
+# Of a frame of sixteen kernels, at least one is not of zeros.
+_MOST_FILLED = 15
+BEFORE, BEHIND = "_guard_before", "_guard_behind"
+
+
+def with_room(network: Network, guard: int, written: Mapping[str, int]) -> tuple[Buffer, ...]:
+    """The buffers with what is written of them and guards on both sides, in use all the time. guard: bytes. written: as of
+    `ends_of_writes`."""
+    last = len(network.epochs)
+    return tuple(
+        replace(buffer, bytes=aligned(guard) + _written(buffer, written) + _behind(guard), first=0, last=last)
+        for buffer in network.buffers
+    )
+
+
+def _written(buffer: Buffer, written: Mapping[str, int]) -> int:
+    """More than kernels of zeros is a fault of this compiler, which a guard has to find."""
+    filled = written.get(buffer.name, 0) - buffer.bytes
+    return buffer.bytes + (filled if 0 < filled <= _MOST_FILLED else 0)
+
+
+def _behind(guard: int) -> int:
+    """Engines may read it."""
+    return max(aligned(guard), READ_AHEAD)
+
+
+def with_guards(
+    network: Network, placement: Placement, guard: int, written: Mapping[str, int]
+) -> tuple[Network, Placement]:
+    """placement: of the buffers of `with_room`, without that room. What is behind one goes to the end of a cache line. guard,
+    written: as there."""
+    buffers: list[Buffer] = []
+    places: dict[str, Place] = {}
+    known = max((buffer.tensor.index for buffer in network.buffers if buffer.tensor), default=-1)
+    for buffer in network.buffers:
+        place = placement.places[buffer.name]
+        end = place.offset + _written(buffer, written)
+        spans = {
+            BEFORE: (place.offset - aligned(guard), aligned(guard)),
+            BEHIND: (end, aligned(end + _behind(guard)) - end),
+        }
+        for side, (offset, size) in spans.items():
+            name = buffer.name + side
+            tensor = Tensor(known + 1 + len(buffers), name, "int8", (1, size), None)
+            buffers.append(Buffer(name, size, 0, len(network.epochs), tensor))
+            places[name] = Place(place.pool, offset, size)
+    ports = tuple(Port(buffer.name, buffer.tensor) for buffer in buffers if buffer.tensor)
+    return (
+        replace(
+            network,
+            buffers=(*network.buffers, *buffers),
+            inputs=(*network.inputs, *ports),
+            outputs=(*network.outputs, *ports),
+        ),
+        replace(placement, places={**placement.places, **places}),
+    )
