@@ -1,39 +1,52 @@
 """The tests build the same C in hundreds of copies of the project: ccache compiles it once for all of them.
 
-Nothing that is tested sees it: the compiler in PATH is a script that calls the real one, by its path, through ccache. Its
-directory is in no line of a command, since n6build's commands have relative paths only.
+Nothing that is tested sees it: the compiler in PATH is a program that calls the real one, by its path, through ccache
+(compiler_cache.c). Its directory is in no line of a command, since n6build's commands have relative paths only.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 COMPILER = "arm-none-eabi-gcc"
 _FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "n6build" / "tests"
+_SOURCE = Path(__file__).with_name("compiler_cache.c")
 
 
 def real_compiler() -> str | None:
     """Its path, for tests that exchange a part of it, which ccache would not notice."""
     folders = os.environ["PATH"].split(os.pathsep)
-    return shutil.which(COMPILER, path=os.pathsep.join(folder for folder in folders if folder != str(_FOLDER)))
+    others = (folder for folder in folders if not Path(folder).is_relative_to(_FOLDER))
+    return shutil.which(COMPILER, path=os.pathsep.join(others))
+
+
+def host_compiler() -> list[str]:
+    """The command of this host's compiler, through ccache if that is there."""
+    ccache = shutil.which("ccache")
+    places = f"CCACHE_DIR={_FOLDER / 'ccache'}", "CCACHE_NOHASHDIR=1", "CCACHE_NODIRECT=1"
+    return ["env", *places, ccache, "cc"] if ccache else ["cc"]
 
 
 def use_compiler_cache() -> None:
-    """For this process and what it starts; without ccache, nothing."""
-    ccache, compiler = shutil.which("ccache"), real_compiler()
-    if ccache is None or compiler is None or shutil.which(COMPILER) == str(_FOLDER / COMPILER):
+    """For this process and what it starts; without ccache, or a compiler of this host, nothing."""
+    ccache, compiler, host = shutil.which("ccache"), real_compiler(), shutil.which("cc")
+    found = shutil.which(COMPILER)
+    if ccache is None or compiler is None or host is None or found is None or Path(found).is_relative_to(_FOLDER):
         return
-    # Preprocessed each time: what ccache remembers of headers does not know of one that appears in front of another.
-    settings = f"CCACHE_NODIRECT=1 CCACHE_DIR={shlex.quote(str(_FOLDER / 'ccache'))} CCACHE_MAXSIZE=1G"
-    text = f'#!/bin/sh\n{settings} exec {shlex.quote(ccache)} {shlex.quote(compiler)} "$@"\n'
-    script = _FOLDER / COMPILER
-    if not script.is_file() or script.read_text() != text:
-        _FOLDER.mkdir(parents=True, exist_ok=True)
-        ours = _FOLDER / f"{COMPILER}.{os.getpid()}"
-        ours.write_text(text)
-        ours.chmod(0o755)
-        ours.replace(script)
-    os.environ["PATH"] = os.pathsep.join([str(_FOLDER), os.environ["PATH"]])
+    places = {"CCACHE": ccache, "COMPILER": compiler, "CCACHE_FOLDER": str(_FOLDER / "ccache")}
+    defined = [f"-D{name}={json.dumps(place)}" for name, place in places.items()]
+    # Test runs of other checkouts may have a different one at the same time.
+    digest = hashlib.sha256(_SOURCE.read_bytes() + " ".join([host, *defined]).encode()).hexdigest()[:16]
+    program = _FOLDER / digest / COMPILER
+    if not program.is_file():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        ours = program.with_name(f"{COMPILER}.{os.getpid()}")
+        flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run([host, *flags, *defined, "-o", ours, _SOURCE], check=True)
+        ours.replace(program)
+    os.environ["PATH"] = os.pathsep.join([str(program.parent), os.environ["PATH"]])

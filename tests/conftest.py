@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+from compiled_library import compile_library
 from compiler_cache import use_compiler_cache
 from hypothesis import HealthCheck, settings
 
@@ -10,3 +12,9 @@ settings.register_profile(
 )
 settings.load_profile("n6build")
 use_compiler_cache()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the workers of xdist, which have an input, are started."""
+    if not hasattr(config, "workerinput"):
+        compile_library()

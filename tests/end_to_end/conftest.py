@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 import tflite
+from compiled_library import copy_project_file
 from patience import NET_S
+from shared_folder import made_once, shared_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("SConstruct", "site_scons", "boards", "models", "firmware", "tools")
@@ -103,15 +105,47 @@ def make_project(folder: Path) -> Project:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, root / name)
+            shutil.copytree(source, root / name, copy_function=copy_project_file)
         else:
             shutil.copy2(source, root / name)
-    # Compiled code comes along, to save every test a second; it is younger than its sources here, too.
-    for path in root.rglob("*.pyc"):
-        path.touch()
     return Project(root, home)
 
 
+@dataclass(frozen=True)
+class BuiltOnce:
+    """shared: folder of all processes of this test run."""
+
+    shared: Path
+
+    def original(self, *arguments: str) -> Project:
+        """What scons makes of these arguments, which end well; look, and leave it as it is."""
+        name = hashlib.sha256("\0".join(sorted(arguments)).encode()).hexdigest()[:16]
+
+        def make(folder: Path) -> None:
+            result = make_project(folder).scons(*arguments)
+            assert result.status == 0, result.output
+
+        folder = made_once(self.shared / name, make)
+        return Project(folder / "project", folder / "home")
+
+    def copy(self, folder: Path, *arguments: str) -> Project:
+        """To do with as one likes."""
+        original = self.original(*arguments)
+        for each in (original.root, original.home):
+            shutil.copytree(each, folder / each.name, symlinks=True, copy_function=copy_project_file)
+        return Project(folder / original.root.name, folder / original.home.name)
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> BuiltOnce:
+    return BuiltOnce(shared_folder(tmp_path_factory, "built-once"))
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    """With nothing built, or after the call of scons that marker `built` has the arguments of."""
+    marker = request.node.get_closest_marker("built")
+    if marker is None:
+        return make_project(tmp_path)
+    built_once: BuiltOnce = request.getfixturevalue("built_once")
+    return built_once.copy(tmp_path, *marker.args)

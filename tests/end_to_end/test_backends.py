@@ -171,8 +171,8 @@ def test_a_core_folder_without_a_runtime_is_said_at_once(project: Project, tmp_p
     assert project.scons("boards", STEDGEAI_CORE_DIR=str(tmp_path)).status == 0
 
 
+@pytest.mark.built(*RUN[:-1])
 def test_a_network_that_was_compiled_elsewhere(project: Project, tmp_path: Path) -> None:
-    assert project.scons("model=keyword", "network").status == 0
     elsewhere = tmp_path / "from a colleague"
     shutil.copytree(project.root / "build/nucleo-n657/keyword/network", elsewhere)
     (elsewhere / "network_atonbuf.xSPI2.raw").rename(elsewhere / "network_data.xSPI2.bin")
@@ -232,8 +232,8 @@ def with_own_output(folder: Path) -> None:
     "described",
     [pytest.param(True, id="in c_info", marks=pytest.mark.slow), pytest.param(False, id="in network.c")],
 )
+@pytest.mark.built(*RUN[:-1])
 def test_buffers_that_a_network_wants_from_the_application(project: Project, described: bool) -> None:
-    assert project.scons("model=keyword", "network").status == 0
     elsewhere = project.root / "models/keyword/elsewhere"
     shutil.copytree(project.root / "build/nucleo-n657/keyword/network", elsewhere)
     with_own_output(elsewhere)
@@ -261,8 +261,8 @@ def test_buffers_that_a_network_wants_from_the_application(project: Project, des
     assert plan["networks"][0]["own_buffers"] == [{"direction": "output", "index": 0, "bytes": 12}]
 
 
+@pytest.mark.built(*RUN[:-1])
 def test_what_one_backend_left_is_not_taken_for_another_s(project: Project) -> None:
-    assert project.scons("model=keyword", "network").status == 0
     folder = project.root / "build/nucleo-n657/keyword/network"
     elsewhere = project.root / "models/keyword/elsewhere"
     elsewhere.mkdir()

@@ -12,17 +12,17 @@ from n6build.run.console_log import ends_run, read_console
 from n6build.virtual_board.build import find_emulator
 from n6build.virtual_board.run import Limits, NorBoot, RunResult, run_nor
 
-from end_to_end.conftest import Project, make_project
+from end_to_end.conftest import BuiltOnce, Project
 
 BOARD = load_board("nucleo-n657")
 PROFILES = ("extflash", "noextmem")
 
 
 @pytest.fixture(scope="module")
-def nors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def nors(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """By profile: what is in flash after `flash`."""
     contents = {}
-    project = make_project(tmp_path_factory.mktemp("built"))
+    project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", "probe=virtual", "flash")
     for profile in PROFILES:
         result = project.scons(f"profile={profile}", "model=keyword", "probe=virtual", "flash")
         assert result.status == 0, result.output
@@ -104,6 +104,7 @@ def test_a_nor_that_is_silent_is_said(nors: dict[str, bytes], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("clock_profile", ["hsi", "hsi-only"])
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profile: str) -> None:
     project.replace("boards/nucleo-n657/board.yaml", "mode: opi-dtr", "mode: spi")
     project.replace("boards/nucleo-n657/board.yaml", "clock_profile: hsi", f"clock_profile: {clock_profile}")
@@ -113,6 +114,7 @@ def test_one_line_spi_and_no_pll_by_board_options(project: Project, clock_profil
     assert "10 of 10 outputs equal" in result.output
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_finding_fails_the_run_with_its_source_line(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run")
@@ -136,6 +138,7 @@ CACHE_MISTAKES = [
 @pytest.mark.parametrize(
     ("file", "old", "new", "kind"), [row[1:] for row in CACHE_MISTAKES], ids=[row[0] for row in CACHE_MISTAKES]
 )
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
     project: Project, file: str, old: str, new: str, kind: str | None
 ) -> None:
@@ -154,6 +157,7 @@ def test_an_fsbl_that_leaves_the_appli_in_the_data_cache(
         assert (result.ended, result.findings) == ("silent", ())
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_fault_says_where(project: Project) -> None:
     project.replace(
         "firmware/appli/main.c",

@@ -86,6 +86,7 @@ _ALWAYS = ("N6-FW-005", "N6-FW-031", "N6-FW-025", "N6-FW-057")
 @pytest.mark.parametrize(
     "id", [each if each in _ALWAYS else pytest.param(each, marks=pytest.mark.slow) for each in CASES]
 )
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_is_said_by_its_id(id: str, project: Project) -> None:
     file, old, new, options = CASES[id]
     project.replace(f"firmware/{file}", old, new)

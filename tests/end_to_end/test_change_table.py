@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled_library import copy_project_file
 
-from end_to_end.conftest import Project, make_project
+from end_to_end.conftest import BuiltOnce, Project
 
 ARGUMENTS = ("board=nucleo-n657", "model=miniresnet", "probe=virtual", "flash")
 FLASH = "Flash virtual-nucleo-n657.json"
@@ -211,16 +212,13 @@ CHANGES = [
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = make_project(tmp_path_factory.mktemp("built"))
-    result = project.scons(*ARGUMENTS)
-    assert result.status == 0, result.output
-    return project
+def built(built_once: BuiltOnce) -> Project:
+    return built_once.original(*ARGUMENTS)
 
 
 @pytest.fixture
 def copy(built: Project, tmp_path: Path) -> Project:
-    root = Path(shutil.copytree(built.root, tmp_path / "project"))
+    root = Path(shutil.copytree(built.root, tmp_path / "project", copy_function=copy_project_file))
     return Project(root, built.home)
 
 

@@ -12,17 +12,14 @@ import pytest
 from _pytest.mark import ParameterSet
 from patience import NET_S
 
-from end_to_end.conftest import Project, make_project
+from end_to_end.conftest import BuiltOnce, Project, make_project
 
 VIRTUAL = ("board=nucleo-n657", "model=miniresnet", "probe=virtual")
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = make_project(tmp_path_factory.mktemp("built"))
-    result = project.scons(*VIRTUAL, "flash")
-    assert result.status == 0, result.output
-    return project
+def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return built_once.copy(tmp_path_factory.mktemp("built"), *VIRTUAL, "flash")
 
 
 def every_pair() -> list[ParameterSet]:
@@ -74,6 +71,7 @@ def test_new_weights_of_one_network_leave_the_other_as_it_is(project: Project) -
     assert not [action for action in result.actions if "+anomaly/anomaly" in action]
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_wrong_expectation_fails_the_run(project: Project) -> None:
     import numpy as np
 
@@ -309,8 +307,8 @@ def test_another_project_uses_the_tools_from_its_own_sconstruct(project: Project
     )
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_cleaning_removes_what_was_built_and_keeps_the_board(project: Project) -> None:
-    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
     assert project.scons("model=keyword", "probe=virtual", "-c", "build").status == 0
     left = [path for path in (project.root / "build/nucleo-n657").rglob("*") if path.is_file()]
     assert left == []

@@ -66,6 +66,7 @@ def test_two_installed_models_have_a_part_of_the_external_ram_each(project: Proj
     assert result.output.count(MAPPED["stm32n6570-dk"]) == 1
 
 
+@pytest.mark.built("board=stm32n6570-dk", "profile=extram", "model=keyword", "probe=virtual", "flash")
 def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = map_external_ram(observer);", "(void)map_external_ram;")
     result = project.scons("board=stm32n6570-dk", "profile=extram", "model=keyword", *RUN)
@@ -74,9 +75,9 @@ def test_a_forgotten_mapping_is_found_on_the_virtual_board(project: Project) -> 
     assert "firmware/appli/n6_memory.c:" in result.output
 
 
+@pytest.mark.built("board=stm32n6570-dk", "profile=extram", "model=keyword", "probe=virtual", "flash")
 def test_weights_in_external_ram_leave_the_cache_as_those_inside_the_chip_do(project: Project) -> None:
     board = load_board("stm32n6570-dk")
-    assert project.scons(f"board={board.name}", "profile=extram", "model=keyword", *RUN[:2]).status == 0
     nor = project.root / f"build/virtual_board/{board.name}/nor.bin"
     result = run_nor(find_emulator(board.soc), NorBoot(nor, board), programs=[], stop=ends_run)
     assert result.findings == ()

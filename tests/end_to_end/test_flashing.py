@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from signing_stand_in import stand_in
 
 from end_to_end.conftest import Project
@@ -30,8 +31,8 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(project: Project) -> None
     assert "N6-OPTION-006" in project.scons(*ARGUMENTS, "flash", "run", "dry=1").output
 
 
+@pytest.mark.built(*ARGUMENTS, "flash")
 def test_flash_all_programs_what_the_board_is_believed_to_hold(project: Project) -> None:
-    assert project.scons(*ARGUMENTS, "flash").status == 0
     assert project.scons(*ARGUMENTS, "flash").actions == []
     assert project.scons(*ARGUMENTS, "flash-all").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
     assert project.scons(*ARGUMENTS, "flash").flashed == "holds all of it already"
@@ -83,9 +84,9 @@ def test_every_build_says_how_much_of_it_is_not_on_the_board(project: Project) -
     assert "To flash 2 sectors (128.0 KiB)" in project.scons(*ARGUMENTS, "build").output
 
 
+@pytest.mark.built(*ARGUMENTS, "flash")
 def test_edits_and_flashes_that_follow_each_other_at_once(project: Project) -> None:
     """As a script does: many of them fall into one second, which is all that SCons knows of a time."""
-    assert project.scons(*ARGUMENTS, "flash").status == 0
     for number in range(4):
         project.replace("firmware/appli/main.c", "n6 done runs=", "n6 DONE runs=")
         assert project.scons(*ARGUMENTS, "build").status == 0

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from end_to_end.conftest import Project, Result, make_project
+from end_to_end.conftest import BuiltOnce, Project, Result
 
 BOARD = "build/nucleo-n657"
 VIRTUAL = "probe=virtual"
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def built(built_once: BuiltOnce, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """FSBL and Appli of this project, which play those of somebody else: `theirs` has them in all forms."""
-    project = make_project(tmp_path_factory.mktemp("built"))
+    project = built_once.copy(tmp_path_factory.mktemp("built"), "model=keyword", VIRTUAL, "flash")
     result = project.scons("model=keyword", VIRTUAL, "build", "hex", "flash")
     assert result.status == 0, result.output
     theirs = project.root / "theirs"

@@ -179,6 +179,7 @@ def test_the_supply_is_raised_for_the_highest_clock_of_the_discovery_kit(project
     assert "ms at 800 MHz" in result.output
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_what_the_virtual_board_objects_to_shows_in_a_linked_run_too(project: Project) -> None:
     project.replace("firmware/appli/n6_memory.c", "result = power_banks();", "result = well;\n    (void)power_banks;")
     result = project.scons("model=keyword", "probe=virtual", "flash", "run", "runs=2")
@@ -207,6 +208,7 @@ def test_modes_that_cannot_be(project: Project, arguments: tuple[str, ...], erro
     assert error in result.output
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_inputs_of_a_file(project: Project, tmp_path: Path) -> None:
     rows = np.load(project.root / "models/keyword/inputs.npy")[[3, 1]]
     np.save(tmp_path / "mine.npy", rows)

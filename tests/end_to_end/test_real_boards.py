@@ -36,6 +36,7 @@ def scons(project: Project, desk: Desk, *arguments: str) -> Result:
     return project.scons("model=keyword", *arguments, PATH=f"{desk.commands}:{os.environ['PATH']}")
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk) -> None:
     first = scons(project, desk, "flash")
     assert first.status == 0, first.output
@@ -53,6 +54,7 @@ def test_a_board_on_a_cable_is_looked_at_every_time(project: Project, desk: Desk
     assert scons(project, desk, "flash").flashed == "4 of 4 sectors programmed and verified (256.0 KiB)"
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash", "verify").status == 0
     desk.overwrite(BOARD.slots.appli.address + 0x2000, b"wrong")
@@ -67,6 +69,7 @@ def test_a_byte_that_no_witness_sees_is_named_by_verify_and_programmed_by_flash(
     assert scons(project, desk, "flash").flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").status == 0
     project.change_one_weight("keyword")
@@ -76,6 +79,7 @@ def test_one_changed_weight_programs_one_sector(project: Project, desk: Desk) ->
     assert " 0x71000000" in program
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_dry_run_does_not_stop_the_board(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").status == 0
     project.change_one_weight("keyword")
@@ -85,6 +89,7 @@ def test_a_dry_run_does_not_stop_the_board(project: Project, desk: Desk) -> None
     assert [call.split()[1] for call in desk.calls()[calls:]] == ["-l"]
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) -> None:
     desk.fail(12, "error")
     result = scons(project, desk, "flash")
@@ -97,8 +102,8 @@ def test_a_cable_that_is_pulled_while_programming(project: Project, desk: Desk) 
     assert scons(project, desk, "flash").flashed == "holds all of it already"
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
-    assert scons(project, desk, "build").status == 0
     # Another checkout, for the same board.
     other = Project(Path(shutil.copytree(project.root, project.root.with_name("other"))), project.home)
     desk.fail(12, "hangs")
@@ -115,6 +120,7 @@ def test_ctrl_c_while_programming(project: Project, desk: Desk) -> None:
     assert scons(project, desk, "flash").flashed == "holds all of it already"
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_the_wrong_board_is_not_programmed(project: Project, desk: Desk) -> None:
     desk.set(replace(SETTINGS, probes={"0041": "STM32N6570-DK"}))
     result = scons(project, desk, "flash")
@@ -181,6 +187,7 @@ def switch_off(desk: Desk) -> None:
     [(b"", "flash"), (b"\xff\x00\x13n6", "flash"), (b"", "ram")],
     ids=["a good cable", "a noisy cable", "selectors as for programming"],
 )
+@pytest.mark.built("model=keyword", "build")
 def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) -> None:
     with console(noise) as (theirs, ours):
         desk.set(switched_on(desk, theirs))
@@ -197,6 +204,7 @@ def test_load_and_run(project: Project, desk: Desk, noise: bytes, start: str) ->
     assert 'tests="3"' in junit
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_models_with_two_slots_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     """What the board has said of its slots over the console decides where the next model goes."""
     with console() as (theirs, ours):
@@ -221,6 +229,7 @@ def test_a_dry_run_of_models_with_two_slots_would_have_to_ask_the_board(project:
     assert all(" -r " not in call for call in desk.calls())
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run", "gdb=1")
     assert result.status == 0, result.output
@@ -239,6 +248,7 @@ def test_a_debugger_on_a_board_on_a_cable(project: Project, desk: Desk) -> None:
     assert "N6-DEBUG-003: the server for GDB did not get ready" in broken.output
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     result = scons(project, desk, "flash", "run")
     assert result.status == 2
@@ -246,6 +256,7 @@ def test_a_probe_without_a_console(project: Project, desk: Desk) -> None:
     assert "hint: console=" in result.output
 
 
+@pytest.mark.built("model=keyword", "build")
 def test_a_board_that_does_not_start(project: Project, desk: Desk) -> None:
     """The selectors are still those for programming: it is reset, and nothing is heard of it."""
     with console() as (_, ours):

@@ -47,6 +47,7 @@ def test_every_way_to_install_a_model_has_the_outputs_of_the_linked_one(model: s
 
 
 @pytest.mark.parametrize("load", [pytest.param("copy", marks=pytest.mark.slow), "xip"])
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_a_model_runs_wherever_it_is_programmed(load: str, project: Project) -> None:
     for net, params in ((0x71230000, 0x72000000), (0x73FF0000, 0x71000000), (0x71000000, 0x73000000)):
         places = f"addresses=0x{net:08X},0x{params:08X}"
@@ -165,6 +166,7 @@ def in_slot(part: str) -> list[str]:
         ("1", [NETWORK, f"Params {FOLDER}/network_rel/network_rel_params.bin", *in_slot("params")]),
     ],
 )
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[str], project: Project) -> None:
     arguments = (*RELOC, "model=keyword", f"split={split}")
     assert project.scons(*arguments, "flash").status == 0
@@ -176,6 +178,7 @@ def test_one_weight_programs_one_sector_of_the_model(split: str, actions: list[s
     assert result.flashed == f"1 of {sectors} programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_other_expected_outputs_are_programmed_with_the_weights(project: Project) -> None:
     """Which make them: of a model whose weights are a file of their own nothing else is touched."""
     arguments = (*RELOC, "model=keyword", "split=1")
@@ -189,13 +192,14 @@ def test_other_expected_outputs_are_programmed_with_the_weights(project: Project
     assert result.flashed == "1 of 2 sectors programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_another_load_mode_leaves_the_model_as_it_is(project: Project) -> None:
-    assert project.scons(*RELOC, "model=keyword", "flash").status == 0
     result = project.scons(*RELOC, "model=keyword", "load=xip", "flash")
     assert not [action for action in result.actions if action.startswith(("Reloc", "Model", "Slot"))]
     assert result.flashed == "1 of 4 sectors programmed and verified (64.0 KiB)"
 
 
+@pytest.mark.built(*RELOC, "model=keyword", "flash")
 def test_split_changes_no_object(project: Project) -> None:
     assert project.scons(*RELOC, "model=keyword", "build").status == 0
     result = project.scons(*RELOC, "model=keyword", "split=1", "reloc")

@@ -113,8 +113,8 @@ def test_a_board_yaml_of_0_4_is_told_what_it_lacks(project: Project) -> None:
 
 
 @pytest.mark.parametrize("values", [BY_0_3, {**BY_0_4, "format": 2}], ids=["0.3", "newer"])
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project: Project, values: object) -> None:
-    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
     (project.root / RECORD).write_text(to_json(values))
     result = project.scons("model=keyword", "probe=virtual", "flash")
     assert result.status == 0, result.output
@@ -124,9 +124,9 @@ def test_a_virtual_board_of_another_version_is_read_back_and_programmed(project:
     assert project.scons("model=keyword", "probe=virtual", "flash").actions == []
 
 
+@pytest.mark.built("model=keyword", "probe=virtual", "flash")
 def test_what_0_5_has_flashed_is_not_flashed_again(project: Project) -> None:
     """Its receipts say no format, and its record neither."""
-    assert project.scons("model=keyword", "probe=virtual", "flash").status == 0
     for path in (project.root / RECORD, project.root / "build/flash/virtual-nucleo-n657.json"):
         values = json.loads(path.read_text())
         del values["format"]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiled_objects import compile_objects
 from kernel_headers import write_kernel_headers
 from n6build.compiler.toolchain import CPU
 from n6build.hardware.boards import load_board
@@ -81,18 +82,19 @@ def virtual_board() -> Machine:
 
 def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> Path:
     elf = folder / f"runner{optimisation}.elf"
+    folder = folder / f"objects{optimisation}"
+    folder.mkdir()
     headers = write_kernel_headers(folder / "include")
     rows = (f"{{(void *)n6k_{name}, sizeof({each.name})}},\n" for name, each in DESCRIPTORS.items())
     (headers / "kernel_table.h").write_text("".join(rows))
     here = Path(__file__).parent
     sources = [here / "target_runner.c", *sorted(KERNELS_FOLDER.glob("*.c"))]
+    command = [COMPILER, *CFLAGS, optimisation]
+    objects = compile_objects(folder, sources, [*command, "-Iinclude"])
     symbols = {"code_base": machine.code_base, "stack_top": machine.stack_top}
     subprocess.run(
         [
-            COMPILER,
-            *CFLAGS,
-            optimisation,
-            f"-I{headers}",
+            *command,
             "-nostartfiles",
             "--specs=nano.specs",
             "-Wl,--gc-sections,--no-warn-rwx-segments",
@@ -101,8 +103,9 @@ def build_runner(machine: Machine, folder: Path, optimisation: str = "-O2") -> P
             str(here / "target_runner.ld"),
             "-o",
             str(elf),
-            *map(str, sources),
+            *objects,
         ],
+        cwd=folder,
         check=True,
     )
     return elf

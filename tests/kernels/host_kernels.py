@@ -5,6 +5,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+from compiled_objects import compile_objects
+from compiler_cache import host_compiler
 from kernel_headers import write_kernel_headers
 from numpy.typing import NDArray
 
@@ -17,12 +19,11 @@ class HostKernels:
 
     def __init__(self, folder: Path) -> None:
         library = folder / "libkernels.so"
-        headers = write_kernel_headers(folder / "include")
-        sources = sorted(str(path) for path in KERNELS_FOLDER.glob("*.c"))
+        write_kernel_headers(folder / "include")
         flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
-        subprocess.run(
-            ["cc", *flags, f"-I{headers}", "-fPIC", "-shared", "-o", str(library), *sources, "-lm"], check=True
-        )
+        command = [*host_compiler(), *flags, "-fPIC"]
+        objects = compile_objects(folder, sorted(KERNELS_FOLDER.glob("*.c")), [*command, "-Iinclude"])
+        subprocess.run([*command, "-shared", "-o", str(library), *objects, "-lm"], cwd=folder, check=True)
         self._library = ctypes.CDLL(str(library))
 
     def run(self, case: Case) -> NDArray[np.generic]:

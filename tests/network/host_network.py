@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from compiled_objects import compile_objects
+from compiler_cache import host_compiler
 from kernel_headers import write_kernel_headers
 from n6build.network.artifacts.description import NetworkArtifacts
 from n6build.network.artifacts.read_artifacts import read_artifacts
@@ -60,21 +62,13 @@ def noextmem() -> list[MemoryPool]:
 def _compiled(folder: Path) -> tuple[Path, ...]:
     """What every network of a test session is linked with, compiled once: the kernels, which have no state, in a library that
     all share; runtime and harness as objects. With undefined behaviour trapped."""
-    headers = write_kernel_headers(_headers(folder))
-
-    def objects(sources: Sequence[Path]) -> list[Path]:
-        processes = []
-        for source in sources:
-            target = folder / f"{source.parent.name}_{source.stem}.o"
-            processes.append((target, subprocess.Popen(["cc", *_flags(headers), "-c", str(source), "-o", str(target)])))
-        for target, process in processes:
-            assert process.wait() == 0, f"{target.name} does not compile"
-        return [target for target, _ in processes]
-
+    write_kernel_headers(_headers(folder))
+    command = [*host_compiler(), *_flags(Path(_headers(folder).name))]
     kernels = folder / "libkernels.so"
-    of_kernels = map(str, objects(sorted(KERNELS.glob("*.c"))))
-    subprocess.run(["cc", *_flags(headers), "-shared", "-o", str(kernels), *of_kernels, "-lm"], check=True)
-    return (*objects([*RUNTIME_WITHOUT_NPU, HARNESS]), kernels)
+    of_kernels = compile_objects(folder, sorted(KERNELS.glob("*.c")), command)
+    subprocess.run([*command, "-shared", "-o", str(kernels), *of_kernels, "-lm"], cwd=folder, check=True)
+    others = compile_objects(folder, [*RUNTIME_WITHOUT_NPU, HARNESS], command)
+    return (*(folder / name for name in others), kernels)
 
 
 def _headers(objects: Path) -> Path:

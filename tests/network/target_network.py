@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+from compiled_objects import compile_objects
 from kernel_headers import write_kernel_headers
 from n6build.compiler.toolchain import CPU
 from n6build.hardware.boards import load_board
@@ -41,9 +42,8 @@ def kernels_archive(folder: Path) -> Path:
         )
     )
     sources = [*RUNTIME_WITHOUT_NPU, *sorted(KERNELS.glob("*.c"))]
-    subprocess.run([*COMPILER, f"-I{folder}", f"-I{RUNTIME}", "-c", *map(str, sources)], cwd=folder, check=True)
+    objects = compile_objects(folder, sources, [*COMPILER, "-I.", f"-I{RUNTIME}"])
     made = folder / "libnetworks.a"
-    objects = [f"{source.stem}.o" for source in sources]
     subprocess.run(["arm-none-eabi-gcc-ar", "rcs", made.name, *objects], cwd=folder, check=True)
     return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -10,14 +9,15 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import intelhex
 import pytest
+from compiled_library import copy_project_file
 from end_to_end.conftest import Project, Result, make_project
+from shared_folder import made_once, shared_folder
 from signing_stand_in import stand_in
 from stedgeai_stand_in.tree import install
 from trust.host_verifier import key_file
@@ -248,14 +248,6 @@ def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Against the other processes of this test run."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 @dataclass(frozen=True)
 class Builds:
     """shared: folder of all processes of this test run."""
@@ -272,28 +264,24 @@ class Builds:
         """Built once; look, and leave it as it is."""
         folder = self.shared / name
         build = Build(KINDS[name], Project(folder / "project", folder / "home"), self.memo)
-        with locked(self.shared / f"{name}.lock"):
-            if not (folder / "done").exists():
-                shutil.rmtree(folder, ignore_errors=True)
-                folder.mkdir()
-                make_project(folder)
-                build.kind.prepare(build.project)
-                build.built()
-                (folder / "done").touch()
+
+        def make(folder: Path) -> None:
+            make_project(folder)
+            build.kind.prepare(build.project)
+            build.built()
+
+        made_once(folder, make)
         return build
 
     def copy(self, name: str, folder: Path) -> Build:
         build = self.original(name)
-        root = Path(shutil.copytree(build.root, folder / name, symlinks=True))
+        root = Path(shutil.copytree(build.root, folder / name, symlinks=True, copy_function=copy_project_file))
         return Build(build.kind, Project(root, build.project.home), self.memo)
 
 
 @pytest.fixture(scope="session")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "proof"
-    shared.mkdir(exist_ok=True)
-    return Builds(shared)
+    return Builds(shared_folder(tmp_path_factory, "proof"))
 
 
 # Of the normal run; the other kinds of build are looked at by `make test-all`.

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from n6build.base.paths import TEMPLATES
 from n6build.base.templates import render
-from n6build.network.neural_art.blocks import Block
+
+# Whoever plans a build needs the name of the template, and not all that blobs are made by.
+if TYPE_CHECKING:
+    from n6build.network.neural_art.blocks import Block
 
 TEMPLATE = TEMPLATES / "network_ecblobs.h.j2"
 _ON_A_LINE = 4
