@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiled_objects import compile_objects
 from n6build.base.c_format import header_text
 from n6build.base.intel_hex import ERASED
 from n6build.base.paths import FIRMWARE
@@ -56,16 +57,17 @@ def bring_up() -> list[Path]:
 def build(
     folder: Path, name: str, sources: Sequence[Path], script: str, extra: Sequence[str] = (), board: Board = BOARD
 ) -> Path:
-    """-> the ELF file. Files of the project are named relative to it in debug information."""
-    include = headers(folder / "include", board)
+    """-> the ELF file. Files of the project are named relative to it in debug information, wherever it is made."""
+    headers(folder / "include", board)
     (folder / f"{name}.ld").write_text(script)
     elf = folder / f"{name}.elf"
-    paths = [f"-I{include}", *(f"-I{FIRMWARE / part}" for part in ("bring_up", "fsbl"))]
-    prefix_map = f"-ffile-prefix-map={FIRMWARE.parent}/="
-    command = [compiler(), "-std=c11", "-O1", "-g", *CPU, *WARNINGS, *paths, prefix_map, *extra, *map(str, sources)]
-    command += [*LINK, "-T", str(folder / f"{name}.ld"), "-o", str(elf)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    paths = ["-Iinclude", *(f"-I{FIRMWARE / part}" for part in ("bring_up", "fsbl"))]
+    maps = [f"-ffile-prefix-map={place}" for place in (f"{folder}={FIRMWARE.parent}", f"{FIRMWARE.parent}/=")]
+    command = [compiler(), "-std=c11", "-O1", "-g", *CPU, *WARNINGS, *paths, *maps, *extra]
+    objects = compile_objects(folder, [each for each in sources if each.suffix != ".o"], command)
+    objects += [str(each) for each in sources if each.suffix == ".o"]
+    command += [*objects, *LINK, "-T", f"{name}.ld", "-o", str(elf)]
+    subprocess.run(command, cwd=folder, check=True)
     return elf
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import struct
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from compiled_objects import compile_objects
 from firmware_build import BOARD, bring_up, build, compiler, image_of, write_nor
 from n6build.base.paths import FIRMWARE
 from n6build.formats.boot_header import BinaryType
@@ -54,9 +54,8 @@ def _bearssl(folder: Path) -> list[Path]:
     """Its object files."""
     folder.mkdir()
     includes = [f"-I{BEARSSL / part}" for part in ("src", "inc")]
-    command = [compiler(), *BEARSSL_FLAGS, "-Werror", *includes, "-c", *map(str, bearssl_sources())]
-    subprocess.run(command, cwd=folder, check=True)
-    return sorted(folder.glob("*.o"))
+    command = [compiler(), *BEARSSL_FLAGS, "-Werror", *includes]
+    return [folder / name for name in compile_objects(folder, bearssl_sources(), command)]
 
 
 @dataclass(frozen=True)
