@@ -120,5 +120,5 @@ def _delivered(used: Cache, node: Any) -> bool:
     work = node.attributes.n6_work = work_of(step, site, headers)
     if work is None or not used.fetch(work, site):
         return False
-    note_delivered(step, site)
+    note_delivered(step, site, headers)
     return True

@@ -24,21 +24,23 @@ _HEAD = len(_MAGIC) + 32
 class Database(dict[str, bytes]):
     """Folder -> what SCons knows of the files in it."""
 
-    def __init__(self, path: Path, may_write: Callable[[], bool]) -> None:
-        """may_write: whether this call of SCons may write files."""
+    def __init__(self, path: Path, may_write: Callable[[], bool], has_news: Callable[[], bool]) -> None:
+        """may_write: whether this call of SCons may write files. has_news: whether a step has been done, here or by others."""
         super().__init__()
-        self._path, self._may_write = path, may_write
+        self._path, self._may_write, self._has_news = path, may_write, has_news
+        self._is_sound = True
         try:
             self.update(_content(path.read_bytes()))
         except FileNotFoundError:
             pass
         except (OSError, ValueError):
+            self._is_sound = False
             say("Forgotten", path.name, "it cannot be read: what is up to date is found out again")
         self._known = dict(self)
 
     def sync(self) -> None:
         """SCons calls this once, at the end of a build. Ends with status 2 where the file cannot be written."""
-        if dict(self) == self._known or not self._may_write():
+        if not self._may_write() or (self._is_sound and (dict(self) == self._known or not self._has_news())):
             return
         # JSON knows no bytes: each becomes the letter of its number.
         text = json.dumps({folder: entries.decode("latin-1") for folder, entries in sorted(self.items())})
@@ -53,13 +55,13 @@ class Database(dict[str, bytes]):
 class DatabaseModule:
     """What SConsignFile() takes for a module of the standard library's kind, such as dbm."""
 
-    def __init__(self, may_write: Callable[[], bool]) -> None:
-        """may_write: as of `Database`."""
-        self._may_write = may_write
+    def __init__(self, may_write: Callable[[], bool], has_news: Callable[[], bool]) -> None:
+        """may_write, has_news: as of `Database`."""
+        self._may_write, self._has_news = may_write, has_news
 
     def open(self, name: str, *_: object) -> Database:
         """name: of the file, without its suffix. A database that is not there is made, whatever else is asked for."""
-        return Database(_file(name), self._may_write)
+        return Database(_file(name), self._may_write, self._has_news)
 
 
 def remove_database(name: str) -> None:

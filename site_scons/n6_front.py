@@ -4,20 +4,16 @@ n6build alone builds."""
 from __future__ import annotations
 
 import atexit
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from n6build.base.environment import option_values
 from n6build.front.keep import Looked, keep, look
-from n6scons import last_words, may_write
+from n6scons import is_plain, last_words, may_write
 from SCons.Node.FS import Dir, get_default_fs
 from SCons.Script import BUILD_TARGETS, GetOption, Main, start_time
 
-# Switches that change neither what is done nor what is said; with others nothing is written down.
-_SWITCHES = re.compile(r"-Q|-k|--keep-going|-j[0-9]*|--jobs(=[0-9]+)?")
 _MOST = 1 << 16
 
 
@@ -43,10 +39,7 @@ class _Heard:
 
 def listen(env: Any) -> None:
     """From now on, to the end of the process. env: as of the tool n6."""
-    words = [word for word in sys.argv[1:] if word.startswith("-")]
-    if not all(map(_SWITCHES.fullmatch, words)) or option_values().get("SCONSFLAGS"):
-        return
-    if not may_write() or GetOption("clean"):
+    if not is_plain() or not may_write() or GetOption("clean"):
         return
     looked = look(sys.argv, int(start_time * 1e9))
     if looked is not None:

@@ -1,4 +1,4 @@
-"""Shared by the SCons tools in site_tools/: nodes from the paths of steps."""
+"""Shared by the SCons tools in site_tools/: nodes from the paths of steps, and when they have changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from n6build.base import uses
 from n6build.base.errors import N6Error
+from n6build.base.paths import project_path
 from SCons.Errors import StopError
 from SCons.Node import executing
 from SCons.Node.FS import File
@@ -62,6 +63,16 @@ def header_scanner() -> Any:
     scan = scanner.function
     scanner.function = lambda *arguments: [_read(node) for node in scan(*arguments)]
     return scanner
+
+
+def has_changed(dependency: Any, target: Any, before: Any, *_: object) -> bool:
+    """A decider, for targets of steps. The ledger knows what the target was made from, also where a build was killed or another
+    executor has made it; SCons' database, which is written at the end of a build, may be older, and is asked where the ledger
+    does not know."""
+    entry = target.attributes.n6_site.ledger.entries.get(target.attributes.n6_step.name)
+    path = dependency.get_abspath()
+    known = entry.inputs.get(project_path(path)) if entry else None
+    return bool(dependency.changed_content(target, before) if known is None else known != uses.digest_of(path))
 
 
 def node_name(path: str) -> str:

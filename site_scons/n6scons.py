@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from n6_ready import ready
+from n6build.base.environment import option_values
 from n6build.base.errors import N6Error
 from n6build.base.files import cannot_write
 from n6build.base.paths import project_path
@@ -22,6 +24,9 @@ from SCons.Script import GetOption
 from SCons.Util import Unbuffered
 
 T = TypeVar("T")
+
+# Switches that ask SCons about nothing but what is to be done.
+_PLAIN = re.compile(r"-[Qknq]*(j[0-9]*)?|--(keep-going|jobs(=[0-9]+)?|no-exec|just-print|dry-run|recon|question)")
 
 
 def in_top(method: Callable[..., T]) -> Callable[..., T]:
@@ -42,6 +47,13 @@ def in_top(method: Callable[..., T]) -> Callable[..., T]:
 def may_write() -> bool:
     """Whether this call of SCons may write files: not if it only shows what it would do, answers a question or helps."""
     return not (GetOption("no_exec") or GetOption("question") or GetOption("help"))
+
+
+def is_plain() -> bool:
+    """Whether SCons was called without switches that ask about its nodes or for more than a build, such as -c, --tree or
+    --debug=explain. -n and -q ask what a build would do."""
+    words = (word for word in sys.argv[1:] if word.startswith("-"))
+    return all(map(_PLAIN.fullmatch, words)) and not option_values().get("SCONSFLAGS")
 
 
 def ready_to_print(*streams: TextIO | None) -> None:

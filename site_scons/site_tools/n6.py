@@ -28,12 +28,12 @@ from n6_ready import ready
 with ready():
     import n6host  # noqa: F401
     from n6_cache import use_cache
-    from n6_nodes import file_node, header_scanner, node_name
+    from n6_nodes import file_node, has_changed, header_scanner, node_name
     from n6build.base.environment import read_environment
+    from n6build.plan.explain import State, statuses
     from n6build.plan.known_code import keep_known_code, known_code
     from n6build.plan.known_files import keep_known_files, remember_known_files
     from n6build.plan.ledger import read_ledger
-    from n6build.plan.local import do_step
     from n6build.plan.lock import locked_build_folder
     from n6build.plan.perform import Site, is_current, taken_over
     from n6build.plan.plan import Plan, joined
@@ -103,21 +103,22 @@ def _steps(env: Any, plan: Plan) -> dict[str, Any]:
     with reported(env):
         site.plan = joined([site.plan, plan])
     own = Environment(tools=[], SCANNERS=[])
-    own.Decider("content")
+    own.Decider(has_changed)
     with reported(env):
         use_cache(own, str(env["N6_CACHE"]), may_write=env["N6_CACHE_WRITE"], limit=env["N6_CACHE_LIMIT"])
+        found = statuses(plan, site.ledger, site.code, str(site.top))
     nodes: dict[str, Any] = {}
     compiling: dict[tuple[str, ...], Any] = {}
-    for step in plan.steps:
+    for step, state in ((each.step, each.state) for each in found):
         if step.depfile and step.include_folders not in compiling:
             folders = [own.fs.Dir(node_name(path), own.fs.Top) for path in step.include_folders]
             compiling[step.include_folders] = own.Clone(CPPPATH=folders)
-        made = _nodes(compiling.get(step.include_folders, own) if step.depfile else own, step, site, env)
+        made = _nodes(compiling.get(step.include_folders, own) if step.depfile else own, step, state, site, env)
         nodes |= dict(zip(step.outputs, made, strict=True))
     return nodes
 
 
-def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
+def _nodes(own: Any, step: Step, state: State, site: Site, env: Any) -> list[Any]:
     made = [file_node(own, output) for output in step.outputs]
     known = getattr(made[0].attributes, "n6_step", None)
     if known is not None:
@@ -135,11 +136,11 @@ def _nodes(own: Any, step: Step, site: Site, env: Any) -> list[Any]:
         own.NoCache(made)
     # They are removed when the step begins, and not if they turn out to be up to date.
     own.Precious(made)
-    objections = site.ledger.objections(step)
-    if objections:
+    is_to_do = state == "to do" and step.name in site.ledger.entries
+    if is_to_do and (objections := site.ledger.objections(step)):
         site.noticed[step.name] = objections
-    # SCons would accept an altered output as up to date.
-    if step.always or objections:
+    # SCons would accept an altered output as up to date, and one that its database is older than.
+    if step.always or is_to_do:
         own.AlwaysBuild(made)
     for node in made:
         node.attributes.n6_step, node.attributes.n6_site = step, site
@@ -179,6 +180,8 @@ class _Work:
         self._step, self._site = step, site
 
     def __call__(self, target: list[Any], source: list[Any], env: Any) -> None:
+        from n6build.plan.local import do_step
+
         def headers() -> list[str]:
             return [child.get_abspath() for child in target[0].children()]
 

@@ -66,8 +66,9 @@ def _options(env: Any, arguments: Mapping[str, str], folder: Any = None) -> Choi
 
 def _answer(env: Any, targets: Collection[str]) -> bool:
     """Whether only lists were asked for. A mistyped target is an error that names the nearest one."""
-    Help(_help(), append=False)
-    for name in LISTS:
+    if GetOption("help"):
+        Help(_help(), append=False)
+    for name in LISTS if set(LISTS) & {*targets} else ():
         env.AlwaysBuild(env.Alias(name, [], env.Action(_print, cmdstr=None)))
     with reported(env):
         check_targets(targets, [name for name in targets if Path(name).exists()], explain=bool(env["N6_EXPLAIN"]))
@@ -111,8 +112,14 @@ def _database(env: Any) -> None:
         remove_database(_DATABASE)
         # The build folder of another project may hold more than n6build makes.
         atexit.register(_at_the_end, Path(env["N6_BUILD"]))
-    SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning))
+    SConsignFile(_DATABASE, DatabaseModule(lambda: may_write() and not is_cleaning, lambda: _has_news(env)))
     listen(env)
+
+
+def _has_news(env: Any) -> bool:
+    """Whether there is more to write down than that everything is as it was, which would only give the files other times."""
+    site = getattr(env.fs.Dir(env["N6_BUILD"], env.fs.Top).attributes, "n6_site", None)
+    return site is not None and bool(site.done or site.failed or site.entered)
 
 
 def _at_the_end(build: Path) -> None:

@@ -231,6 +231,28 @@ def test_verbose_shows_commands_and_rebuilds_nothing(built: Project) -> None:
     assert "arm-none-eabi-gcc -o build/nucleo-n657/fsbl/main.o -c" in built.scons(*VIRTUAL, "verbose=1", "flash").output
 
 
+def test_switches_of_scons_show_what_is_up_to_date_and_what_is_not(built: Project) -> None:
+    """SCons gets no nodes of what is up to date, unless it is asked about nodes."""
+    target, image = (*VIRTUAL, "image"), "build/nucleo-n657/fsbl_image.bin"
+    assert built.scons(*target).status == 0
+    assert f"+-{image}" in built.scons(*target, "--tree=prune").output
+    assert "is up to date" in built.scons(*VIRTUAL, image).output
+    for switch in ("-n", "-q", "--debug=explain"):
+        result = built.scons(*target, switch)
+        assert (result.status, result.actions) == (0, []), switch
+        assert "rebuil" not in result.output
+    # What SCons has known of each file; the ledger still knows.
+    (built.root / ".sconsign_sha256.dblite").unlink()
+    assert "is up to date" in built.scons(*target).output
+    assert built.scons(*target, "-q").status == 0
+    (built.root / image).unlink()
+    assert built.scons(*target, "-q").status == 1
+    assert built.scons(*target, "-n").actions[0] == "Image fsbl_image.bin"
+    result = built.scons(*target, "--debug=explain")
+    assert (result.status, result.actions) == (0, ["Image fsbl_image.bin"]), result.output
+    assert f"building `{image}' because it doesn't exist" in result.output
+
+
 def test_flags_of_the_callers_environment_do_not_reach_the_compiler(built: Project) -> None:
     hostile = {"CFLAGS": "-DBROKEN", "MAKEFLAGS": "-j", "C_INCLUDE_PATH": "/nowhere", "GCC_EXEC_PREFIX": "/nowhere/"}
     assert "is up to date" in built.scons(*VIRTUAL, "flash", **hostile).output

@@ -56,6 +56,7 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     assert project.scons("-n", MODEL).actions == []
     assert project.scons(MODEL).actions == []
     assert "is up to date" in project.scons(MODEL).output
+    assert project.scons("-q", MODEL).status == 0
     project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
     assert project.scons("-n", MODEL).actions == ["Compile firmware/fsbl/main.c"]
     assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
@@ -65,6 +66,9 @@ def test_scons_does_nothing_where_n6build_has_built_and_the_other_way_round(proj
     assert again[0] == "Compile firmware/fsbl/main.c"
     assert "Network anomaly/network/network.c" not in again
     assert project.scons(MODEL).actions == []
+    # As SCons itself has seen it last.
+    project.replace("firmware/fsbl/main.c", "n6 fsbl start board=", "n6 fsbl begin board=")
+    assert project.scons(MODEL).actions[:2] == ["Compile firmware/fsbl/main.c", "Link fsbl/fsbl.elf"]
 
 
 def test_what_n6build_makes_is_what_scons_makes(project: Project, empty: Path) -> None:

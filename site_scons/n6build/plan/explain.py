@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from n6build.base import uses
@@ -17,6 +18,7 @@ from n6build.plan.step import Step
 
 Parts = Mapping[str, object]
 Ignored = Callable[[str], bool]
+DigestOf = Callable[[str], str]
 State = Literal["up to date", "to do", "if changed"]
 _SHOWN_DIGITS = 12
 _SHOWN_LETTERS = 60
@@ -34,18 +36,22 @@ class Status:
 def statuses(plan: Plan, ledger: Ledger, code: Code, top: str) -> list[Status]:
     """In the order of the plan. top: folder of the project, absolute. No program is run and no network is accessed."""
     found: dict[str, Status] = {}
+    # Many steps read the same files.
+    digest_of = cache(uses.digest_of)
     for step in plan.steps:
-        found[step.name] = _status(step, plan, found, ledger, signed_parts(step, code, top))
+        found[step.name] = _status(step, plan, found, ledger, signed_parts(step, code, top), digest_of)
     return list(found.values())
 
 
-def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Parts) -> Status:
+def _status(
+    step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger, parts: Parts, digest_of: DigestOf
+) -> Status:
     waiting = {
         maker.name
         for file in (*needs_of(step), *_headers_of(step, ledger))
-        if (maker := plan.makers.get(file)) is not None and before[maker.name].state != "up to date"
+        if (maker := plan.makers.get(file)) is not None and not _is_up_to_date(before.get(maker.name))
     }
-    reasons = tuple(reasons_for(step, ledger, parts, ignoring=lambda file: _is_made_by(plan, file, waiting)))
+    reasons = tuple(reasons_for(step, ledger, parts, digest_of, ignoring=lambda file: _is_made_by(plan, file, waiting)))
     if reasons:
         return Status(step, "to do", reasons)
     if step.always:
@@ -55,6 +61,11 @@ def _status(step: Step, plan: Plan, before: Mapping[str, Status], ledger: Ledger
     if used:
         return Status(step, "if changed", tuple(f"{name} is made again" for name in used))
     return Status(step, "up to date", ())
+
+
+def _is_up_to_date(maker: Status | None) -> bool:
+    """maker: None if it comes later in the plan, as one may that makes a header which was absent."""
+    return maker is not None and maker.state == "up to date"
 
 
 def _headers_of(step: Step, ledger: Ledger) -> Iterable[str]:
@@ -67,23 +78,27 @@ def _is_made_by(plan: Plan, file: str, names: set[str]) -> bool:
     return maker is not None and maker.name in names
 
 
-def reasons_for(step: Step, ledger: Ledger, parts: Parts, *, ignoring: Ignored | None = None) -> Iterator[str]:
+def reasons_for(
+    step: Step, ledger: Ledger, parts: Parts, digest_of: DigestOf = uses.digest_of, *, ignoring: Ignored | None = None
+) -> Iterator[str]:
     """As `changes_for`, followed by what happened to the step's outputs since."""
-    yield from changes_for(step, ledger, parts, ignoring=ignoring)
+    yield from changes_for(step, ledger, parts, digest_of, ignoring=ignoring)
     if step.name in ledger.entries:
         yield from ledger.objections(step)
 
 
-def changes_for(step: Step, ledger: Ledger, parts: Parts, *, ignoring: Ignored | None = None) -> Iterator[str]:
+def changes_for(
+    step: Step, ledger: Ledger, parts: Parts, digest_of: DigestOf = uses.digest_of, *, ignoring: Ignored | None = None
+) -> Iterator[str]:
     """Reasons to do the step, the most informative first; none if everything is as it was. parts: as of `signed_parts`.
-    ignoring: whether a change of this file does not count."""
+    digest_of: as of `uses`. ignoring: whether a change of this file does not count."""
     entry = ledger.entries.get(step.name)
     if entry is None:
         yield "it has never been made in this build folder"
         return
     yield from _changed_parts(entry.parts, parts)
     for file, was in entry.inputs.items():
-        now = uses.digest_of(file)
+        now = digest_of(file)
         if now != was and not (ignoring and ignoring(file)):
             yield _changed_file(file, was, now)
 

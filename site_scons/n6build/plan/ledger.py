@@ -1,7 +1,7 @@
 """What was made from what: kept in the build folder, one line for each step, written when the step is done.
 
-SCons keeps its own database, which decides what is built, and writes it once, at the end. This one tells people why, detects
-altered outputs, and survives a build that is killed. Processes that do steps of one build write to it at the same time.
+It decides what is built, tells people why, detects altered outputs, and survives a build that is killed. SCons keeps one of
+its own, written once, at the end, which may be older. Processes that do steps of one build write to this one at the same time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Output:
 @dataclass(frozen=True)
 class Entry:
     """parts: as of `signed_parts`. inputs: path -> digest, empty for a file that had to be absent. reason: why it was done.
-    origin: where it was done."""
+    origin: where it was done. is_foreseen: whether the compiler read no other headers than a build had found beforehand; True for
+    what is no compilation."""
 
     name: str
     parts: Mapping[str, object]
@@ -44,6 +45,7 @@ class Entry:
     reason: str
     origin: str
     seconds: float = 0.0
+    is_foreseen: bool = False
 
 
 @dataclass
@@ -72,15 +74,18 @@ class Ledger:
         entry = self.entries.get(step.name)
         if entry is None:
             return []
-        return [found for output, written in entry.outputs.items() if (found := _objection(output, written))]
+        return [found for output in step.outputs if (found := _objection(output, entry.outputs.get(output)))]
 
 
-def _objection(output: str, written: Output) -> str:
+def _objection(output: str, written: Output | None) -> str:
+    """written: None for one that was gone before the step was entered."""
     try:
         state = uses.state_of(output)
     except (OSError, ValueError):
         return f"{output} is missing"
-    if state == written.state or (state[0] == written.state[0] and uses.digest_of(output) == written.digest):
+    if written and state == written.state:
+        return ""
+    if written and state[0] == written.state[0] and uses.digest_of(output) == written.digest:
         return ""
     return f"{output} has been altered since it was made"
 
@@ -166,6 +171,7 @@ def _as_json(entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         "origin": entry.origin,
         "seconds": round(entry.seconds, 4),
+        "foreseen": entry.is_foreseen,
     }
 
 
@@ -196,6 +202,8 @@ def _entry(line: bytes) -> Entry | None:
             reason=str(values["reason"]),
             origin=str(values["origin"]),
             seconds=float(values["seconds"]),
+            # What an older n6build wrote does not say.
+            is_foreseen=values.get("foreseen") is True,
         )
     except WRONG_FIELDS:
         return None

@@ -1,4 +1,7 @@
-"""Does one step, in the same way for SCons, for the executor in `local`, and for the command `python -m n6build step`."""
+"""Does one step, in the same way for SCons, for the executor in `local`, and for the command `python -m n6build step`.
+
+What only a step that is done needs is imported then: a build with nothing to do comes by here.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from n6build.base.errors import N6Error
-from n6build.plan.call import call_function
 from n6build.plan.closure import Code
-from n6build.plan.command import run_command
-from n6build.plan.depfile import check_headers, read_depfile
 from n6build.plan.explain import changes_for, reasons_for
-from n6build.plan.includes import absent_headers
 from n6build.plan.ledger import Entry, Ledger, digests, output_of
 from n6build.plan.plan import Plan
 from n6build.plan.signature import signed_parts
@@ -34,10 +33,11 @@ class DoneStep:
 @dataclass
 class Site:
     """Where steps are done. top, build: folders of the project and of all that it builds, absolute; relative paths start at
-    `top`, which is the working directory. environment: of commands. done, failed: by this process. plan: all steps. noticed:
-    by the name of a step, what had happened to its outputs before it was done again. began: of the monotonic clock, in
-    seconds. elsewhere: has a step done by another machine and returns whether it is; None: there is none. room: for steps that
-    are done here, where more of them wait for other machines."""
+    `top`, which is the working directory. environment: of commands. done, failed: by this process. entered: names of steps that
+    others have done, which this process has found in the ledger or in a cache. plan: all steps. noticed: by the name of a step,
+    what had happened to its outputs before it was done again. began: of the monotonic clock, in seconds. elsewhere: has a step
+    done by another machine and returns whether it is; None: there is none. room: for steps that are done here, where more of
+    them wait for other machines."""
 
     top: Path
     build: Path
@@ -46,6 +46,7 @@ class Site:
     environment: Mapping[str, str]
     done: list[DoneStep] = field(default_factory=list)
     failed: list[DoneStep] = field(default_factory=list)
+    entered: list[str] = field(default_factory=list)
     noticed: dict[str, list[str]] = field(default_factory=dict)
     plan: Plan = field(default_factory=lambda: Plan(()))
     began: float = field(default_factory=time.monotonic)
@@ -72,9 +73,14 @@ def taken_over(step: Step, site: Site, headers: Callable[[], Iterable[str]]) -> 
     and -013 where that one read a header that this build would not see."""
     if not is_current(step, site):
         return False
+    entry = site.ledger.entries[step.name]
     if step.depfile:
-        inputs = site.ledger.entries[step.name].inputs
-        check_headers(step, [path for path, digest in inputs.items() if digest], headers())
+        from n6build.plan.depfile import check_headers  # noqa: PLC0415
+
+        check_headers(step, [path for path, digest in entry.inputs.items() if digest], headers())
+    if not entry.is_foreseen:
+        site.ledger.write(replace(entry, is_foreseen=True))
+    site.entered.append(step.name)
     return True
 
 
@@ -104,17 +110,36 @@ def perform(step: Step, site: Site, *, headers: Callable[[], Iterable[str]] | No
     seconds = time.monotonic() - began
     site.done.append(DoneStep(step.stage, step.name, seconds))
     origin = "elsewhere" if is_elsewhere else "here"
-    _enter(step, site.ledger, parts, read, "; ".join(reasons), origin, seconds)
+    is_foreseen = headers is not None or not step.depfile
+    _enter(step, site.ledger, Entry(step.name, parts, {}, {}, "; ".join(reasons), origin, seconds, is_foreseen), read)
 
 
-def note_delivered(step: Step, site: Site) -> None:
-    """Enters a step into the ledger whose outputs, with the list of headers that it read, came from a cache."""
-    headers = _read_by_compiler(step, None)
+def note_delivered(step: Step, site: Site, headers: Iterable[str]) -> None:
+    """Enters a step into the ledger whose outputs, with the list of headers that it read, came from a cache. headers: that the
+    build found for a compilation beforehand."""
+    read = _read_by_compiler(step, None)
     parts = signed_parts(step, site.code, str(site.top))
-    _enter(step, site.ledger, parts, headers, "a cache had it", "elsewhere", 0.0)
+    entry = Entry(
+        step.name, parts, {}, {}, "a cache had it", "elsewhere", is_foreseen=_are_foreseen(step, read, headers)
+    )
+    _enter(step, site.ledger, entry, read)
+    site.entered.append(step.name)
+
+
+def _are_foreseen(step: Step, read: Iterable[str], known: Iterable[str]) -> bool:
+    from n6build.plan.depfile import check_headers  # noqa: PLC0415
+
+    try:
+        check_headers(step, (*step.sources, *read) if step.depfile else (), known)
+    except (N6Error, OSError):
+        return False
+    return True
 
 
 def _do_here(step: Step, site: Site) -> None:
+    from n6build.plan.call import call_function  # noqa: PLC0415
+    from n6build.plan.command import run_command  # noqa: PLC0415
+
     with site.room:
         if step.command:
             run_command(step, site.environment)
@@ -132,6 +157,8 @@ def _check_outputs(step: Step) -> None:
 def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -> list[str]:
     if not step.depfile:
         return []
+    from n6build.plan.depfile import check_headers, read_depfile  # noqa: PLC0415
+
     named = read_depfile(Path(step.depfile).read_bytes())
     if "-MD" in step.command:
         # The compiler's own headers, which are part of the toolchain, are listed, too.
@@ -143,15 +170,10 @@ def _read_by_compiler(step: Step, headers: Callable[[], Iterable[str]] | None) -
     return [path for path in read if path not in step.sources]
 
 
-def _enter(
-    step: Step,
-    ledger: Ledger,
-    parts: Mapping[str, object],
-    headers: Iterable[str],
-    reason: str,
-    origin: str,
-    seconds: float,
-) -> None:
+def _enter(step: Step, ledger: Ledger, entry: Entry, headers: Iterable[str]) -> None:
+    """entry: without inputs and outputs."""
+    from n6build.plan.includes import absent_headers  # noqa: PLC0415
+
     found = list(headers)
     absent = absent_headers((*step.sources, *found), step.include_folders) if step.depfile else []
     inputs = digests((*step.sources, *step.templates, *found, *absent))
@@ -161,4 +183,4 @@ def _enter(
             outputs[output] = output_of(output)
         except OSError:
             continue
-    ledger.write(Entry(step.name, parts, inputs, outputs, reason, origin, seconds))
+    ledger.write(replace(entry, inputs=inputs, outputs=outputs))

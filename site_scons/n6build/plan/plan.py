@@ -77,14 +77,16 @@ def step_for(file: str, plan: Plan) -> Step:
 
 
 def joined(plans: Sequence[Plan]) -> Plan:
-    """The steps and goals of several plans, common ones once. Raises what `make_plan` raises."""
-    goals: dict[str, dict[str, None]] = {}
+    """The steps and goals of several plans, common ones once; what one of them has in all was checked when it was made. Raises
+    what `make_plan` raises."""
+    wanted: dict[str, dict[str, None]] = {}
     for plan in plans:
         for name, files in plan.goals.items():
-            goals.setdefault(name, {}).update(dict.fromkeys(files))
-    return make_plan(
-        (step for plan in plans for step in plan.steps), {name: tuple(each) for name, each in goals.items()}
-    )
+            wanted.setdefault(name, {}).update(dict.fromkeys(files))
+    goals = {name: tuple(each) for name, each in wanted.items()}
+    steps = dict.fromkeys(step for plan in plans for step in plan.steps)
+    whole = next((plan for plan in plans if len(plan.steps) == len(steps)), None)
+    return make_plan(steps, goals) if whole is None else Plan(whole.steps, goals)
 
 
 def _described(step: Step) -> str:

@@ -9,8 +9,6 @@ from pathlib import Path
 from n6build.base.console import line, printable, say
 from n6build.base.errors import N6Error
 from n6build.base.files import to_json, write_atomically
-from n6build.plan.command import shown_command
-from n6build.plan.leftovers import tidied
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 
@@ -20,6 +18,8 @@ def shown_line(step: Step, *, verbose: bool) -> str | None:
     if step.quiet:
         return None
     if verbose and step.command:
+        from n6build.plan.command import shown_command  # noqa: PLC0415 - as below.
+
         return printable(shown_command(step))
     return line(step.verb, step.sources[0] if step.stage == "compile" and step.sources else step.name)
 
@@ -38,6 +38,8 @@ def say_times(site: Site) -> None:
 
 def say_kept(build: Path) -> None:
     """Prints what is still in the build folder after it was cleaned."""
+    from n6build.plan.leftovers import tidied  # noqa: PLC0415 - a build with nothing to do comes by here.
+
     for path, why in tidied(build):
         say("Kept", path, why)
 
