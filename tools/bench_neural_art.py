@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Figures of backend neural_art as tables for docs/neural-art-compiler.md.
+"""Figures of backend neural_art: the three tables of docs/neural-art-compiler.md, of the virtual NPU and no silicon.
 
-tools/bench_neural_art.py [FILE...]                  the project's models, then these (.tflite or .onnx), on smoothed noise
-tools/bench_neural_art.py --beside FILE NETWORK.c    one model beside what ST's compiler made of it
+tools/bench_neural_art.py [--clips 240] [FILE...]
+
+The project's models run on their vectors and do their tasks on held-out clips. Each FILE (.tflite or .onnx) runs on smoothed
+noise, and is put beside what ST's compiler made of it if that lies in the same folder: a C file, and its blobs if it has any.
+How long each takes to compile and prove is told on stderr.
 """
 
 from __future__ import annotations
@@ -12,11 +15,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site_scons"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+from bench_held_out import HELD_OUT, HeldOut, held_out, held_out_row
 from n6build.base.files import write_atomically
 from n6build.hardware.board import Board
 from n6build.hardware.boards import load_board
@@ -38,6 +45,7 @@ from n6build.npu.source_settings import epochs_of_source
 from n6build.own_blobs.envelope import Grade, read_envelope
 from n6build.own_blobs.make import Attempt, compiled_and_proved
 from n6build.own_blobs.model_program import find_program
+from n6build.own_blobs.proof import Agreement
 from n6build.own_blobs.reference_tensors import ReferenceTensors, reference_tensors
 from n6build.own_blobs.work import whole_work, work_of_operators
 from n6build.timing.conditions import conditions_of
@@ -46,53 +54,79 @@ from n6build.timing.model import read_model
 from n6build.timing.of_network import work_of
 from n6build.timing.show import span_text
 
+from models.quality import TASKS
+
 _HEADER = (
-    "| model | on NPU, CPU | grades | forced: elements, equal, furthest | last tensor free: equal, furthest | same class "
-    "| words, kernels, activations | epochs an operator | useful MAC | bytes | expected on the NPU | seconds |"
+    "| model | on NPU, CPU | grades | forced: elements, equal, furthest | free, all tensors, the last: equal, furthest "
+    "| same class | task, held out: NPU, LiteRT | bytes of blobs, kernels, activations | epochs an operator | useful MAC "
+    "| bytes moved | of ST's | expected on the NPU |"
 )
-_BESIDE = "| compiled by | epochs | bytes | expected on the NPU | of it, bound by the flash |"
+_BESIDE = "| network | compiled by | epochs | bytes moved | expected on the NPU | of it, bound by the flash |"
+_NO_DATA, _UNKNOWN, _WORD = "no data", "unknown", 4
 _BOARD, _CLOCK = "nucleo-n657", "overdrive"
 _NOISY = 10
 
 
-def main() -> int:
-    """Prints the table."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--beside", nargs=2, type=Path, metavar=("FILE", "NETWORK.c"))
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        if given.beside:
-            model, network = given.beside
-            _print_beside(model, network, Path(folder))
-            return 0
-        print(_HEADER)
-        print("|" + "---|" * (_HEADER.count("|") - 1))
-        for each in map(load_model, model_names()):
-            if each.file and each.inputs and each.file.suffix == ".tflite":
-                print(_row(each.name, each.file, each.inputs, Path(folder)))
-        for file in given.files:
-            print(_row(f"{file.stem} (noise)", file, _noise(file, Path(folder)), Path(folder)))
+    parser.add_argument("--clips", type=int, default=240)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        done = {task: held_out(task, given.clips, folder) for task in TASKS}
+        beside = [found for file in given.files if (found := _beside(file, folder))]
+        _print_table(_HEADER, _rows(given.files, done, {each.model: each for each in beside}, folder))
+        _print_table(HELD_OUT, (held_out_row(task, found) for task, found in done.items()))
+        _print_table(_BESIDE, (row for each in beside for row in each.rows))
+    for each in beside:
+        for reason in each.on_cpu:
+            print(f"{each.model.stem}, on the CPU: {reason}")
     return 0
 
 
-def _print_beside(model: Path, network: Path, folder: Path) -> None:
-    """All operators that can be lowered, whether they are precise enough or not: ST's compiler takes all of them, too."""
+def _print_table(header: str, rows: Iterable[str]) -> None:
+    print(header)
+    print("|" + "---|" * (header.count("|") - 1))
+    for row in rows:
+        print(row)
+    print(flush=True)
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """A model, compiled here and by ST. ratio: of our bytes moved to theirs. rows: of the table. on_cpu: what cannot be lowered,
+    with the reason."""
+
+    model: Path
+    ratio: float
+    rows: tuple[str, str]
+    on_cpu: tuple[str, ...]
+
+
+def _beside(model: Path, folder: Path) -> _Beside | None:
+    """All operators that can be lowered, whether they are precise enough or not: ST's compiler takes all of them, too. None where
+    there is nothing of ST's."""
+    network = min(model.parent.glob("*.c"), default=None)
+    if network is None:
+        return None
     board = load_board(_BOARD)
     graph = graph_of(model)
     vectors = reference_tensors(model, graph, _noise(model, folder, 1))
     compiled = compile_for_npu(board.soc.npu, _request(board, model), graph, Calibration(vectors.values, 1.5), {})
     theirs = _epochs_of_st(network, names_of(board.soc.npu))
-    work = whole_work(compiled.lowered.hardware.values())
-    print(_BESIDE)
-    print("|" + "---|" * (_BESIDE.count("|") - 1))
-    ours = _time(compiled, board, folder)
-    print(f"| n6build, {model.stem} | {work.epochs} | {work.moved:,} | {_on_npu(ours)} | {_by_flash(ours)} |")
-    st = _expected(network.parent, network.stem, board)
-    print(f"| ST | {len(theirs)} | {bytes_moved(theirs):,} | {_on_npu(st)} | {_by_flash(st)} |")
-    print(f"\nours / ST's: {work.moved / bytes_moved(theirs):.2f} times the bytes; the goal is 1.5")
-    for each in compiled.lowered.on_cpu:
-        print(f"on the CPU: operator {each.index} ({each.operator}), {each.why}")
+    work, bytes_of_st = whole_work(compiled.lowered.hardware.values()), bytes_moved(theirs)
+    rows = (
+        _beside_row(model.stem, "n6build", work.epochs, work.moved, _time(compiled, board, folder)),
+        _beside_row(model.stem, "ST", len(theirs), bytes_of_st, _expected(network.parent, network.stem, board)),
+    )
+    on_cpu = tuple(f"operator {each.index} ({each.operator}), {each.why}" for each in compiled.lowered.on_cpu)
+    return _Beside(model, work.moved / bytes_of_st, rows, on_cpu)
+
+
+def _beside_row(model: str, by: str, epochs: int, moved: int, takes: NetworkTime) -> str:
+    return f"| {model} | {by} | {epochs} | {moved:,} | {_on_npu(takes)} | {_by_flash(takes)} |"
 
 
 def _epochs_of_st(network: Path, names: Names) -> list[EpochSettings]:
@@ -133,7 +167,25 @@ def _by_flash(found: NetworkTime) -> str:
     return f"{sum(each.ms for each in found.epochs if each.on != 'CPU' and each.bound == 'flash'):.2f} ms"
 
 
-def _row(name: str, file: Path, vectors_file: Path, folder: Path) -> str:
+def _rows(
+    files: Sequence[Path], done: Mapping[str, HeldOut], beside: Mapping[Path, _Beside], folder: Path
+) -> Iterator[str]:
+    for each in map(load_model, model_names()):
+        if each.file and each.inputs and each.file.suffix == ".tflite":
+            task = _task(done[each.name]) if each.name in done else _NO_DATA
+            yield _row(each.name, each.file, each.inputs, task, _UNKNOWN, folder)
+    for file in files:
+        of_st = f"{beside[file].ratio:.2f}" if file in beside else _UNKNOWN
+        yield _row(f"{file.stem} (noise)", file, _noise(file, folder), _NO_DATA, of_st, folder)
+
+
+def _task(found: HeldOut) -> str:
+    if found.same is None:
+        return f"area under ROC {found.npu:.4f}, {found.litert:.4f}"
+    return f"accuracy {100 * found.npu:.1f} %, {100 * found.litert:.1f} %"
+
+
+def _row(name: str, file: Path, vectors_file: Path, task: str, of_st: str, folder: Path) -> str:
     board = load_board(_BOARD)
     graph: Graph = graph_of(file)
     vectors: ReferenceTensors = reference_tensors(file, graph, vectors_file)
@@ -142,34 +194,40 @@ def _row(name: str, file: Path, vectors_file: Path, folder: Path) -> str:
     request = _request(board, file)
     attempt = Attempt(board.soc, find_program(board.soc), request, graph, calibration, vectors, read_envelope(ENVELOPE))
     compiled, proof = compiled_and_proved(attempt)
-    seconds = time.perf_counter() - started
+    print(f"{name}: compiled and proved in {time.perf_counter() - started:.1f} s", file=sys.stderr)
     counted = Counter(each.grade for each in attempt.grades(compiled))
     grades = ", ".join(f"{counted[grade]} {grade.word}" for grade in Grade if counted[grade])
-    elements = sum(each.elements for each in proof.forced)
-    equal = sum(each.equal * each.elements for each in proof.forced) / elements
     last = next(each for each in proof.free if each.buffer == proof.last)
     epochs = compiled.lowered.hardware.values()
     work = whole_work(epochs)
+    words = sum(len(block.words) for block in compiled.blocks)
     cells = (
         name,
         f"{len(epochs)}, {len(compiled.lowered.network.epochs) - len(epochs)}",
         grades,
-        f"{elements:,}, {100 * equal:.2f} %, {max(each.furthest for each in proof.forced)}",
-        f"{100 * last.equal:.1f} %, {last.furthest}",
+        f"{sum(each.elements for each in proof.forced):,}, {_all_of(proof.forced)}",
+        f"{_all_of(proof.free)}; {_all_of([last])}",
         f"{proof.same_class} of {proof.vectors}",
-        f"{sum(len(block.words) for block in compiled.blocks):,}, {len(compiled.kernels):,}, {compiled.placement.peak:,}",
+        task,
+        f"{_WORD * words:,}, {len(compiled.kernels):,}, {compiled.placement.peak:,}",
         f"{work.epochs / len(work_of_operators(epochs)):.1f}",
         f"{100 * work.useful / work.macs:.0f} %",
         f"{work.moved:,}",
+        of_st,
         _on_npu(_time(compiled, board, folder)),
-        f"{seconds:.1f}",
     )
     return f"| {' | '.join(cells)} |"
 
 
+def _all_of(tensors: Sequence[Agreement]) -> str:
+    elements = sum(each.elements for each in tensors)
+    equal = sum(each.equal * each.elements for each in tensors) / elements
+    return f"{100 * equal:.2f} %, {max(each.furthest for each in tensors)}"
+
+
 def _noise(file: Path, folder: Path, count: int = _NOISY) -> Path:
-    """A file of vectors. Smoothed, so that neighbours are alike; for a model that takes real numbers, those that int8 stands
-    for."""
+    """A file of vectors. Smoothed, so that neighbours are alike; for a model that takes real numbers, those that int8 stands for,
+    and for one of uint8 those that are as bright."""
     graph = graph_of(file)
     taken = graph.tensors[graph.inputs[0]]
     shape = taken.shape
@@ -184,6 +242,8 @@ def _noise(file: Path, folder: Path, count: int = _NOISY) -> Path:
         quantised = next(each for each in graph.operators if each.inputs[0] == taken.index)
         how = required_quantisation(graph.tensors[quantised.output])
         np.save(vectors, ((noise.astype(np.int16) - how.zero_point) * how.scale).astype(np.float32))
+    elif taken.dtype == "uint8":
+        np.save(vectors, (noise.astype(np.int16) + 128).astype(np.uint8))
     else:
         np.save(vectors, noise)
     return vectors
