@@ -7,6 +7,8 @@ import re
 import resource
 import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +18,35 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from n6build.base.paths import ROOT
 from n6build.plan.cache import Cache, open_cache
 from n6build.plan.folder_cache import FolderStore, open_folder
 from n6build.plan.local import local_site
 from n6build.plan.perform import Site
 from n6build.plan.step import Step
 from n6build.plan.work import Work, work_of
+from patience import NET_S
 
 NOBODY = 65534
 CONTENT = b"made\n" * 1000
+# Trims the folder that it is given, and waits for a line between the look at what is there and the first file that it removes.
+TRIMS = """
+import sys
+from pathlib import Path
+from n6build.plan.folder_cache import FolderStore, open_folder
+
+look = FolderStore._entries
+
+def look_and_wait(store):
+    found = list(look(store))
+    print("listed", flush=True)
+    sys.stdin.readline()
+    return found
+
+FolderStore._entries = look_and_wait
+open_folder(Path(sys.argv[1]), 60_000)._trim()
+print("trimmed")
+"""
 
 
 @pytest.fixture
@@ -297,14 +319,27 @@ def test_what_others_remove_meanwhile_is_a_miss(
     assert cache.may_read
 
 
-def test_builds_that_trim_at_once_keep_what_is_new(folder: Path, site: Site) -> None:
-    store = filled_to(0, folder, site, range(40))
-    small = open_folder(folder, 60_000)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: FolderStore._trim(small), range(16)))
-    size = sum(path.stat().st_size for path in files(folder))
-    assert 40_000 <= size <= 54_000
-    assert has(store, site, 39)
+def trimming(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", TRIMS, str(folder)]
+    library = {"PYTHONPATH": str(ROOT / "site_scons")}
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **library}
+    )
+
+
+def test_processes_that_trim_at_once_remove_what_one_of_them_would(folder: Path, site: Site) -> None:
+    """Each has listed the folder before any removes a file."""
+    filled_to(0, folder, site, range(40))
+    for number, path in enumerate(sorted(files(folder))):
+        os.utime(path, ns=(number, number))
+    alone = Path(shutil.copytree(folder, folder.parent / "alone"))
+    open_folder(alone, 60_000)._trim()
+    running = [trimming(folder) for _ in range(2)]
+    assert [process.stdout.readline() for process in running if process.stdout] == ["listed\n"] * 2
+    assert [process.communicate("go\n", timeout=NET_S)[0] for process in running] == ["trimmed\n"] * 2
+    left = {path.relative_to(folder) for path in files(folder)}
+    assert left == {path.relative_to(alone) for path in files(alone)}
+    assert 0 < len(left) < 80
 
 
 def test_what_may_not_be_removed_stays(folder: Path, site: Site, site_of_others: Site) -> None:
